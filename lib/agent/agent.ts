@@ -11,7 +11,7 @@ import { AGENT_LIMITS } from './limits.ts';
 import type { Responder, ResponderTurn, TurnSecrets } from './responder.ts';
 import { type Offers, openOffers, type Room, type RunRoomEvent, rooms } from './room.ts';
 import { recovery, runQueue } from './run/claims.ts';
-import { type Follower, follower } from './run/frames.ts';
+import { type Follower, follower, type RunFault } from './run/frames.ts';
 import {
   checkRequest,
   isEnded,
@@ -22,7 +22,7 @@ import {
   type RunView,
   runView,
 } from './run/run.ts';
-import { makeRunner, newHolder, type RunReport } from './run/runner.ts';
+import { makeRunner, newHolder, type RunReport, type RunStart } from './run/runner.ts';
 import { openTranscript, type Transcript } from './session/message.ts';
 import { type Quotas, quotaGuard } from './session/quota.ts';
 import { type Oracle, openSessions, type Sessions } from './session/session.ts';
@@ -50,6 +50,11 @@ export interface AgentOptions {
   readonly isHeard?: Room['isHeard'];
   /** Receives the inspection events of runs. */
   readonly inspector?: Inspector | undefined;
+  /**
+   * Awaited before a run is answered: a fault that it gives ends the run as failed. Retried while the store is away, and
+   * called once more by the process that takes over: must act once per run.
+   */
+  readonly begin?: (run: RunStart) => Promise<RunFault | undefined>;
   /**
    * Awaited before a run ends, and retried while the store is away. Called once more by the process that takes over when
    * this one dies meanwhile: must act once per run.

@@ -21,7 +21,7 @@ export { ROOM_EVENTS, type Room, type RoomEvent } from './room.ts';
 export type { Following, FollowRequest, RunOutcome } from './run/frames.ts';
 export { type FaultKind, type FrameData, type FrameName, type RunFault, type RunFrame, sseText } from './run/frames.ts';
 export type { RunRequest, RunView, ToolDeclaration } from './run/run.ts';
-export type { RunReport } from './run/runner.ts';
+export type { RunReport, RunStart } from './run/runner.ts';
 export type { Message, MessagePage, MessageToolCall } from './session/message.ts';
 export type { ChatSession, Oracle } from './session/session.ts';
 export type { HostTool, ToolBox, ToolContext, ToolDescription, ToolKind, ToolOutcome } from './tool.ts';

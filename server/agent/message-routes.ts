@@ -248,6 +248,7 @@ async function awaitReply(
 }
 
 function replyError({ error }: RunOutcome) {
-  const status = error?.status !== undefined && error.status >= 500 ? error.status : 502;
+  const isShown = error?.status !== undefined && (error.status >= 500 || error.status === 402);
+  const status = isShown ? error.status! : 502;
   return agentError(status, error?.error ?? 'The reply failed', { ...(error?.kind && { kind: error.kind }) });
 }

@@ -139,6 +139,12 @@ export const PLUGIN_SETTINGS = {
     meaning: 'plugin credits: what a finished reply costs besides its tokens',
     fix: 'Set for example CREDITS_PER_RUN=1.',
   },
+  CREDITS_HELD_PER_RUN: {
+    kind: integer(1, 1_000_000),
+    default: '10',
+    meaning: 'plugin credits: what is held of an account while a reply is made; without it the run is refused',
+    fix: 'Set for example CREDITS_HELD_PER_RUN=10: about what a reply costs.',
+  },
   TEAM_CHAT_SIGNING_SECRET: {
     kind: text('token'),
     secret: 'all',

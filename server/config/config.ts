@@ -204,6 +204,7 @@ function readPlugins(values: Values, env: NodeJS.ProcessEnv): Config['plugins'] 
         perMillionInput: values.CREDITS_PER_MILLION_INPUT_TOKENS,
         perMillionOutput: values.CREDITS_PER_MILLION_OUTPUT_TOKENS,
         perRun: values.CREDITS_PER_RUN,
+        heldPerRun: values.CREDITS_HELD_PER_RUN,
       },
       teamChat: {
         signingSecret: values.TEAM_CHAT_SIGNING_SECRET,

@@ -93,6 +93,7 @@ const RULES: { readonly [field in keyof Plugin]-?: Rule } = {
   tools: { holds: (value) => isListWhere(value, isTool), words: 'a list of { name, description, schema, handler }' },
   onEvent: FUNCTION,
   gate: FUNCTION,
+  begin: FUNCTION,
   settle: FUNCTION,
   instructions: FUNCTION,
   sweep: FUNCTION,

@@ -5,7 +5,8 @@ import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import type { AgentOptions } from '../../lib/agent/agent.ts';
 import type { RunRoomEvent } from '../../lib/agent/room.ts';
-import type { RunReport } from '../../lib/agent/run/runner.ts';
+import type { FaultKind, RunFault } from '../../lib/agent/run/frames.ts';
+import type { RunReport, RunStart } from '../../lib/agent/run/runner.ts';
 import type { HostTool } from '../../lib/agent/tool.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
@@ -14,7 +15,7 @@ import type { JsonObject } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 import { createLog } from '../health/log.ts';
 import type { DeclaredRoute, RouteGroup, ServedRoute } from '../http/route-table.ts';
-import { agentError } from '../user/errors.ts';
+import { AgentError, agentError } from '../user/errors.ts';
 import { contextMaker, type Late, type MakeContext, type PluginDeps, requestInfo } from './context.ts';
 import { loadPlugins } from './load.ts';
 import type { Plugin, PluginContext, PluginEvent, RequestInfo } from './plugin.ts';
@@ -34,7 +35,7 @@ export interface Plugins {
   /** Rejects with what a plugin throws. Asked for every protected route, and for every socket. */
   gate(request: RequestInfo): Promise<void>;
   /** What the agent calls; one is missing where no plugin wants it. */
-  readonly listeners: Pick<AgentOptions, 'settle' | 'onEvent' | 'onEnd' | 'instructions'>;
+  readonly listeners: Pick<AgentOptions, 'begin' | 'settle' | 'onEvent' | 'onEnd' | 'instructions'>;
   /** How much background work was done. */
   sweep(): Promise<number>;
   /** Gives them what is opened after them. */
@@ -175,7 +176,8 @@ type ContextMaker = (plugin: Plugin, request: RequestInfo) => PluginContext;
 
 function makeListeners(plugins: readonly Plugin[], makeContext: ContextMaker): Plugins['listeners'] {
   const having = (hook: keyof Plugin) => plugins.filter((plugin) => plugin[hook] !== undefined);
-  const [listening, settling, instructing] = [having('onEvent'), having('settle'), having('instructions')];
+  const [listening, instructing] = [having('onEvent'), having('instructions')];
+  const [beginning, settling] = [having('begin'), having('settle')];
   const tell = (event: PluginEvent, request: RequestInfo) => {
     for (const plugin of listening) void tellPlugin(plugin, event, makeContext(plugin, request));
   };
@@ -184,6 +186,15 @@ function makeListeners(plugins: readonly Plugin[], makeContext: ContextMaker): P
       onEvent: ({ event, runId, payload, ...about }: RunRoomEvent) =>
         tell({ type: event, runId, payload }, runRequest(about)),
       onEnd: (report) => tell(runEnded(report), runRequest(report)),
+    }),
+    ...(beginning.length && {
+      begin: async (run) => {
+        for (const plugin of beginning) {
+          const fault = await begin(plugin, run, makeContext(plugin, runRequest(run)));
+          if (fault) return fault;
+        }
+        return undefined;
+      },
     }),
     ...(settling.length && {
       settle: async (report) => {
@@ -204,6 +215,29 @@ async function tellPlugin(plugin: Plugin, event: PluginEvent, context: PluginCon
     await plugin.onEvent!(event, context);
   } catch (error) {
     context.log.error({ err: error }, 'a plugin failed on an event');
+  }
+}
+
+const KIND_OF_STATUS: { readonly [status: number]: FaultKind } = { 402: 'billing', 403: 'auth', 429: 'rate_limit' };
+
+// A plugin that fails lets no run begin: it may be what protects an account.
+async function begin(plugin: Plugin, run: RunStart, context: PluginContext): Promise<RunFault | undefined> {
+  try {
+    await plugin.begin!(run, context);
+    return undefined;
+  } catch (error) {
+    if (error instanceof TwinlineError && error.retry) throw error;
+    if (error instanceof AgentError) {
+      const { statusCode: status, message } = error.body;
+      return {
+        error: [message].flat().join('; '),
+        kind: KIND_OF_STATUS[status] ?? 'unknown',
+        status,
+        retryable: false,
+      };
+    }
+    context.log.error({ err: error, runId: run.runId }, 'a plugin failed before a run');
+    return { error: 'The reply could not be made.', kind: 'unknown', status: 500, retryable: true };
   }
 }
 

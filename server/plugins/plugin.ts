@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Agent, Sent } from '../../lib/agent/agent.ts';
 import type { RoomEvent } from '../../lib/agent/room.ts';
-import type { RunReport } from '../../lib/agent/run/runner.ts';
+import type { RunReport, RunStart } from '../../lib/agent/run/runner.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
@@ -163,6 +163,11 @@ export interface Plugin {
   onEvent?(event: PluginEvent, ctx: PluginContext): Promise<void> | void;
   /** Asked on every protected route, once the user is known; what it throws refuses the request. */
   gate?(ctx: PluginContext): Promise<void> | void;
+  /**
+   * Called before a run is answered, and again after a takeover when the process dies: must act once per `runId`. What
+   * `ctx.refuse` makes ends the run as failed; `settle` is called for it as for any other.
+   */
+  begin?(run: RunStart, ctx: PluginContext): Promise<void> | void;
   /** Called before a run ends, and again after a takeover when the process dies: must act once per `runId`. */
   settle?(report: RunReport, ctx: PluginContext): Promise<void> | void;
   /** What a model should know about the user before it answers. */

@@ -7,6 +7,8 @@ export interface CreditsSettings {
   readonly perMillionOutput: number;
   /** Credits for each run that finishes, besides its tokens. */
   readonly perRun: number;
+  /** Held of the account while a reply is made. */
+  readonly heldPerRun: number;
 }
 
 export interface TeamChatSettings {

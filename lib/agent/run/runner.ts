@@ -16,19 +16,23 @@ import { type PartsResult, readParts } from './parts.ts';
 import { makeReply, type Reply } from './reply.ts';
 import { isEnded, type Run, type Runs } from './run.ts';
 
-/** A run that has ended, for metrics; holds no text of the conversation. */
-export interface RunReport {
+/** A run that is about to be answered. */
+export interface RunStart {
   readonly runId: string;
   readonly owner: string;
   readonly session: string;
   readonly requestId: string;
+}
+
+/** A run that has ended, for metrics; holds no text of the conversation. */
+export interface RunReport extends RunStart {
   readonly status: RunEnd;
   readonly usage: Usage;
   readonly fault?: RunFault;
 }
 
 export interface RunnerOptions
-  extends Pick<AgentOptions, 'logs' | 'responder' | 'settle' | 'instructions' | 'onEvent' | 'onEnd'>,
+  extends Pick<AgentOptions, 'logs' | 'responder' | 'begin' | 'settle' | 'instructions' | 'onEvent' | 'onEnd'>,
     Required<Pick<AgentOptions, 'clock' | 'hostTools' | 'replyBytes' | 'onProblem'>> {
   readonly runs: Runs;
   readonly sessions: Sessions;
@@ -122,7 +126,9 @@ async function respond(options: RunnerOptions, turn: RunTurn): Promise<Result> {
   const { held, replay } = turn;
   const isSpent = held.run.context.claims > AGENT_LIMITS.runClaims;
   if (!held.stop.aborted && (isSpent || (replay.isBegun && !options.responder.isResumable)))
-    return { status: 'interrupted', usage: { inputTokens: 0, outputTokens: 0 } };
+    return { status: 'interrupted', usage: NO_USAGE };
+  const refused = held.stop.aborted ? undefined : await held.retry(async () => options.begin?.(toStart(held.run)));
+  if (refused) return { status: 'failed', fault: refused, usage: NO_USAGE };
   const { status, ...result } = await readParts(options, turn);
   if (status !== 'stopped') return { ...result, status };
   const reason = held.lost.aborted ? 'lost' : (held.stop.reason as StopReason);
@@ -130,6 +136,7 @@ async function respond(options: RunnerOptions, turn: RunTurn): Promise<Result> {
   return { ...result, ...fault, status: reason === 'aborted' ? 'aborted' : 'failed', reason };
 }
 
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 const TOO_SLOW: RunFault = { error: 'The reply took too long.', kind: 'timeout', status: 504, retryable: true };
 
 async function finish(options: RunnerOptions, turn: RunTurn, result: Result): Promise<void> {
@@ -137,13 +144,13 @@ async function finish(options: RunnerOptions, turn: RunTurn, result: Result): Pr
   const { held, reply, writer, isKept } = turn;
   const { status, fault, usage } = result;
   const { run } = held;
-  const { owner, session, requestId, request } = run.body;
+  const { session, request } = run.body;
   if (status !== 'finished') reply.keepReplayed();
   await reply.close(fault);
   await writer.flush();
   const message = isKept ? makeAnswer(run, reply.content()) : undefined;
   if (message) await held.retry(() => transcript.write(message, { ...run.body, fence: run.context.fence }));
-  const report = { runId: run.id, owner, session, requestId, status, usage, ...(fault && { fault }) };
+  const report = { ...toStart(run), status, usage, ...(fault && { fault }) };
   await held.retry(async () => settle?.(report));
   // From here on there is nothing to renew: the run ends, or another process has it.
   held.release();
@@ -155,6 +162,10 @@ async function finish(options: RunnerOptions, turn: RunTurn, result: Result): Pr
   const title = makeTitle(result.title ?? request.message);
   if (message) await held.retry(() => sessions.change(session, (body) => ({ title: body.title ?? (title || null) })));
   await held.retry(() => runs.seal(ended));
+}
+
+function toStart({ id, body: { owner, session, requestId } }: Run): RunStart {
+  return { runId: id, owner, session, requestId };
 }
 
 /** Closes the log of a run that has ended without a last frame: it was aborted in the queue, or its process has died. */

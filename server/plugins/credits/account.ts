@@ -75,23 +75,23 @@ export function accounts({ documents, clock }: Pick<PluginHost, 'documents' | 'c
     read,
     /** What the entry of this id says; undefined when there is none. */
     bookedAmount: async (id: string) => (await documents.get<Entry>(ENTRY, id))?.body.amount,
-    /** Counts an entry; an earlier one of the same id stands as it was. Gives the account as it is then. */
+    /** Counts an entry; an earlier one of the same id stands as it was. Gives the account as it was with this entry. */
     book: (booking: Booking): Promise<Account> => mutex.run(booking.did, () => book(booking)),
   };
 
   async function book({ id, did, amount, terms = {} }: Booking): Promise<Account> {
     const entry: Entry = { did, amount, at: clock.now(), isCounted: false };
     await documents.insert(ENTRY, id, entry);
-    await update<Account>(documents, ACCOUNT, did, async (account = EMPTY) => {
+    const counted = await update<Account>(documents, ACCOUNT, did, async (account = EMPTY) => {
       if (account.counted.includes(id)) return undefined;
       // Looked at after the account: what the account has forgotten was marked before.
       const written = await documents.get<Entry>(ENTRY, id);
       if (!written || written.body.isCounted) return undefined;
-      const counted = [...(await remembered(account.counted)), id];
-      return { ...account, ...terms, balance: account.balance + written.body.amount, counted };
+      const known = [...(await remembered(account.counted)), id];
+      return { ...account, ...terms, balance: account.balance + written.body.amount, counted: known };
     });
     await mark(id);
-    return (await read(did)) ?? EMPTY;
+    return counted.kind === 'missing' ? EMPTY : counted.document.body;
   }
 }
 

@@ -20,6 +20,8 @@ const SAYS = {
 export interface CreditGate {
   /** Throws 402 with `claims`. */
   check(ctx: PluginContext, accounts: Accounts): Promise<void>;
+  /** The refusal of a user who has less than {@link LEAST}. */
+  refuseEmpty(ctx: PluginContext, account: Account): Error;
   /** Forgets what was found out about a user, whose account has changed. */
   forget(did: string): void;
 }
@@ -36,6 +38,7 @@ export function creditGate(): CreditGate {
       if (why) throw ctx.refuse(402, SAYS[why], listClaims(account));
       letIn.set(did, ctx.clock.now() + VERDICT_MS);
     },
+    refuseEmpty: (ctx, account) => ctx.refuse(402, SAYS.empty, listClaims(account)),
     forget: (did) => void letIn.delete(did),
   };
 }

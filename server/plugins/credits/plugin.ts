@@ -20,7 +20,11 @@ const VIEW = record(
   'An account of credits',
   {
     did: TEXT,
-    totalCredits: { type: 'number', description: 'What is left; below zero when the last runs have cost more' },
+    totalCredits: {
+      type: 'number',
+      description:
+        'What is left, without what is held for runs that go on; below zero when the last ones have cost more',
+    },
     status: { enum: ['none', ...STATUSES], description: '`none`: there is no account' },
     currentPlan: { type: ['string', 'null'] },
     claims: { type: 'array', items: TEXT, description: 'Claims to settle' },
@@ -148,10 +152,19 @@ export function creditsPlugin(settings: CreditsSettings): Plugin {
     async gate(ctx) {
       if (ctx.path !== PATH) await gate.check(ctx, open(ctx));
     },
+    // What runs at the same time may cost is held first: else each of them would see the whole balance.
+    async begin({ runId, owner }, ctx) {
+      const account = await open(ctx).book({ id: `hold/${runId}`, did: owner, amount: -settings.heldPerRun * MICRO });
+      if (account.balance >= 0) return;
+      gate.forget(owner);
+      throw gate.refuseEmpty(ctx, account);
+    },
     async settle({ runId, owner, status, usage }, ctx) {
-      const cost = tokensCost(settings, usage) + (status === 'finished' ? settings.perRun * 1_000_000 : 0);
-      if (cost === 0) return;
-      await open(ctx).book({ id: `run/${runId}`, did: owner, amount: -cost });
+      const desk = open(ctx);
+      const held = -((await desk.bookedAmount(`hold/${runId}`)) ?? 0);
+      const cost = tokensCost(settings, usage) + (status === 'finished' ? settings.perRun * MICRO : 0);
+      if (held === 0 && cost === 0) return;
+      await desk.book({ id: `run/${runId}`, did: owner, amount: held - cost });
       gate.forget(owner);
     },
   };

@@ -33,7 +33,7 @@ test('an empty environment gives the documented defaults', () => {
     modules: [],
     authExcluded: [],
     settings: {
-      credits: { perMillionInput: 4_800, perMillionOutput: 24_000, perRun: 0 },
+      credits: { perMillionInput: 4_800, perMillionOutput: 24_000, perRun: 0, heldPerRun: 10 },
       teamChat: {
         signingSecret: undefined,
         botToken: undefined,

@@ -10,7 +10,7 @@ import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { ACCOUNT, accounts, bookingMutex, ENTRY, MICRO } from '../../../server/plugins/credits/account.ts';
 import { json, type Served } from '../support/serve.ts';
-import { newSession, newUser, say, type User, withPlugins } from './users.ts';
+import { newSession, newUser, say, toolFlow, type User, withFlow, withModules, withPlugins } from './users.ts';
 
 const test = suite('credits', { timeoutMs: 60_000 });
 const clock = new SimulatedClock();
@@ -92,7 +92,12 @@ const give = ({ ask }: Pick<Served, 'ask'>, did: string, body: object, headers: 
   ask(`/credits/${encodeURIComponent(did)}`, json(body, { ...OPERATOR, ...headers }));
 const left = async ({ ask }: Pick<Served, 'ask'>, { headers }: User) =>
   ((await ask('/credits', { headers })).json() as { totalCredits: number }).totalCredits;
-const env = { OPERATOR_TOKEN: TOKEN, CREDITS_PER_RUN: '1', PIN_ENCRYPTION_KEY: randomBytes(32).toString('hex') };
+const env = {
+  OPERATOR_TOKEN: TOKEN,
+  CREDITS_PER_RUN: '1',
+  CREDITS_HELD_PER_RUN: '1',
+  PIN_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+};
 
 test('an account begins with nothing; the words and the claims of each refusal are those that clients know', () =>
   withPlugins(['credits'], { env }, async (server) => {
@@ -169,10 +174,48 @@ test('runs on two instances at once spend what they cost, and the account is emp
       assert.equal([await words(one), await words(two)], [402, 402]);
       await give(two, user.did, { amount: 5 });
       assert.equal([await words(one), await words(two)], [200, 200]);
-      assert.is((await documents.find(ENTRY, { index: 'account', where: { did: user.did } })).items.length, 14);
+      // Two grants, and for each run what was held and what it has cost.
+      const entries = await documents.find(ENTRY, { index: 'account', where: { did: user.did }, limit: 100 });
+      assert.is(entries.items.length, 26);
     }),
   );
 });
+
+// Answers when the test lets it.
+const WAITING: (() => void)[] = [];
+Object.assign(globalThis, { WAITING });
+const SLOW = `export default {
+  name: 'slow', version: '1.0.0',
+  tools: [{
+    name: 'wait', description: 'Waits', schema: { type: 'object' },
+    handler: () => new Promise((resolve) => { WAITING.push(() => resolve('done')); }),
+  }],
+};`;
+
+test('runs at once hold what they may cost: an account pays for as many as it can, and the others are not answered', () =>
+  withModules({ 'slow.js': SLOW }, (path) =>
+    withFlow(toolFlow('wait', {}), (menus) => {
+      const more = { ...env, CREDITS_HELD_PER_RUN: '10', MENUS_DIR: menus };
+      return withPlugins(['credits', path('slow.js')], { env: more }, async (server) => {
+        const user = await newUser();
+        await give(server, user.did, { amount: 35 });
+        const sessions = await Promise.all(Array.from({ length: 12 }, () => newSession(server, user)));
+        const body = JSON.stringify({ message: 'hello' });
+        const statuses: number[] = [];
+        const ask = async (session: string) => {
+          const reply = await server.ask(`/messages/${session}`, { method: 'POST', headers: user.headers, body });
+          if (reply.status === 402) assert.match(reply.text, /less than 10 credits/);
+          statuses.push(reply.status);
+          // All others were refused: those that go on may end.
+          if (statuses.length === 9) for (const end of WAITING) end();
+        };
+        await Promise.all(sessions.map(ask));
+        assert.equal(statuses, [...Array(9).fill(402), ...Array(3).fill(200)]);
+        // What was held is given back, but for what three replies have cost.
+        assert.is(await left(server, user), 32);
+      });
+    }),
+  ));
 
 test('tokens cost what the prices say, to a millionth', async () => {
   const one = accounts({ documents: await declared(), clock }, bookingMutex());
