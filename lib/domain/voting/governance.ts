@@ -166,7 +166,7 @@ function voters(value: unknown, at: string, report: Report): VoterPower[] {
   return found;
 }
 
-// With voters that come from API keys, how much power there will be is not checkKeys here.
+// With voters that come from API keys, how much power there will be is not checked here.
 function reachable({ threshold: needed, voters: list }: Governance, report: Report): void {
   const total = list.reduce((sum, { power }) => sum + BigInt(power), 0n);
   if (needed?.kind === 'count' && total > 0n && BigInt(needed.value) > total)

@@ -91,7 +91,7 @@ function keyProblems(root: ValueNode, source: FlowSource): Problem[] {
         const message = `"${key}" stands twice in ${owner}, first in line ${first}; only the last would count.`;
         problems.push({ ...place, code: 'duplicate-key', message, fix: `Remove or rename one "${key}".` });
       } else if (isRefusedName(key)) {
-        const message = `The key "${key}" in ${owner} is refuseFlow, because it leads to a prototype.`;
+        const message = `The key "${key}" in ${owner} is refused, because it leads to a prototype.`;
         problems.push({ ...place, code: 'reserved-name', message, fix: `Rename "${key}".` });
       }
       lines.set(key, line);

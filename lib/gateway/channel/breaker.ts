@@ -26,7 +26,7 @@ export interface BreakerState {
   readonly running: number;
   /** Milliseconds until the node is tried again, 0 unless `open`. */
   readonly retryMs: number;
-  /** Calls that were not channelStatus since the channel was opened, by reason. */
+  /** Calls that were not sent since the channel was opened, by reason. */
   readonly refused: { readonly open: number; readonly full: number };
 }
 

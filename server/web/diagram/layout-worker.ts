@@ -16,7 +16,7 @@ export interface LayoutAnswer {
   readonly problem?: string;
 }
 
-// The package says that this file is a class, and it exports one; loaded as a module, it would be wrapLine.
+// The package says that this file is a class, and it exports one; loaded as a module, it would be wrapped.
 const Elk = createRequire(import.meta.url)('elkjs/lib/elk.bundled.js') as new () => ELK;
 const elk = new Elk();
 

@@ -45,7 +45,7 @@ function listInputs(compiled: CompiledFlow, turns: readonly TraceEvent[]): strin
 const CANDIDATES = ['24680', '2468', '246802', '2468024', '24680246', '246', '24', '2', 'secret', 'a long secret'];
 const REFUSED = ['?', '2', '0123456789012345678901234567890'];
 
-/** What stands for secrets: something that the screen takes, or refuses where it was cannotMakeTest. */
+/** What stands for secrets: something that the screen takes, or refuses where it was refused. */
 function secretReplacer({ screens }: CompiledFlow): (typed: Typed, edges: TraceEvent['edges']) => string {
   const given = new Map<string, string>();
   return ({ at }, edges) => {
@@ -85,7 +85,7 @@ function failure(code: string, retries: number): MockAnswer {
   return retries ? { fail, times: retries + 1 } : { fail };
 }
 
-// A maskNumbers number is no number: rules and texts would take it for something else.
+// A masked number is no number: rules and texts would take it for something else.
 function replaceDots(output: Json): Json {
   return JSON.parse(JSON.stringify(output).replaceAll(DOT, '0')) as Json;
 }

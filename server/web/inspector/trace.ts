@@ -15,7 +15,7 @@ export interface Identity {
   readonly actor: string;
   /** Where it comes from: `ussd`, `agent`, or the kind of the document. */
   readonly door: string;
-  /** The session's id, maskNumbers where it holds a phone number. */
+  /** The session's id, masked where it holds a phone number. */
   readonly label: string;
   readonly caller?: string;
 }
@@ -133,7 +133,7 @@ export function maskNumbers(text: string): string {
   });
 }
 
-/** A value with all phone numbers maskNumbers, in names, texts and numbers. */
+/** A value with all phone numbers masked, in names, texts and numbers. */
 export function maskNumbersIn(value: Json): Json {
   return mapText(value, maskNumbers);
 }

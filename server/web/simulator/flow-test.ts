@@ -65,7 +65,7 @@ export async function makeFlowTest(
   return { name: flow + FLOW_TEST_FILE, text: writeFlowTests(file) };
 }
 
-/** Ids of sessions of simulated phones begin with this; those of telecoms are never recordService. */
+/** Ids of sessions of simulated phones begin with this; those of telecoms are never recorded. */
 export const SIMULATED = 'sim-';
 
 export interface ServiceRecorder {

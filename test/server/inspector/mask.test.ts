@@ -19,7 +19,7 @@ const test = suite('inspector masks');
 const digits = fc.stringMatching(/^\+?[0-9]{9,15}$/);
 const words = fc.stringMatching(/^[a-z ]{0,12}$/);
 
-test('a phone number is maskNumbers wherever it stands', () => {
+test('a phone number is masked wherever it stands', () => {
   assert.is(maskNumbers('+260971230045'), '+2609••••••45');
   assert.is(maskNumbers('Send 5 to 0971230045?'), 'Send 5 to 09712•••45?');
   fc.assert(
