@@ -68,7 +68,7 @@ export async function sendStatelyPage(ctx: Context): Promise<void> {
 <section id="notice" class="card hand-off"><h1>Open in Stately’s inspector</h1>
 <p><strong>What you see there is shown by a page of stately.ai.</strong> Your browser loads it from the internet and hands it
 what this server tells the inspector: the flows with their texts, states, events, and the variables of sessions. Secrets are
-left out and phone numbers are maskNumbers here, before. Twinline itself sends nothing, and what that page does with what it
+left out and phone numbers are masked here, before. Twinline itself sends nothing, and what that page does with what it
 is handed is up to Stately.</p>
 <p><button id="send" class="primary" type="button">Show it at stately.ai</button>
 <a href="/inspector">Back to the inspector of this server</a></p></section>
