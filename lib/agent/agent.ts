@@ -50,10 +50,7 @@ export interface AgentOptions {
   readonly isHeard?: Room['isHeard'];
   /** Receives the inspection events of runs. */
   readonly inspector?: Inspector | undefined;
-  /**
-   * Awaited before a run is answered: a fault that it gives ends the run as failed. Retried while the store is away, and
-   * called once more by the process that takes over: must act once per run.
-   */
+  /** As `settle`, but before a run is answered: a fault that it gives ends the run as failed. */
   readonly begin?: (run: RunStart) => Promise<RunFault | undefined>;
   /**
    * Awaited before a run ends, and retried while the store is away. Called once more by the process that takes over when

@@ -107,7 +107,7 @@ export function createApp(deps: AppDeps): App {
     errorStatus: config.ussd.errorStatus,
   });
   const router = newRouter();
-  router.use(jsonBody());
+  router.use(jsonBody(bodyLimits(routeGroups(config))));
   addRoutes(router, HEALTH_ROUTES, { deps: { health, environment: config.environment } });
   addRoutes(router, operatorRouteGroup({ metrics: config.metricsPort === undefined }), {
     deps: { gateway, desk: deps.desk, metrics, health },
@@ -152,6 +152,12 @@ export function createApp(deps: AppDeps): App {
     connections: connectionOptions(deps, readClient),
     routes: query ? [...own, ...query.routes] : own,
   };
+}
+
+// Of routes that declare one.
+function bodyLimits(groups: readonly RouteGroup[]): ReadonlyMap<string, number> {
+  const routes = groups.flatMap(({ routes }) => routes);
+  return new Map(routes.flatMap(({ path, body }) => (body?.maxBytes === undefined ? [] : [[path, body.maxBytes]])));
 }
 
 const pass: Middleware = (_ctx, next) => next();

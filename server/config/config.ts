@@ -27,6 +27,8 @@ export interface Config {
   /** How long a start waits for them to answer. */
   readonly storeWaitMs: number;
   readonly pinKeys: string;
+  /** Whether operators can write flows in the browser. */
+  readonly studio: boolean;
   /** Each opens the routes of operators. */
   readonly operatorTokens: readonly string[];
   /** Of API keys for /v1. */
@@ -145,6 +147,7 @@ function buildConfig(values: Values, isSet: (setting: string) => boolean): Omit<
     storeWaitMs: values.STORE_WAIT_SECONDS * 1_000,
     pinKeys: values.PIN_ENCRYPTION_KEY,
     operatorTokens: values.OPERATOR_TOKEN ?? [],
+    studio: values.STUDIO,
     apiKeysFile: values.API_KEYS_FILE,
     governanceFile: values.GOVERNANCE_FILE,
     ...readOracleKeys(values),
