@@ -30,7 +30,7 @@ import { type OperatorRule, operatorsOnly, operatorTokens } from '../http/middle
 import { type OverloadLimits, overloadWatch } from '../http/overload.ts';
 import type { ServedRoute } from '../http/route-table.ts';
 import { callRarely } from '../http/turn-away.ts';
-import { watchMenus } from '../menus/menus.ts';
+import { watchMenus } from '../menus/watch.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
 import { createInspector } from '../web/inspector/open.ts';
 import { toolPages } from '../web/kit/tools.ts';

@@ -1,6 +1,6 @@
 // The configuration of a server: what the rest of it is built from. Nothing else reads the environment.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ShippedSettings } from '../plugins/settings.ts';
@@ -241,11 +241,4 @@ function readGateways({ USSD_GATEWAYS: entries }: Values): Config['ussd']['gatew
 // In a folder without menus of its own, the shipped ones answer.
 function findMenusDir(folder: string): string {
   return existsSync(folder) ? folder : fileURLToPath(new URL('.', import.meta.resolve('#menus/main.flow.json')));
-}
-
-/** Such as `0.1.0`. The file is one step further away from what was built than from the source. */
-export function readVersion(): string {
-  const places = ['../../package.json', '../../../package.json'].map((path) => new URL(path, import.meta.url));
-  const place = places.find((url) => existsSync(url));
-  return place ? (JSON.parse(readFileSync(place, 'utf8')) as { version: string }).version : 'unknown';
 }
