@@ -1,5 +1,6 @@
-// `npm start`: the server as a process. Environment in; signals and exit codes out.
+// `npm start`: the server as a process, as `twinline start` runs it. Environment in; signals and exit codes out.
 
-import { runServer } from './boot/process.ts';
+import { twinline } from './cli/main.ts';
 
-await runServer(process.env);
+const code = await twinline(['start', ...process.argv.slice(2)], process.env);
+if (code !== undefined) process.exitCode = code;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command `twinline`: its exit codes are 0 well, 1 findings, 2 usage, 78 configuration.
 
-import { readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import pc from 'picocolors';
@@ -28,6 +28,8 @@ export async function twinline(args: readonly string[], env: NodeJS.ProcessEnv):
   if (rest.includes('--help') || rest.includes('-h')) return print(formatHelp(name, verb));
   try {
     const given = readEnvFiles(rest, env);
+    if (given.found.length && (name === 'start' || process.stderr.isTTY))
+      console.error(pc.dim(`Settings from ${USUAL_ENV_FILE}: ${given.found.join(', ')}`));
     return await verb.run(given.args, given.env, { envFiles: given.files });
   } catch (error) {
     if (error instanceof Usage) return printUsage(`${error.message}\n\n${formatHelp(name, verb)}`);
@@ -62,8 +64,10 @@ function isParseError(error: unknown): error is Error {
   return error instanceof Error && /^ERR_PARSE_ARGS_/.test((error as NodeJS.ErrnoException).code ?? '');
 }
 
-// Every verb takes it: variables from a file, where the environment has none.
+// Every verb takes it: variables from a file, where the environment has none. Without it the file of the folder is read, if there is
+// one; an empty name reads none.
 const ENV_FILE = '--env-file';
+const USUAL_ENV_FILE = '.env';
 
 export interface Invocation {
   /** The arguments without it. */
@@ -71,6 +75,8 @@ export interface Invocation {
   readonly env: NodeJS.ProcessEnv;
   /** The files that were read. */
   readonly files: readonly string[];
+  /** Names of variables that were taken from a file which nobody named. */
+  readonly found: readonly string[];
 }
 
 /** Reads the files that the arguments name; the first that sets a variable wins. Throws {@link Usage}. */
@@ -83,8 +89,11 @@ function readEnvFiles(args: readonly string[], env: NodeJS.ProcessEnv): Invocati
     else if (arg === ENV_FILE) files.push(args[++at] ?? '');
     else rest.push(arg);
   }
-  const read = files.map((file) => readVariables(file));
-  return { args: rest, env: Object.assign({}, ...read.reverse(), env) as NodeJS.ProcessEnv, files };
+  const isUsual = files.length === 0 && existsSync(USUAL_ENV_FILE);
+  const named = isUsual ? [USUAL_ENV_FILE] : files.filter((file) => file !== '');
+  const read = named.map((file) => readVariables(file));
+  const found = isUsual ? Object.keys(read[0]!).filter((name) => env[name] === undefined) : [];
+  return { args: rest, env: Object.assign({}, ...read.reverse(), env) as NodeJS.ProcessEnv, files: named, found };
 }
 
 function readVariables(file: string): NodeJS.Dict<string> {

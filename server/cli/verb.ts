@@ -30,7 +30,7 @@ export function formatOverview(verbs: Readonly<Record<string, { readonly summary
   const lines = Object.entries(verbs).map(([name, { summary }]) => `  ${name.padEnd(width)} ${summary}`);
   const more = [
     'twinline <verb> --help tells more.',
-    'Every verb takes --env-file <file>, for variables that are not set.',
+    'Variables that are not set are read from .env, or from --env-file <file>.',
   ];
   return ['Usage: twinline <verb> [options]', '', ...lines, '', ...more].join('\n');
 }

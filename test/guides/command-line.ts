@@ -5,7 +5,8 @@ import { markdownTable } from '../support/markdown-table.ts';
 
 const HEAD = `# The command line
 
-\`npx twinline <verb>\`. Every verb has \`--help\`, and takes \`--env-file <file>\` for variables that are not set. Exit codes: 0 well,
+\`npx twinline <verb>\`. Every verb has \`--help\`, and reads variables that are not set from
+\`.env\` of the folder, or from \`--env-file <file>\`. Exit codes: 0 well,
 1 findings, 2 usage, 78 configuration. \`eval "$(npx twinline completion bash)"\` completes verbs and flags.
 
 <!-- Made by \`npm run guides\` from the help of the verbs. -->

@@ -1,6 +1,6 @@
 // `twinline start` with flags, files of variables, and a restart after edits.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -38,6 +38,27 @@ test('--env-file gives every verb what the environment does not say', () =>
     const none = await run(['config', '--env-file', join(folder, 'none')]);
     assert.is(none.code, 2);
     assert.match(none.err, /Cannot read the environment file ".*none" \(ENOENT\)/);
+  }));
+
+test('.env of the folder is read when no file is named, and start says what it took from there', () =>
+  withFiles({ '.env': 'PORT=81\nAGENT_FLOW=helper\nLOG_LEVEL=silent\n', named: 'PORT=82\n' }, async (folder) => {
+    const bin = await builtFile('server/cli/main.ts');
+    const ask = (args: readonly string[]) => {
+      const env = { PATH: process.env.PATH, LOG_LEVEL: 'warn' };
+      const { status, stdout, stderr } = spawnSync(bin, [...args], { cwd: folder, env, encoding: 'utf8' });
+      return { status, stdout, stderr };
+    };
+    const found = ask(['config']).stdout;
+    assert.match(found, /^PORT="81"/m);
+    assert.match(found, /^LOG_LEVEL="warn"/m, 'the environment wins');
+    const named = ask(['config', '--env-file', 'named']).stdout;
+    assert.match(named, /^PORT="82"/m);
+    assert.not.match(named, 'helper');
+    assert.not.match(ask(['config', '--env-file=']).stdout, 'helper');
+    // What it took is said before anything else, also when it cannot start.
+    const started = ask(['start', '--port', 'none']);
+    assert.match(started.stderr, 'Settings from .env: AGENT_FLOW, PORT\n');
+    assert.is(started.status, 78);
   }));
 
 test('watched are the folders of modules, and files that are read once; packages and what is missing are not', () =>
