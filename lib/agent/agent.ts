@@ -3,6 +3,7 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import type { Inspector } from '../engine/inspection.ts';
+import { type Redactor, redactor } from '../redact.ts';
 import type { Channel } from '../store/channel.ts';
 import type { LogStore } from '../store/log-store.ts';
 import type { DocumentStore, Json } from '../store/store.ts';
@@ -66,6 +67,8 @@ export interface AgentOptions {
   readonly onEvent?: (event: RunRoomEvent) => void;
   /** Called for every run that has ended, in the process that ended it. */
   readonly onEnd?: (report: RunReport) => void;
+  /** Masks the secrets of the process in what tools say. @default nothing is masked */
+  readonly redact?: Redactor;
   /** Called with errors of background work. */
   readonly onProblem?: (error: unknown) => void;
 }
@@ -165,6 +168,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     ...common,
     room,
     hostTools: options.hostTools ?? (() => []),
+    redact: options.redact ?? redactor([]),
     announce: offers.announce,
     replyBytes: options.replyBytes ?? AGENT_LIMITS.agentReplyBytes,
     onFree: (session) => startNext(session).catch(onProblem),

@@ -142,6 +142,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     oracle: { name, did, entityDid: did },
     hostTools: () => [...plugins.tools, ...mcp.tools(new Set(plugins.tools.map((tool) => tool.name)))],
     ...plugins.listeners,
+    redact: config.redact,
     onProblem: onProblem('background work of the agent failed'),
   });
   defer(agent.close);
@@ -168,6 +169,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   const door = agentDoor({
     ...{ agent, streams, readers, plugins, guard, delegationAuth },
     models: config,
+    redact: config.redact,
     onRefused: refusedTokens.add,
     delegations: delegationService,
     onFault: (error, ctx) => {

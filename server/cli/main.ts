@@ -8,6 +8,7 @@ import pc from 'picocolors';
 import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
 import { readVersion } from '../config/config.ts';
+import { environmentRedactor } from '../config/secrets.ts';
 import { EXIT_CONFIG, isConfigError } from '../http/errors.ts';
 import { describeParseError, formatHelp, formatOverview, Usage, type Verb } from './verb.ts';
 import { VERBS } from './verbs.ts';
@@ -33,7 +34,7 @@ export async function twinline(args: readonly string[], env: NodeJS.ProcessEnv):
     if (error instanceof Usage) return printUsage(`${error.message}\n\n${formatHelp(name, verb)}`);
     if (isParseError(error)) return printUsage(`${describeParseError(error, verb)}\n\n${formatHelp(name, verb)}`);
     if (!(error instanceof TwinlineError)) throw error;
-    console.error(pc.red(error.message));
+    console.error(pc.red(environmentRedactor(env).text(error.message)));
     return isConfigError(error) ? EXIT_CONFIG : 1;
   }
 }

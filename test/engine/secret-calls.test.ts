@@ -3,15 +3,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Service, ServiceCall } from '../../lib/engine/service.ts';
-import {
-  holdSecrets,
-  holdsSecret,
-  isRewritten,
-  keepSecrets,
-  MASK,
-  maskSecrets,
-} from '../../lib/engine/session/secret-calls.ts';
+import { holdSecrets, isRewritten, keepSecrets } from '../../lib/engine/session/secret-calls.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { holdsSecret, MASK, redactor } from '../../lib/redact.ts';
 import type { Json } from '../../lib/store/store.ts';
 
 const test = suite('secret calls');
@@ -22,10 +16,11 @@ const newCall = (): ServiceCall => ({
   idempotencyKey: 'k',
   session: { id: 's' },
 });
+const maskSecrets = (answer: Json, secrets: readonly string[]) => redactor(secrets).json(answer);
 const withPin = () => holdSecrets(newCall(), [PIN]);
 
 async function failure(service: Service, { call = withPin(), own = false } = {}): Promise<TwinlineError> {
-  const { bills } = keepSecrets({ bills: service }, () => own) as { bills: Service };
+  const { bills } = keepSecrets({ bills: service }, { own: () => own }) as { bills: Service };
   return bills({}, call).then(
     () => assert.unreachable() as never,
     (error) => error as TwinlineError,

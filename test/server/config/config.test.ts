@@ -9,7 +9,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { readConfig } from '../../../server/config/config.ts';
-import { maskSetting } from '../../../server/config/read.ts';
+import { maskSetting } from '../../../server/config/secrets.ts';
 import { SETTINGS, type SettingName } from '../../../server/config/settings.ts';
 import { builtFile } from '../../support/build.ts';
 import { withFolder } from '../../support/process.ts';
@@ -26,7 +26,7 @@ const problemsOf = (env: NodeJS.ProcessEnv) => readConfig(env).problems;
 
 test('an empty environment gives the documented defaults', () => {
   const { config } = readConfig({ DATA_DIR: ':memory:' }, { makeKeys: true });
-  const { pinKeys, oracleKey, menusDir, plugins, ...rest } = config!;
+  const { pinKeys, oracleKey, menusDir, plugins, redact, ...rest } = config!;
   const { variable, ...ofPlugins } = plugins;
   assert.is(variable('DATA_DIR'), ':memory:');
   assert.equal(ofPlugins, {
@@ -43,6 +43,7 @@ test('an empty environment gives the documented defaults', () => {
     },
   });
   assert.is(oracleKey.length, ORACLE.length);
+  assert.is(redact.text(`${pinKeys} ${oracleKey}`), '**** ****');
   assert.is(parseKeyring(pinKeys).ids.length, 1);
   assert.match(menusDir, /\/menus$/);
   assert.equal(rest, {
