@@ -140,6 +140,11 @@ function listLogin(login: string): string[] {
   return [login, login.slice(login.indexOf(':') + 1)];
 }
 
+/** The secrets in what an HTTP service is called with. */
+export function listRequestSecrets({ url, query, headers }: { readonly [name: string]: unknown }): string[] {
+  return [...listUrlSecrets(url), ...listCredentials(query), ...listCredentials(headers)];
+}
+
 /** The secrets in a URL: its password, and parameters that are credentials. */
 export function listUrlSecrets(url: unknown): string[] {
   if (typeof url !== 'string') return [];

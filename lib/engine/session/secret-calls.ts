@@ -4,7 +4,7 @@
 // recordings, and none of those may hold the PIN. So answers are masked, and of errors only what cannot quote it is kept.
 
 import { ERROR_CODES, TwinlineError } from '../../errors.ts';
-import { holdsSecret, listCredentials, listUrlSecrets, type Redactor, redactor } from '../../redact.ts';
+import { holdsSecret, listRequestSecrets, type Redactor, redactor } from '../../redact.ts';
 import type { JsonObject } from '../../store/store.ts';
 import type { Service, ServiceCall, Services } from '../service.ts';
 
@@ -15,8 +15,7 @@ const secretsByCall = new WeakMap<ServiceCall, readonly string[]>();
  * credentials in an input such as that of `http.get`.
  */
 export function holdSecrets(call: ServiceCall, turn: readonly string[], input: JsonObject = {}): ServiceCall {
-  const { url, query, headers } = input;
-  const secrets = [...turn, ...listUrlSecrets(url), ...listCredentials(query), ...listCredentials(headers)];
+  const secrets = [...turn, ...listRequestSecrets(input)];
   if (secrets.length) secretsByCall.set(call, secrets);
   return call;
 }
