@@ -73,7 +73,7 @@ test('a crash while a call held a credential: it is sealed where the session is 
     return ask.service(input, call);
   };
   const headers = { authorization: 'Bearer credential-0123456789' };
-  const keyring = parseKeyring('8f'.repeat(32));
+  const keyring = parseKeyring('8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13');
   const here = place(patient(asking({ headers })), { services: { ask: service }, keyring });
   await begin(here.engine());
   void say(here.doomed(), ASK, { turnKey: 'k1' });
