@@ -1,8 +1,12 @@
 // Canaries: secrets that stand nowhere by chance, so that a search for them in whatever a server leaves or says finds every leak.
 
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { IN_MEMORY } from '../../server/config/data-dir.ts';
+import type { Setting } from '../../server/config/kinds.ts';
+import type { Reading } from '../../server/config/read.ts';
+import { SETTINGS } from '../../server/config/settings.ts';
 
 /** What is looked for: what it is → its text. */
 export type Canaries = ReadonlyMap<string, string>;
@@ -20,13 +24,38 @@ export function findCanaries(text: string, canaries: Canaries): string[] {
   );
 }
 
-/** The same in the bytes of all files below a folder, but for those named in `but`. */
-export function findCanariesIn(folder: string, canaries: Canaries, but: readonly string[] = []): string[] {
+/** Keys that were made for a server are kept there. */
+const KEY_FILES = ['pin-encryption.key', 'oracle.key'];
+
+/** The same in the bytes of all files of a server's folder. */
+export function findCanariesIn(folder: string, canaries: Canaries): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !but.includes(entry.name))
+    .filter((entry) => entry.isFile() && !KEY_FILES.includes(entry.name))
     .flatMap(({ name, parentPath }) =>
       findCanaries(readFileSync(join(parentPath, name), 'latin1'), canaries).map((found) => `${name}: ${found}`),
     );
+}
+
+/** Shorter values may be words. */
+const SECRET_CHARS = 12;
+
+/** The settings of an environment that are secret, and keys that were made for it. */
+function secretSettings(entries: Reading['entries']): Canaries {
+  return new Map(
+    entries.flatMap(({ name, text = '' }) => {
+      const { secret }: Setting = SETTINGS[name];
+      return secret === 'all' && text.length >= SECRET_CHARS ? [[name, text] as const] : [];
+    }),
+  );
+}
+
+/** Throws when a server that has ended has printed what is secret in its settings, or kept it in its folder. */
+export function refuseLeaks({ entries }: Pick<Reading, 'entries'>, printed: string): void {
+  const secrets = secretSettings(entries);
+  const folder = entries.find(({ name }) => name === 'DATA_DIR')?.text ?? IN_MEMORY;
+  const found = findCanaries(printed, secrets).map((what) => `printed ${what}`);
+  if (folder !== IN_MEMORY && existsSync(folder)) found.push(...findCanariesIn(folder, secrets));
+  if (found.length) throw new Error(`A server has leaked secrets of its settings:\n${found.join('\n')}`);
 }
 
 type Form = readonly [name: string, find: (text: string) => number];

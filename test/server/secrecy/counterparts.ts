@@ -67,6 +67,7 @@ export default {
     tool('tell', (args, ctx) => ({ key: ctx.env.LEAKY_API_KEY, token: 'Bearer ' + ctx.matrixAccessToken })),
   ],
   onEvent: (event, ctx) => fail(ctx, 'ERR_SERVICE'),
+  begin: (run, ctx) => { if (run.requestId === 'refused') throw ctx.refuse(402, 'the key is ' + ctx.env.LEAKY_API_KEY); },
 };`;
 
 type Said = { readonly role: string; readonly content: unknown };

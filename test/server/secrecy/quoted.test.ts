@@ -119,6 +119,7 @@ async function chat(place: Place, visitor: Awaited<ReturnType<typeof newVisitor>
     const invocations = at % 2 === 0 && { mcpInvocations: { closed: tokens['invocation of a tool'] } };
     await ask(`/messages/${sessionId}`, json({ message, stream: at !== 0, ...invocations }, headers));
   }
+  await ask(`/messages/${sessionId}`, json({ message: 'call tell' }, { ...headers, 'x-request-id': 'refused' }));
   await ask(`/messages/${sessionId}`, { headers });
   await ask(`/sessions/${sessionId}/messages`, { headers });
   for (const { socket, heard, states } of tabs) {
@@ -272,6 +273,7 @@ for (const stores of ['memory', 'LMDB and SQLite'] as const)
 
 // Of each hostile counterpart something is left in which its quotation was masked, or its words left out.
 const SIGNS = [
+  /"the key is \*{4}","error":"Payment Required"/,
   /a service failed/,
   /The MCP server \\+"hostile\\+" says: .*\*{4}/,
   /the key \*{4} is refused/,
@@ -310,7 +312,7 @@ test('a flow of the agent calls a service with a credential: the user, the log a
     }
     const canaries: Canaries = new Map([...Object.entries(OTHERS), ...visitor.secrets]);
     const found = exits.flatMap(([exit, text]) => findCanaries(text, canaries).map((what) => `${exit}: ${what}`));
-    assert.equal([...found, ...findCanariesIn(data, canaries, ['oracle-key'])], []);
+    assert.equal([...found, ...findCanariesIn(data, canaries)], []);
     const words = exits.map(([, text]) => text).join('\n');
     assert.match(words, /"args":\{[^}]*"headers":\{"authorization":"Bearer \*{4}"\}/, 'the call is shown without it');
     assert.match(words, /Answered .*\/fine Bearer \*{4}/);
