@@ -6,6 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
+import { runServer } from '../../../server/boot/process.ts';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { mcpGround } from '../../agent/mcp-server.ts';
 import { modelServer } from '../../agent/model-server.ts';
@@ -134,7 +135,8 @@ async function readPages(
   inspected: readonly { name?: string; sessionId?: string }[],
 ): Promise<void> {
   const paths = server.routes.filter(({ method, path }) => method === 'GET' && !/[:{*]|stream|grove/.test(path));
-  const sessions = inspected.filter(({ name }) => name?.startsWith('main '));
+  // Those of the service that echoes, and of the peer that answers 200.
+  const sessions = inspected.filter(({ name }) => name === 'main sim-2' || name === 'main sim-4');
   const tests = sessions.map(({ sessionId }) => `/inspector/sessions/${sessionId}/flow-test`);
   for (const path of ['/inspector/machines/main.svg', ...tests, ...paths.map((one) => one.path)])
     await ask(path, { headers: OPERATOR });
@@ -316,6 +318,33 @@ test('a flow of the agent calls a service with a credential: the user, the log a
     const words = exits.map(([, text]) => text).join('\n');
     assert.match(words, /"args":\{[^}]*"headers":\{"authorization":"Bearer \*{4}"\}/, 'the call is shown without it');
     assert.match(words, /Answered .*\/fine Bearer \*{4}/);
+  }));
+
+test('what ends a start is printed without the secrets that it quotes', () =>
+  withFolder(async (folder) => {
+    const plugin = join(folder, 'plugin.mjs');
+    const password = OTHERS['password in a URL'];
+    const words = "'the key ' + ctx.env.LEAKY_API_KEY + ' of ' + ctx.env.LEAKY_URL + ' is refused'";
+    writeFileSync(
+      plugin,
+      `export default { name: 'leaky', version: '1', env: ['LEAKY_API_KEY', 'LEAKY_URL'],
+        start: (ctx) => { throw new Error(${words}); } };`,
+    );
+    const { LEAKY_API_KEY } = SECRETS;
+    const LEAKY_URL = `https://me:${encodeURIComponent(password)}@leaky.example`;
+    const printed: string[] = [];
+    const print = console.error;
+    console.error = (line: string) => void printed.push(line);
+    try {
+      await runServer({ DATA_DIR: ':memory:', PLUGINS: plugin, LEAKY_API_KEY, LEAKY_URL });
+      assert.is(process.exitCode, 78);
+    } finally {
+      console.error = print;
+      process.exitCode = undefined;
+    }
+    const text = printed.join('\n');
+    assert.match(text, 'PLUGINS: "leaky" cannot start: the key **** of https://****@leaky.example is refused');
+    assert.equal(findCanaries(text, new Map(Object.entries({ LEAKY_API_KEY, password }))), []);
   }));
 
 test.run();
