@@ -79,6 +79,27 @@ test('every file says in its first line what lives there', () => {
   );
 });
 
+/** The files that are loaded with one, and the packages; what is imported when it is asked for is not. */
+function loadedWith(path: string): { files: string[]; packages: string[] } {
+  const files = new Set([path]);
+  const packages = new Set<string>();
+  for (const file of files)
+    for (const { from, typeOnly, isDynamic } of importsOf(product.get(file)!)) {
+      if (typeOnly || isDynamic) continue;
+      if (from.startsWith('.')) files.add(join(dirname(file), from));
+      else if (!from.startsWith('node:')) packages.add(from);
+    }
+  return { files: [...files], packages: [...packages].sort() };
+}
+
+test('the command loads what its verb needs: little for --version, and nothing of a server to lint', () => {
+  const command = loadedWith('server/cli/main.ts');
+  assert.equal(command.packages, ['picocolors']);
+  assert.ok(command.files.length <= 12, command.files.join(' '));
+  const lint = loadedWith('server/cli/verbs/lint.ts');
+  assert.equal(lint.packages, ['@humanwhocodes/momoa', 'ajv', 'picocolors', 're2js', 'xstate']);
+});
+
 test(`no source file is longer than ${LINES_MAX} lines, but the table of limits`, () => {
   const long = where(product, (_path, source) => source.trimEnd().split('\n').length > LINES_MAX);
   assert.equal(

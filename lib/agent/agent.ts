@@ -3,7 +3,6 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import type { Inspector } from '../engine/inspection.ts';
-import { type Redactor, redactor } from '../redact.ts';
 import type { Channel } from '../store/channel.ts';
 import type { LogStore } from '../store/log-store.ts';
 import type { DocumentStore, Json } from '../store/store.ts';
@@ -51,10 +50,7 @@ export interface AgentOptions {
   readonly isHeard?: Room['isHeard'];
   /** Receives the inspection events of runs. */
   readonly inspector?: Inspector | undefined;
-  /**
-   * Awaited before a run is answered: a fault that it gives ends the run as failed. Retried while the store is away, and
-   * called once more by the process that takes over: must act once per run.
-   */
+  /** As `settle`, but before a run is answered: a fault that it gives ends the run as failed. */
   readonly begin?: (run: RunStart) => Promise<RunFault | undefined>;
   /**
    * Awaited before a run ends, and retried while the store is away. Called once more by the process that takes over when
@@ -67,8 +63,6 @@ export interface AgentOptions {
   readonly onEvent?: (event: RunRoomEvent) => void;
   /** Called for every run that has ended, in the process that ended it. */
   readonly onEnd?: (report: RunReport) => void;
-  /** Masks the secrets of the process in what tools say. @default nothing is masked */
-  readonly redact?: Redactor;
   /** Called with errors of background work. */
   readonly onProblem?: (error: unknown) => void;
 }
@@ -168,7 +162,6 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     ...common,
     room,
     hostTools: options.hostTools ?? (() => []),
-    redact: options.redact ?? redactor([]),
     announce: offers.announce,
     replyBytes: options.replyBytes ?? AGENT_LIMITS.agentReplyBytes,
     onFree: (session) => startNext(session).catch(onProblem),

@@ -6,7 +6,7 @@
 import type { CallResult } from '../../machines/agent-stream.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { mayQuote, redactor } from '../redact.ts';
+import { mayQuote, type Redactor, redactor } from '../redact.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { AGENT_LIMITS } from './limits.ts';
 import { listTurnSecrets, type TurnSecrets } from './responder.ts';
@@ -62,6 +62,8 @@ export interface HostTool {
   readonly schema: JsonObject;
   /** @default AGENT_LIMITS.pluginToolMs */
   readonly timeoutMs?: number;
+  /** Masks in what it says the secrets that it is configured with. @default there are none */
+  readonly redact?: Redactor;
   readonly handler: (args: JsonObject, context: ToolContext) => Promise<Json> | Json;
 }
 
@@ -120,7 +122,7 @@ function describeTools(
 }
 
 async function callHost(
-  { clock, onProblem, redact }: RunnerOptions,
+  { clock, onProblem }: RunnerOptions,
   { held, secrets }: RunTurn,
   { tool, id, args }: Call & { readonly tool: HostTool },
 ): Promise<ToolOutcome> {
@@ -134,7 +136,8 @@ async function callHost(
   const late = clock
     .wait(tool.timeoutMs ?? AGENT_LIMITS.pluginToolMs, over.signal)
     .then(() => failure('The tool took too long.'));
-  // A tool may quote what it was given, or what its plugin is configured with.
+  const { redact = redactor([]) } = tool;
+  // A tool may quote what it was given.
   const ofTurn = redactor(listTurnSecrets(secrets));
   const work = Promise.resolve()
     .then(() => tool.handler(args, context))

@@ -142,7 +142,6 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     oracle: { name, did, entityDid: did },
     hostTools: () => [...plugins.tools, ...mcp.tools(new Set(plugins.tools.map((tool) => tool.name)))],
     ...plugins.listeners,
-    redact: config.redact,
     onProblem: onProblem('background work of the agent failed'),
   });
   defer(agent.close);

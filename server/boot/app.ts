@@ -5,7 +5,8 @@ import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Adapter } from '../../lib/ussd/adapter.ts';
 import type { UssdService } from '../../lib/ussd/service.ts';
 import type { AgentDoor } from '../agent/door.ts';
-import { type Config, readVersion } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { readVersion } from '../config/modules.ts';
 import { DOCS_ROUTES, isDocsFile, openDocs } from '../docs/routes.ts';
 import { problems } from '../domain/answers.ts';
 import type { DomainDoor } from '../domain/door.ts';
@@ -107,7 +108,7 @@ export function createApp(deps: AppDeps): App {
     errorStatus: config.ussd.errorStatus,
   });
   const router = newRouter();
-  router.use(jsonBody());
+  router.use(jsonBody(bodyLimits(routeGroups(config))));
   addRoutes(router, HEALTH_ROUTES, { deps: { health, environment: config.environment } });
   addRoutes(router, operatorRouteGroup({ metrics: config.metricsPort === undefined }), {
     deps: { gateway, desk: deps.desk, metrics, health },
@@ -152,6 +153,12 @@ export function createApp(deps: AppDeps): App {
     connections: connectionOptions(deps, readClient),
     routes: query ? [...own, ...query.routes] : own,
   };
+}
+
+// Of routes that declare one.
+function bodyLimits(groups: readonly RouteGroup[]): ReadonlyMap<string, number> {
+  const routes = groups.flatMap(({ routes }) => routes);
+  return new Map(routes.flatMap(({ path, body }) => (body?.maxBytes === undefined ? [] : [[path, body.maxBytes]])));
 }
 
 const pass: Middleware = (_ctx, next) => next();

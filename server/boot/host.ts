@@ -6,18 +6,18 @@ import { accountServices } from '../../lib/account/services.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createEngine, type Engine, type EngineProblem } from '../../lib/engine/engine.ts';
 import type { Inspector } from '../../lib/engine/inspection.ts';
-import type { Services } from '../../lib/engine/service.ts';
-import { keepSecrets } from '../../lib/engine/session/secret-calls.ts';
+import type { Service, Services } from '../../lib/engine/service.ts';
+import { isRewritten, keepSecrets } from '../../lib/engine/session/secret-calls.ts';
 import { problemLine } from '../../lib/flow/format/problem.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import { httpServices } from '../../lib/http/service.ts';
 import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
 import { type UssdService, ussdService } from '../../lib/ussd/service.ts';
 import type { Config } from '../config/config.ts';
-import type { Log } from '../health/log.ts';
+import { Foreign, type Log } from '../health/log.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
 import { loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
-import { isBuiltIn, loadServices, watched } from '../menus/services.ts';
+import { isBuiltIn, loadServices } from '../menus/services.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from '../stores/stores.ts';
 import { type AccountDesk, accountDesk } from '../ussd/account-desk.ts';
 
@@ -85,7 +85,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring }: 
   const menuFolder = { folder: config.menusDir, services: new Set(Object.keys(services)) };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
   logProblems(menus, log);
-  const observed = watched(services, { log, production: config.production });
+  const observed = logFailures(services, { log, production: config.production });
   const engine = createEngine({
     store: stores.snapshots,
     conversations: [...menus.compiled.values()],
@@ -135,4 +135,23 @@ function logProblems({ problems, failures }: Menus, log: Log): void {
   for (const failure of failures) log.warn(failure);
   const broken = failures.length > 0 || problems.some(({ severity }) => severity === 'error');
   if (broken) log.warn('menus with errors are left out');
+}
+
+/** The same services, with every failure in the log: flows only see that something failed. */
+function logFailures(services: Services, { log, production }: { log: Log; production: boolean }): Services {
+  const watch = (name: string, service: Service): Service => {
+    return async (input, call) => {
+      try {
+        return await service(input, call);
+      } catch (error) {
+        // In development the author reads along; in production the words of others may hold what callers typed.
+        const message = !production && error instanceof Error ? { message: error.message } : {};
+        // Also an error of our own class is theirs when one of their services throws it.
+        const err = isBuiltIn(name) || isRewritten(error) ? error : new Foreign(error);
+        log.warn({ service: name, err, ...message }, 'a service failed');
+        throw error;
+      }
+    };
+  };
+  return Object.fromEntries(Object.entries(services).map(([name, service]) => [name, watch(name, service)]));
 }

@@ -12,9 +12,13 @@ import { operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { INSPECTOR_ROUTES } from '../web/inspector/routes.ts';
 import { PAGE_FILE_ROUTES } from '../web/kit/routes.ts';
 import { OPERATOR_PAGES } from '../web/kit/tools.ts';
+import { studioRouteGroup } from '../web/studio/open.ts';
+
+/** What decides which routes there are. */
+export type RouteSettings = Pick<Config, 'metricsPort' | 'ussd' | 'studio'>;
 
 /** Every route of the server that is known before it runs; plugins and the query gateway bring theirs. */
-export function routeGroups({ metricsPort, ussd }: Pick<Config, 'metricsPort' | 'ussd'>): RouteGroup[] {
+export function routeGroups({ metricsPort, ussd, studio }: RouteSettings): RouteGroup[] {
   return [
     ussdRouteGroup(ussd),
     ...DOMAIN_ROUTES,
@@ -23,6 +27,7 @@ export function routeGroups({ metricsPort, ussd }: Pick<Config, 'metricsPort' | 
     operatorRouteGroup({ metrics: metricsPort === undefined }),
     OPERATOR_PAGES,
     INSPECTOR_ROUTES,
+    studioRouteGroup(studio) as RouteGroup,
     HEALTH_ROUTES,
     DOCS_ROUTES,
     PAGE_FILE_ROUTES,
@@ -30,7 +35,7 @@ export function routeGroups({ metricsPort, ussd }: Pick<Config, 'metricsPort' | 
 }
 
 /** The same, as plugins are checked against them. */
-export function ownRoutes(config: Pick<Config, 'metricsPort' | 'ussd'>): DeclaredRoute[] {
+export function ownRoutes(config: RouteSettings): DeclaredRoute[] {
   return routeGroups(config).flatMap(({ access: usual, owns, routes }) =>
     routes.map(({ method, path, access = usual }) => ({ method, path, access, owns })),
   );

@@ -3,6 +3,7 @@
 import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DestinationStream } from 'pino';
+import { systemClock } from '../../lib/clock.ts';
 import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
 import type { Library } from '../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
@@ -29,11 +30,12 @@ import { type OperatorRule, operatorsOnly, operatorTokens } from '../http/middle
 import { type OverloadLimits, overloadWatch } from '../http/overload.ts';
 import type { ServedRoute } from '../http/route-table.ts';
 import { callRarely } from '../http/turn-away.ts';
-import { watchMenus } from '../menus/menus.ts';
+import { watchMenus } from '../menus/watch.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
 import { createInspector } from '../web/inspector/open.ts';
 import { toolPages } from '../web/kit/tools.ts';
 import { serviceRecorder } from '../web/simulator/flow-test.ts';
+import { openStudio } from '../web/studio/open.ts';
 import { type AppDeps, createApp } from './app.ts';
 import { type HostOptions, openHost } from './host.ts';
 import { ownRoutes } from './route-groups.ts';
@@ -125,6 +127,19 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   if (config.production && config.ussd.gateways === '*') log.warn(OPEN_DOOR);
   const { routes, unsent } = seams;
   logPublicRoutes(agent.door.publicRoutes, log, config);
+  const inspectorDoor = inspector.open(engine);
+  // The folder is watched once everything else is there.
+  const reloads = { now: async () => {} };
+  const studio = config.studio
+    ? await openStudio({
+        ...{ folder: config.menusDir, flow: config.ussd.flow, library: engine.library },
+        documents: stores.documents,
+        clock: systemClock,
+        drawings: inspectorDoor.drawings,
+        reload: () => reloads.now(),
+        ...{ services, keyring, recorder },
+      })
+    : undefined;
   const app = createApp({
     config,
     gateway,
@@ -149,7 +164,8 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
       gateway,
       flows: engine.library,
       recorder,
-      inspector: inspector.open(engine),
+      inspector: inspectorDoor,
+      studio,
       operators,
     }),
     query,
@@ -168,6 +184,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   // An edited flow is served by every door.
   const library = alsoAdding(engine.library, agent.add);
   const watchedMenus = watchMenus({ menus: menuFolder, library, log, onProblem });
+  reloads.now = watchedMenus.reload;
   defer(watchedMenus.close);
   defer(sweeper.stop);
   await watchedMenus.ready;

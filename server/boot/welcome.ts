@@ -17,6 +17,7 @@ export function welcome(
   const places = [
     ['USSD endpoint', `${url}/api/ussd`],
     ['phones', `${url}/simulator`],
+    ...(config.studio ? [['studio', `${url}/studio`]] : []),
     ['inspector', `${url}/inspector`],
     ['chat', `${url}/chat`],
     ['sessions', `${url}/api/ussd/sessions`],

@@ -7,11 +7,10 @@ import { parseEnv } from 'node:util';
 import pc from 'picocolors';
 import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
-import { readVersion } from '../config/config.ts';
-import { environmentRedactor } from '../config/secrets.ts';
+import { readVersion } from '../config/modules.ts';
 import { EXIT_CONFIG, isConfigError } from '../http/errors.ts';
-import { describeParseError, formatHelp, formatOverview, Usage, type Verb } from './verb.ts';
-import { VERBS } from './verbs.ts';
+import { describeParseError, formatHelp, formatOverview, Usage } from './verb.ts';
+import { type LoadedVerb, VERBS } from './verbs.ts';
 
 /** Runs the command with its arguments; the exit code, or undefined while a server runs on. */
 export async function twinline(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number | undefined> {
@@ -21,26 +20,30 @@ export async function twinline(args: readonly string[], env: NodeJS.ProcessEnv):
   if (name === '--help' || name === '-h' || name === 'help') {
     const [asked] = rest;
     if (asked === undefined) return print(formatOverview(VERBS));
-    const verb = findVerb(asked);
+    const verb = await findVerb(asked);
     return verb ? print(formatHelp(asked, verb)) : printUsage(describeUnknown(asked));
   }
-  const verb = findVerb(name);
+  const verb = await findVerb(name);
   if (!verb) return printUsage(describeUnknown(name));
   if (rest.includes('--help') || rest.includes('-h')) return print(formatHelp(name, verb));
+  let known = env;
   try {
     const given = readEnvFiles(rest, env);
+    known = given.env;
     return await verb.run(given.args, given.env, { envFiles: given.files });
   } catch (error) {
     if (error instanceof Usage) return printUsage(`${error.message}\n\n${formatHelp(name, verb)}`);
     if (isParseError(error)) return printUsage(`${describeParseError(error, verb)}\n\n${formatHelp(name, verb)}`);
     if (!(error instanceof TwinlineError)) throw error;
-    console.error(pc.red(environmentRedactor(env).text(error.message)));
+    const { environmentRedactor } = await import('../config/secrets.ts');
+    console.error(pc.red(environmentRedactor(known).text(error.message)));
     return isConfigError(error) ? EXIT_CONFIG : 1;
   }
 }
 
-function findVerb(name: string): Verb | undefined {
-  return Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
+async function findVerb(name: string): Promise<LoadedVerb | undefined> {
+  const listed = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
+  return listed && { ...(await listed.load()), summary: listed.summary };
 }
 
 function describeUnknown(name: string): string {

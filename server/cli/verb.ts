@@ -3,8 +3,6 @@
 import { suggest } from '../../lib/flow/expression/suggest.ts';
 
 export interface Verb {
-  /** One sentence without a full stop. */
-  readonly summary: string;
   /** What follows the verb. */
   readonly usage: string;
   /** Flags and what they do. */
@@ -27,7 +25,7 @@ export class Usage extends Error {
 const FLAG_COLUMN_MAX = 34;
 
 /** Every verb in one line. */
-export function formatOverview(verbs: Readonly<Record<string, Verb>>): string {
+export function formatOverview(verbs: Readonly<Record<string, { readonly summary: string }>>): string {
   const width = Math.max(...Object.keys(verbs).map((name) => name.length));
   const lines = Object.entries(verbs).map(([name, { summary }]) => `  ${name.padEnd(width)} ${summary}`);
   const more = [
@@ -38,7 +36,7 @@ export function formatOverview(verbs: Readonly<Record<string, Verb>>): string {
 }
 
 /** One verb with its options. */
-export function formatHelp(name: string, { usage, summary, options }: Verb): string {
+export function formatHelp(name: string, { usage, summary, options }: Verb & { readonly summary: string }): string {
   const flags = Object.keys(options).map((flag) => flag.length);
   const width = Math.max(0, ...flags.filter((length) => length <= FLAG_COLUMN_MAX));
   const lines = Object.entries(options).map(([flag, words]) => `  ${flag.padEnd(width)} ${words}`);

@@ -1,40 +1,91 @@
-// The verbs of the command line, in the order in which help lists them.
+// The verbs of the command line, in the order in which help lists them. Each is loaded when it is asked for: what all of them need
+// takes longer than most of them run.
 
 import type { Verb } from './verb.ts';
-import { accountVerb } from './verbs/account.ts';
-import { chatVerb } from './verbs/chat.ts';
-import { completionVerb } from './verbs/completion.ts';
-import { configVerb } from './verbs/config.ts';
-import { doctorVerb } from './verbs/doctor.ts';
-import { exportVerb } from './verbs/export.ts';
-import { gatewayVerb } from './verbs/gateway.ts';
-import { graphVerb } from './verbs/graph.ts';
-import { importVerb } from './verbs/import.ts';
-import { inspectVerb } from './verbs/inspect.ts';
-import { lintVerb } from './verbs/lint.ts';
-import { newVerb } from './verbs/new.ts';
-import { replayVerb } from './verbs/replay.ts';
-import { routesVerb } from './verbs/routes.ts';
-import { startVerb } from './verbs/start.ts';
-import { testVerb } from './verbs/test.ts';
-import { tokenVerb } from './verbs/token.ts';
 
-export const VERBS: Readonly<Record<string, Verb>> = {
-  new: newVerb,
-  start: startVerb,
-  chat: chatVerb,
-  lint: lintVerb,
-  test: testVerb,
-  graph: graphVerb,
-  inspect: inspectVerb,
-  replay: replayVerb,
-  routes: routesVerb,
-  gateway: gatewayVerb,
-  config: configVerb,
-  doctor: doctorVerb,
-  account: accountVerb,
-  import: importVerb,
-  export: exportVerb,
-  token: tokenVerb,
-  completion: completionVerb(() => VERBS),
+export interface ListedVerb {
+  /** One sentence without a full stop. */
+  readonly summary: string;
+  load(): Promise<Verb>;
+}
+
+export const VERBS: Readonly<Record<string, ListedVerb>> = {
+  new: {
+    summary: 'Begin a project from a template, with tests that pass',
+    load: async () => (await import('./verbs/new.ts')).newVerb,
+  },
+  start: {
+    summary: 'Start the server; every flag is also an environment variable',
+    load: async () => (await import('./verbs/start.ts')).startVerb,
+  },
+  chat: {
+    summary: 'Dial with a phone in the terminal; without --url nothing is kept',
+    load: async () => (await import('./verbs/chat.ts')).chatVerb,
+  },
+  lint: {
+    summary: 'Check the menus: 0 without errors, 1 with',
+    load: async () => (await import('./verbs/lint.ts')).lintVerb,
+  },
+  test: {
+    summary: 'Run the tests beside the flows: 0 when all pass and there is one, else 1',
+    load: async () => (await import('./verbs/test.ts')).testVerb,
+  },
+  graph: {
+    summary: 'Draw flows and lifecycles: SVG, Mermaid, or a machine for XState and Stately',
+    load: async () => (await import('./verbs/graph.ts')).graphVerb,
+  },
+  inspect: {
+    summary: 'Watch the sessions of a running server: states as they light up, events, time travel',
+    load: async () => (await import('./verbs/inspect.ts')).inspectVerb,
+  },
+  replay: {
+    summary: 'Type recorded dialogues again on the flows of today: 0 when callers see the same, 1 otherwise',
+    load: async () => (await import('./verbs/replay.ts')).replayVerb,
+  },
+  routes: {
+    summary: 'List every route: who may ask, how often, and how large bodies may be',
+    load: async () => (await import('./verbs/routes.ts')).routesVerb,
+  },
+  gateway: {
+    summary: 'List the routes of the query gateway with their methods and query parameters',
+    load: async () => (await import('./verbs/gateway.ts')).gatewayVerb,
+  },
+  config: {
+    summary: 'Show every setting, its value here, and where it came from',
+    load: async () => (await import('./verbs/config.ts')).configVerb,
+  },
+  doctor: {
+    summary: 'Check settings, stores, keys, clocks, limits and menus: 0 when nothing is broken, 1 otherwise',
+    load: async () => (await import('./verbs/doctor.ts')).doctorVerb,
+  },
+  account: {
+    summary: 'Show how the account of a phone number stands, or unlock it',
+    load: async () => (await import('./verbs/account.ts')).accountVerb,
+  },
+  import: {
+    summary: 'Bring domains, entities and protocols into a running server: 0 when every line was taken, 1 otherwise',
+    load: async () => (await import('./verbs/import.ts')).importVerb,
+  },
+  export: {
+    summary: 'Take everything of a tenant out of a running server, as lines that import takes back',
+    load: async () => (await import('./verbs/export.ts')).exportVerb,
+  },
+  token: {
+    summary: 'Make a token to talk to the agent with, or say what a token holds',
+    load: async () => (await import('./verbs/token.ts')).tokenVerb,
+  },
+  completion: {
+    summary: 'Print a script that completes verbs and flags in a shell',
+    load: async () => (await import('./verbs/completion.ts')).completionVerb(loadVerbs),
+  },
 };
+
+/** A verb with what help says of it in its list. */
+export type LoadedVerb = Verb & Pick<ListedVerb, 'summary'>;
+
+/** All of them, by name: for what is made from their flags. */
+export async function loadVerbs(): Promise<Readonly<Record<string, LoadedVerb>>> {
+  const load = async ([name, { summary, load }]: [string, ListedVerb]) =>
+    [name, { ...(await load()), summary }] as const;
+  return Object.fromEntries(await Promise.all(Object.entries(VERBS).map(load)));
+}

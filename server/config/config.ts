@@ -1,6 +1,6 @@
 // The configuration of a server: what the rest of it is built from. Nothing else reads the environment.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Redactor } from '../../lib/redact.ts';
@@ -29,6 +29,8 @@ export interface Config {
   /** How long a start waits for them to answer. */
   readonly storeWaitMs: number;
   readonly pinKeys: string;
+  /** Whether operators can write flows in the browser. */
+  readonly studio: boolean;
   /** Each opens the routes of operators. */
   readonly operatorTokens: readonly string[];
   /** Of API keys for /v1. */
@@ -150,6 +152,7 @@ function buildConfig(values: Values, isSet: (setting: string) => boolean): Omit<
     storeWaitMs: values.STORE_WAIT_SECONDS * 1_000,
     pinKeys: values.PIN_ENCRYPTION_KEY,
     operatorTokens: values.OPERATOR_TOKEN ?? [],
+    studio: values.STUDIO,
     apiKeysFile: values.API_KEYS_FILE,
     governanceFile: values.GOVERNANCE_FILE,
     ...readOracleKeys(values),
@@ -243,11 +246,4 @@ function readGateways({ USSD_GATEWAYS: entries }: Values): Config['ussd']['gatew
 // In a folder without menus of its own, the shipped ones answer.
 function findMenusDir(folder: string): string {
   return existsSync(folder) ? folder : fileURLToPath(new URL('.', import.meta.resolve('#menus/main.flow.json')));
-}
-
-/** Such as `0.1.0`. The file is one step further away from what was built than from the source. */
-export function readVersion(): string {
-  const places = ['../../package.json', '../../../package.json'].map((path) => new URL(path, import.meta.url));
-  const place = places.find((url) => existsSync(url));
-  return place ? (JSON.parse(readFileSync(place, 'utf8')) as { version: string }).version : 'unknown';
 }

@@ -1,6 +1,7 @@
-// Modules of a deployment, such as services and plugins: found by path or package name, and what they export by default.
+// Modules of a deployment, such as services and plugins: found by path or package name, and what they export by default; and the
+// version of this package.
 
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -34,4 +35,11 @@ function locate(module: string, folder: string): string {
     // Packages that can only be imported are looked for beside this one.
     return module;
   }
+}
+
+/** Such as `0.1.0`. The file is one step further away from what was built than from the source. */
+export function readVersion(): string {
+  const places = ['../../package.json', '../../../package.json'].map((path) => new URL(path, import.meta.url));
+  const place = places.find((url) => existsSync(url));
+  return place ? (JSON.parse(readFileSync(place, 'utf8')) as { version: string }).version : 'unknown';
 }

@@ -88,6 +88,13 @@ export const SETTINGS = {
     meaning: 'JSON file of voting rules; unset = built-in rules',
     fix: 'Set the path of a JSON file.',
   },
+  STUDIO: {
+    kind: flag(),
+    default: 'true',
+    productionDefault: 'false',
+    meaning: 'the studio, in which operators write flows in the browser; it changes the files of MENUS_DIR',
+    fix: 'Set true or false.',
+  },
   TRUST_PROXY_ENABLED: {
     kind: flag(),
     default: 'false',

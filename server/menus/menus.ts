@@ -1,19 +1,14 @@
-// The menus of a folder: read, checked and compiled for a start; and while the server runs, each edit is tested, then served or
-// refused, and logged.
+// The menus of a folder: read, checked and compiled; and the tests beside them.
 
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { watch } from 'chokidar';
-import type { Library } from '../../lib/engine/conversation.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { invalidFlow, loadFlows } from '../../lib/flow/format/load.ts';
 import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
-import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
+import type { Problem } from '../../lib/flow/format/problem.ts';
 import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE, type ParsedFlowTests, parseFlowTests } from '../../lib/flow/testing/file.ts';
-import { failureText, runFlowTests } from '../../lib/flow/testing/run.ts';
-import type { Log } from '../health/log.ts';
 
 export interface MenuFolder {
   readonly folder: string;
@@ -59,144 +54,6 @@ export async function loadMenus(folder: MenuFolder, needed: string): Promise<Men
   }
   const own = menus.problems.filter((problem) => problem.file === file);
   throw invalidFlow([`${words} has errors.`, ...menus.failures].join('\n'), own);
-}
-
-export interface MenuWatch {
-  /** Resolves once the folder is watched. */
-  readonly ready: Promise<void>;
-  /** Looks at the folder now, as after an edit. Never rejects. */
-  reload(): Promise<void>;
-  close(): Promise<void>;
-}
-
-export interface WatchOptions {
-  readonly menus: MenuFolder;
-  readonly library: Library<CompiledFlow>;
-  readonly log: Log;
-  /** Something was refused. */
-  readonly onProblem?: () => void;
-  /** Milliseconds of quiet after the last change before the folder is read. @default 100 */
-  readonly quietMs?: number;
-}
-
-/** Watches a folder of menus. Where the file system sends no events (some network mounts), `reload` does the same. */
-export function watchMenus({ menus, library, log, onProblem, quietMs = 100 }: WatchOptions): MenuWatch {
-  const watcher = watch(menus.folder, {
-    depth: 0,
-    ignoreInitial: true,
-    ignored: (path, stats) => stats?.isFile() === true && !path.endsWith('.json'),
-  });
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
-  let logged = '';
-
-  const reloadOnce = async (): Promise<void> => {
-    const { taken, refused, problems, orphans } = await reloadMenus(menus, library);
-    for (const { flow, version } of taken) log.info({ flow, version }, 'an edited menu is served from now on');
-    const words = [
-      ...problems.map(problemLine),
-      ...refused,
-      ...orphans.map((flow) => `flow "${flow}": its file is gone; the last version is served until the next start`),
-    ];
-    // One edit changes one file: the problems of the others have been logged before.
-    if (words.join('\n') === logged) return;
-    logged = words.join('\n');
-    for (const line of words) log.warn(line);
-    if (!refused.length && !problems.some(({ severity }) => severity === 'error')) return;
-    onProblem?.();
-    log.warn('menus with errors stay as they were, where they were served');
-  };
-  const reload = (): Promise<void> => {
-    running = running.then(reloadOnce).catch((error) => {
-      onProblem?.();
-      log.error({ err: error }, 'menus were not reloaded');
-    });
-    return running;
-  };
-
-  watcher.on('all', () => {
-    clearTimeout(timer);
-    timer = setTimeout(reload, quietMs);
-  });
-  watcher.on('error', (error) =>
-    log.warn({ err: error }, 'edits of menus may go unnoticed: send SIGHUP after an edit'),
-  );
-  return {
-    ready: new Promise((resolve) => watcher.once('ready', resolve)),
-    reload,
-    close: async () => {
-      clearTimeout(timer);
-      await watcher.close();
-      await running;
-    },
-  };
-}
-
-/** What became of the edits of a folder. */
-interface Reloaded {
-  readonly taken: readonly { readonly flow: string; readonly version: number }[];
-  /** Why others stay as they run; in words, one problem each. */
-  readonly refused: readonly string[];
-  readonly problems: readonly Problem[];
-  /** Running flows whose file is gone. */
-  readonly orphans: readonly string[];
-}
-
-/**
- * Checks, compiles and tests what has changed in the folder, and adds what passes to the library. A flow that calls a
- * changed one changes with it and is tested again; where the called one is refused, it goes on with the running form.
- */
-async function reloadMenus({ folder, services }: MenuFolder, library: Library<CompiledFlow>): Promise<Reloaded> {
-  const { flows, problems, files } = await loadFlows(folder, services ? { services } : {});
-  const taken: Reloaded['taken'][number][] = [];
-  const refused: string[] = [];
-  const accepted = new Map(library.ids.map((name) => [name, library.current(name)!.flow]));
-  for (const flow of calledFirst(flows)) {
-    const before = accepted.get(flow.flow);
-    accepted.set(flow.flow, flow);
-    const next = tryCompile(flow, accepted);
-    if (typeof next !== 'string' && isSame(next, library.current(flow.flow))) continue;
-    const reasons = typeof next === 'string' ? [next] : await failedTests(next, folder);
-    if (typeof next !== 'string' && reasons.length === 0) {
-      library.add(next);
-      taken.push({ flow: flow.flow, version: flow.version });
-      continue;
-    }
-    refused.push(...reasons);
-    if (before) accepted.set(flow.flow, before);
-    else accepted.delete(flow.flow);
-  }
-  const names = new Set(files.map(cutFlowName));
-  return { taken, refused, problems, orphans: library.ids.filter((name) => !names.has(name)) };
-}
-
-function isSame(one: CompiledFlow, other: CompiledFlow | undefined): boolean {
-  return one.hash === other?.hash && one.version === other.version;
-}
-
-async function failedTests(compiled: CompiledFlow, folder: string): Promise<string[]> {
-  const tests = await readTests(folder, compiled.id);
-  if (!tests) return [];
-  if (!tests.file) return tests.problems.map(problemLine);
-  const report = await runFlowTests(compiled, tests.file);
-  return report.tests.flatMap(({ name, failures }) =>
-    failures.map((failure) => `flow "${compiled.id}", test "${name}": ${failureText(failure)}`),
-  );
-}
-
-// A flow comes after those that it calls; circles were refused by lint.
-function calledFirst(flows: ReadonlyMap<string, Flow>): Flow[] {
-  const order = new Set<Flow>();
-  const visit = (flow: Flow, around: readonly Flow[]): void => {
-    if (order.has(flow) || around.includes(flow)) return;
-    for (const screen of Object.values(flow.screens)) {
-      const called = screen.type === 'flow' ? flows.get(screen.flow) : undefined;
-      if (called) visit(called, [...around, flow]);
-    }
-    order.add(flow);
-  };
-  for (const flow of flows.values()) visit(flow, []);
-  return [...order];
 }
 
 /** The tests beside a flow, or undefined when there are none. */

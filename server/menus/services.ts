@@ -1,10 +1,8 @@
 // The services that flows may call: accounts, HTTP, and the modules of SERVICES.
 
-import type { Service, Services } from '../../lib/engine/service.ts';
-import { isRewritten } from '../../lib/engine/session/secret-calls.ts';
+import type { Services } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { importDefault } from '../config/modules.ts';
-import { Foreign, type Log } from '../health/log.ts';
 
 const NAME = /^[A-Za-z][\w-]*(\.[A-Za-z][\w-]*)*$/;
 
@@ -64,22 +62,3 @@ const BUILT_IN = [...ACCOUNT, 'http.get', 'http.post'];
 
 /** Whether a service is one of ours: only then are its words. */
 export const isBuiltIn = (name: string): boolean => BUILT_IN.includes(name);
-
-/** The same services, with every failure in the log: flows only see that something failed. */
-export function watched(services: Services, { log, production }: { log: Log; production: boolean }): Services {
-  const watch = (name: string, service: Service): Service => {
-    return async (input, call) => {
-      try {
-        return await service(input, call);
-      } catch (error) {
-        // In development the author reads along; in production the words of others may hold what callers typed.
-        const message = !production && error instanceof Error ? { message: error.message } : {};
-        // Also an error of our own class is theirs when one of their services throws it.
-        const err = isBuiltIn(name) || isRewritten(error) ? error : new Foreign(error);
-        log.warn({ service: name, err, ...message }, 'a service failed');
-        throw error;
-      }
-    };
-  };
-  return Object.fromEntries(Object.entries(services).map(([name, service]) => [name, watch(name, service)]));
-}

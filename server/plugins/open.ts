@@ -57,7 +57,10 @@ export async function openPlugins(deps: PluginDeps): Promise<Plugins> {
     free,
     documentation: describeRoutes(mounted, free),
     tools: plugins.flatMap((plugin) =>
-      (plugin.tools ?? []).map((tool) => hostTool(tool, (request) => makeContext(plugin, request))),
+      (plugin.tools ?? []).map((tool) => ({
+        ...hostTool(tool, (request) => makeContext(plugin, request)),
+        redact: deps.config.redact,
+      })),
     ),
     gate: hooks.gate,
     listeners: makeListeners(plugins, makeContext),

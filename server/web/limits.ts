@@ -35,6 +35,14 @@ export const PAGE_LIMITS = {
   /** Milliseconds that one stream may last; then its reader is asked again who it is. */
   inspectorStreamMs: 3_600_000,
 
+  // --- studio -----------------------------------------------------------------------------------------------------------
+  /** Bytes of a request of the studio: a flow, its tests, and what JSON adds. */
+  studioBytes: 12_582_912,
+  /** Phones that have dialled drafts, and are remembered. */
+  draftPhones: 50,
+  /** Saved versions of one flow that are kept. */
+  studioVersions: 50,
+
   // --- pages ------------------------------------------------------------------------------------------------------------
   /** Simulated phones whose service calls are remembered, and calls of each. */
   simulatedSessions: 100,

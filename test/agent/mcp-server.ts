@@ -51,7 +51,7 @@ const RESULTS: { readonly [tool: string]: (sent: object) => Result | Promise<Res
   // What it was sent, as it came and encoded; with `-error` as the reason of a failure.
   quotes: (sent) => ({ content: [{ type: 'text', text: quote(sent) }], structuredContent: { sent } }),
   'quotes-error': (sent) => ({ content: [{ type: 'text', text: quote(sent) }], isError: true }),
-  closed: (sent) => ({ content: [{ type: 'text', text: quote(sent) }] }),
+  'quotes-token': (sent) => ({ content: [{ type: 'text', text: quote(sent) }] }),
 };
 
 const quote = (sent: object) => `${JSON.stringify(sent)} ${Buffer.from(JSON.stringify(sent)).toString('base64')}`;

@@ -1,6 +1,6 @@
 // The guide to the command line, made from the help of its verbs: `npm run guides` writes it.
 
-import { VERBS } from '../../server/cli/verbs.ts';
+import { loadVerbs } from '../../server/cli/verbs.ts';
 import { markdownTable } from '../support/markdown-table.ts';
 
 const HEAD = `# The command line
@@ -12,8 +12,8 @@ const HEAD = `# The command line
 `;
 
 /** The whole guide as Markdown: a section for each verb, its usage, and a table of its options. */
-export function commandLineGuide(): string {
-  const sections = Object.entries(VERBS).map(([name, { summary, usage, options }]) => {
+export async function commandLineGuide(): Promise<string> {
+  const sections = Object.entries(await loadVerbs()).map(([name, { summary, usage, options }]) => {
     const call = `npx twinline ${name} ${usage}`.trimEnd();
     const rows = Object.entries(options).map(([flag, words]) => [
       `\`${flag}\``,

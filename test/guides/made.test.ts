@@ -17,8 +17,8 @@ import { PICTURE, writePicture } from './write.ts';
 const test = suite('made guides');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-test('the guide to the command line is what its verbs say; npm run guides writes it again', () => {
-  assert.is(read('server/docs/guides/cli.md'), commandLineGuide());
+test('the guide to the command line is what its verbs say; npm run guides writes it again', async () => {
+  assert.is(read('server/docs/guides/cli.md'), await commandLineGuide());
 });
 
 test('the page on guarantees is what the table of promises says; each of its proofs is a test file', () => {

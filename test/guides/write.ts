@@ -10,7 +10,7 @@ import { commandLineGuide } from './command-line.ts';
 export const PICTURE = 'server/docs/guides/main-flow.svg';
 
 if (process.argv[1] === import.meta.filename) {
-  writeFileSync(join(ROOT, 'server/docs/guides/cli.md'), commandLineGuide());
+  writeFileSync(join(ROOT, 'server/docs/guides/cli.md'), await commandLineGuide());
   writeFileSync(join(ROOT, PAGE), guaranteesPage());
   process.exitCode = await writePicture(join(ROOT, PICTURE));
 }

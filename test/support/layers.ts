@@ -17,6 +17,8 @@ interface Area {
 interface Import {
   readonly from: string;
   readonly typeOnly: boolean;
+  /** Loaded when that line is run. */
+  readonly isDynamic: boolean;
 }
 
 // A package that serves HTTP belongs to a door, never to the engine.
@@ -57,8 +59,12 @@ const DYNAMIC = /\bimport\(\s*['"`]([^'"`]+)['"`]/g;
  * still loaded.
  */
 export function importsOf(source: string): Import[] {
-  const fixed = [...source.matchAll(STATIC)].map(([, type, from]) => ({ from: from!, typeOnly: type !== undefined }));
-  const dynamic = [...source.matchAll(DYNAMIC)].map(([, from]) => ({ from: from!, typeOnly: false }));
+  const fixed = [...source.matchAll(STATIC)].map(([, type, from]) => ({
+    from: from!,
+    typeOnly: type !== undefined,
+    isDynamic: false,
+  }));
+  const dynamic = [...source.matchAll(DYNAMIC)].map(([, from]) => ({ from: from!, typeOnly: false, isDynamic: true }));
   return [...fixed, ...dynamic];
 }
 

@@ -73,6 +73,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/engine/machine': room('lib lib/engine', 'lib/store'),
   'lib/engine/session': room('lib lib/engine lib/engine/machine', 'lib/store'),
   'lib/flow': room('lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing'),
+  'lib/flow/editing': room('lib lib/flow/expression lib/flow/format lib/flow/lint', 'lib/store'),
   'lib/flow/expression': room('lib lib/flow', 'lib/store'),
   'lib/flow/format': room('lib lib/flow lib/flow/expression lib/flow/lint lib/json', 'lib/store'),
   'lib/flow/lint': room('lib/flow/expression lib/flow/format lib/flow/lint/rules', 'lib lib/store'),
@@ -119,7 +120,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/flow/run lib/http lib/store server/health server/stores',
   ),
   'server/boot': room(
-    'lib lib/account lib/engine lib/engine/session lib/flow/format lib/http lib/ussd server/agent server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web/inspector server/web/kit server/web/simulator',
+    'lib lib/account lib/engine lib/engine/session lib/flow/format lib/http lib/ussd server/agent server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web/inspector server/web/kit server/web/simulator server/web/studio',
     'lib/flow/run lib/store/redis server/sockets',
   ),
   'server/cli': room(
@@ -164,10 +165,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/domain/did lib/domain/schema lib/store lib/store/redis server/boot server/health',
   ),
   'server/http/middleware': room('lib lib/json server/config server/http', 'lib/store/redis server/health'),
-  'server/menus': room(
-    'lib lib/engine/session lib/flow/format lib/flow/run lib/flow/testing server/config server/health',
-    'lib/engine',
-  ),
+  'server/menus': room('lib lib/flow/format lib/flow/run lib/flow/testing server/config', 'lib/engine server/health'),
   'server/openapi': room('lib lib/domain lib/domain/did server/http server/user', 'lib/domain/schema'),
   'server/packaging': room('server/docs server/web/kit'),
   'server/plugins': room(
@@ -196,6 +194,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/web/browser/chat': room('server/web/browser', 'lib/agent/run lib/agent/session'),
   'server/web/browser/inspector': room('server/web/browser', 'server/web/inspector'),
   'server/web/browser/phone': room('lib/flow/run server/web/browser', 'lib/ussd'),
+  'server/web/browser/studio': room('server/web/browser server/web/browser/inspector server/web/browser/phone'),
   'server/web/chat': room(
     'lib lib/delegation lib/delegation/issuer lib/domain/schema server/http server/web server/web/kit',
   ),
@@ -208,7 +207,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store',
   ),
   'server/web/kit': room(
-    'lib lib/delegation/issuer server/http server/http/middleware server/web server/web/chat server/web/inspector server/web/proposal server/web/simulator',
+    'lib lib/delegation/issuer server/http server/http/middleware server/web server/web/chat server/web/inspector server/web/proposal server/web/simulator server/web/studio',
     'lib/domain/schema server/config',
   ),
   'server/web/proposal': room(
@@ -218,5 +217,9 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/web/simulator': room(
     'lib lib/domain/schema lib/flow/run lib/flow/testing lib/ussd server/config server/http server/ussd server/web server/web/kit',
     'lib/engine',
+  ),
+  'server/web/studio': room(
+    'lib lib/domain/schema lib/engine lib/flow/editing lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing lib/store/memory lib/ussd server/http server/menus server/ussd server/web server/web/kit server/web/simulator',
+    'lib/store server/web/diagram',
   ),
 };

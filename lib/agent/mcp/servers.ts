@@ -69,7 +69,7 @@ function hostTool(
       if (needsToken) await connection.ready();
       const headers = needsToken ? await pass(passing, context) : {};
       const answer = await connection.call({ tool: tool.name, args, headers, signal: context.signal });
-      // The server may quote what it was sent.
+      // The server may quote what it was sent. Masked before it is cut: half a token is one, too.
       const redact = redactor([...listCredentials(server.headers), ...listCredentials(headers)]);
       return toResult(redact.json(answer as Json), server.name);
     },

@@ -33,7 +33,7 @@ export interface RunReport extends RunStart {
 
 export interface RunnerOptions
   extends Pick<AgentOptions, 'logs' | 'responder' | 'begin' | 'settle' | 'instructions' | 'onEvent' | 'onEnd'>,
-    Required<Pick<AgentOptions, 'clock' | 'hostTools' | 'replyBytes' | 'redact' | 'onProblem'>> {
+    Required<Pick<AgentOptions, 'clock' | 'hostTools' | 'replyBytes' | 'onProblem'>> {
   readonly runs: Runs;
   readonly sessions: Sessions;
   readonly transcript: Transcript;

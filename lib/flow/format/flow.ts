@@ -154,6 +154,9 @@ export const DEFAULT_LABELS: { readonly [label in Label]: string } = {
 };
 export const DEFAULT_WAIT = 'Please wait.\n1. Continue';
 
+/** What a door says of the caller: it goes into the variables of these names, where a flow declares them. */
+export const DOOR_NAMES = ['sessionId', 'phoneNumber', 'msisdn', 'serviceCode'] as const;
+
 /** Names of screens and variables; other names break XState's addressing or JavaScript objects. */
 export const NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 

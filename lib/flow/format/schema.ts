@@ -51,7 +51,7 @@ export function schemaErrors(value: unknown): readonly ErrorObject[] {
 }
 
 /** What the schema says about the place at `pointer` in `value`; empty where it says nothing. */
-function schemaAt(pointer: string, value: unknown): SchemaPart {
+export function schemaAt(pointer: string, value: unknown): SchemaPart {
   let part = resolvePart(load().schema, value);
   let here: unknown = value;
   for (const step of parsePointer(pointer)) {

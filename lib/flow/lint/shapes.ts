@@ -42,7 +42,10 @@ export const FAILURE: Shape = {
  * The shapes of all variables of a flow, by declared type and sample. A default gives the fields of a variable too when
  * `isWritten` says that nothing else is ever kept there.
  */
-export function declaredShapes(flow: Flow, isWritten: (name: string) => boolean = () => true): Map<string, Shape> {
+export function declaredShapes(
+  flow: Pick<Flow, 'vars'>,
+  isWritten: (name: string) => boolean = () => true,
+): Map<string, Shape> {
   const shapes = new Map<string, Shape>();
   for (const [name, variable] of Object.entries(flow.vars ?? {}))
     shapes.set(name, declaredShape(name, variable, isWritten(name)));

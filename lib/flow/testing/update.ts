@@ -1,11 +1,12 @@
 // Updates the expectations of flow tests to what the flow shows now, and writes test files as text.
 
 import { type MemberNode, parse, type ValueNode } from '@humanwhocodes/momoa';
+import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { parsePointer, pointerTo } from '../format/source.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { markFlow } from './coverage.ts';
-import type { FlowTest, FlowTestFile, FlowTestStep } from './file.ts';
+import { FLOW_TEST_FILE, type FlowTest, type FlowTestFile, type FlowTestStep, parseFlowTests } from './file.ts';
 import { openTestSession, type Taken } from './session.ts';
 
 interface TestUpdate {
@@ -74,11 +75,30 @@ function nodeAt(root: ValueNode, pointer: string): ValueNode {
   }, root);
 }
 
+/**
+ * The text of a test file with one more test at its end; of an empty text a new file. Throws ERR_INPUT when the file is no test
+ * file, or has a test of this name.
+ */
+export function addFlowTest(text: string, { flow, test }: { readonly flow: string; readonly test: FlowTest }): string {
+  if (text.trim() === '') return writeFlowTests({ $schema: './test.schema.json', flow, tests: [test] });
+  const { file, problems } = parseFlowTests(text, flow + FLOW_TEST_FILE);
+  if (!file) throw new TwinlineError('ERR_INPUT', `The tests have errors: ${problems[0]?.message}`);
+  if (file.tests.some(({ name }) => name === test.name))
+    throw new TwinlineError('ERR_INPUT', `There is a test "${test.name}" already. Choose another name.`);
+  const end = nodeAt(parse(text).body, `/tests/${file.tests.length - 1}`).loc.end.offset;
+  return `${text.slice(0, end)},\n    ${formatJson(test as unknown as Json, '    ', 1)}${text.slice(end)}`;
+}
+
 const WIDTH = 120;
 
-/** The JSON of flow tests, with two spaces of indentation and lines of at most 120 characters where texts allow it. */
+/** The JSON of flow tests, as {@link formatFile}. */
 export function writeFlowTests(file: FlowTestFile): string {
-  return `${formatJson(file as unknown as Json, '', 0)}\n`;
+  return formatFile(file as unknown as Json);
+}
+
+/** JSON as people write it: two spaces of indentation, and lines of at most 120 characters where texts allow it. */
+export function formatFile(value: Json): string {
+  return `${formatJson(value, '', 0)}\n`;
 }
 
 // `taken` is what stands before the value and behind it in its line.

@@ -21,7 +21,6 @@ const ACTIONS = ['show', 'unlock'] as const;
 type Action = (typeof ACTIONS)[number];
 
 export const accountVerb: Verb = {
-  summary: 'Show how the account of a phone number stands, or unlock it',
   usage: '<show|unlock> <phone> [options]',
   options: {
     '(show)': 'whether it is registered, locked, and until when',

@@ -26,7 +26,6 @@ const OPTIONS = {
 } as const;
 
 export const chatVerb: Verb = {
-  summary: 'Dial with a phone in the terminal; without --url nothing is kept',
   usage: '[flow] [options]',
   options: {
     '--url <address>': 'dial a running server, such as http://127.0.0.1:3000',

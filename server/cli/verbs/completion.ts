@@ -3,13 +3,13 @@
 import { parseArgs } from 'node:util';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import { listFlags, Usage, type Verb } from '../verb.ts';
+import type { LoadedVerb } from '../verbs.ts';
 
-type Verbs = Readonly<Record<string, Verb>>;
+type Verbs = Readonly<Record<string, LoadedVerb>>;
 
-/** The verb; it completes `verbs`, itself among them. */
-export function completionVerb(verbs: () => Verbs): Verb {
+/** The verb; it completes all verbs, itself among them. */
+export function completionVerb(loadVerbs: () => Promise<Verbs>): Verb {
   return {
-    summary: 'Print a script that completes verbs and flags in a shell',
     usage: '<bash|zsh|fish>',
     options: {
       '(bash)': 'eval "$(twinline completion bash)" in ~/.bashrc',
@@ -24,7 +24,7 @@ export function completionVerb(verbs: () => Verbs): Verb {
         throw new Usage(
           shell === '' ? 'Name a shell.' : `No script for "${shell}".${suggest(shell, Object.keys(SCRIPTS))}`,
         );
-      console.log(SCRIPTS[shell]!(verbs()));
+      console.log(SCRIPTS[shell]!(await loadVerbs()));
       return 0;
     },
   };

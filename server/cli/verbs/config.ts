@@ -12,7 +12,6 @@ import { EXIT_CONFIG } from '../../http/errors.ts';
 import type { Verb } from '../verb.ts';
 
 export const configVerb: Verb = {
-  summary: 'Show every setting, its value here, and where it came from',
   usage: '[options]',
   options: {
     '--json': 'as JSON, secrets left out',

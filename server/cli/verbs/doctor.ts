@@ -8,7 +8,6 @@ import type { Finding, Level } from '../../doctor/check.ts';
 import type { Verb } from '../verb.ts';
 
 export const doctorVerb: Verb = {
-  summary: 'Check settings, stores, keys, clocks, limits and menus: 0 when nothing is broken, 1 otherwise',
   usage: '[options]',
   options: { '--json': 'the findings as JSON' },
   run: async (args, env) => {

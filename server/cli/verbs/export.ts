@@ -14,7 +14,6 @@ import { Usage, type Verb } from '../verb.ts';
 const NEWLINE = 10;
 
 export const exportVerb: Verb = {
-  summary: 'Take everything of a tenant out of a running server, as lines that import takes back',
   usage: '[file] [options]',
   options: {
     ...REMOTE_FLAGS,

@@ -15,7 +15,6 @@ import { Usage, type Verb } from '../verb.ts';
 const PATIENCE_MS = 5_000;
 
 export const gatewayVerb: Verb = {
-  summary: 'List the routes of the query gateway with their methods and query parameters',
   usage: 'routes [file] [options]',
   options: { '--json': 'the routes as JSON', '(default)': 'the file GATEWAY_FILE' },
   run: async (args, env) => {

@@ -29,7 +29,6 @@ const OPTIONS = {
 } as const;
 
 export const graphVerb: Verb = {
-  summary: 'Draw flows and lifecycles: SVG, Mermaid, or a machine for XState and Stately',
   usage: '[flow or machine …] [options]',
   options: {
     '--svg': 'a diagram, light and dark; the default',

@@ -39,7 +39,6 @@ interface Row {
 }
 
 export const importVerb: Verb = {
-  summary: 'Bring domains, entities and protocols into a running server: 0 when every line was taken, 1 otherwise',
   usage: '<file|-> [options]',
   options: {
     ...REMOTE_FLAGS,

@@ -21,7 +21,6 @@ const OPTIONS = {
 } as const;
 
 export const inspectVerb: Verb = {
-  summary: 'Watch the sessions of a running server: states as they light up, events, time travel',
   usage: '[options]',
   options: {
     '--url <address>': 'the server, default http://127.0.0.1:<PORT, or 3000>',

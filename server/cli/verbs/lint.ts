@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { type Problem, problemLine } from '../../../lib/flow/format/problem.ts';
 import { PROBLEM_CODES } from '../../../lib/flow/lint/lint.ts';
-import { readVersion } from '../../config/config.ts';
+import { readVersion } from '../../config/modules.ts';
 import { readMenus } from '../../menus/menus.ts';
 import { serviceNames } from '../../menus/services.ts';
 import { Usage, type Verb } from '../verb.ts';
@@ -17,7 +17,6 @@ const OPTIONS = { json: { type: 'boolean' }, sarif: { type: 'boolean' }, codes: 
 const CODE_COLUMN = 22;
 
 export const lintVerb: Verb = {
-  summary: 'Check the menus: 0 without errors, 1 with',
   usage: '[folder or file] [options]',
   options: {
     '--json': 'the problems as JSON',

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
-import { readVersion } from '../../config/config.ts';
+import { readVersion } from '../../config/modules.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 const PACKAGE_NAME = /^[a-z0-9][a-z0-9._-]{0,127}$/;
@@ -35,7 +35,6 @@ export const TEMPLATES = {
 } as const;
 
 export const newVerb: Verb = {
-  summary: 'Begin a project from a template, with tests that pass',
   usage: '<template> [folder] [options]',
   options: {
     ...Object.fromEntries(Object.entries(TEMPLATES).map(([name, words]) => [name, words])),

@@ -23,7 +23,6 @@ import { Usage, type Verb } from '../verb.ts';
 const OPTIONS = { flow: { type: 'string' }, 'menus-dir': { type: 'string' }, json: { type: 'boolean' } } as const;
 
 export const replayVerb: Verb = {
-  summary: 'Type recorded dialogues again on the flows of today: 0 when callers see the same, 1 otherwise',
   usage: '<recording…> [options]',
   options: {
     '--flow <file|name>': 'the flow that answers; default the one that was recorded',

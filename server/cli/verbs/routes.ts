@@ -13,7 +13,6 @@ import type { Verb } from '../verb.ts';
 import { readSettings, SETTING_OPTIONS } from './start.ts';
 
 export const routesVerb: Verb = {
-  summary: 'List every route: who may ask, how often, and how large bodies may be',
   usage: '[options]',
   options: {
     '--json': 'as JSON',

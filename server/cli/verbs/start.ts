@@ -30,7 +30,6 @@ export function readSettings(values: Readonly<Record<string, unknown>>): Record<
 }
 
 export const startVerb: Verb = {
-  summary: 'Start the server; every flag is also an environment variable',
   usage: '[options]',
   options: {
     '--watch': 'start again after edits of services, plugins and files of settings; menus need no restart',

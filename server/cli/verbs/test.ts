@@ -20,7 +20,6 @@ const OPTIONS = {
 } as const;
 
 export const testVerb: Verb = {
-  summary: 'Run the tests beside the flows: 0 when all pass and there is one, else 1',
   usage: '[folder or file] [options]',
   options: {
     '--filter <words>': 'only tests whose name has these words',

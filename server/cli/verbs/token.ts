@@ -22,7 +22,6 @@ const KEY_FILE = 'user.key';
 const CAPABILITY = { can: '*', with: 'ixo:oracle' };
 
 export const tokenVerb: Verb = {
-  summary: 'Make a token to talk to the agent with, or say what a token holds',
   usage: '[options]',
   options: {
     '--key <file>': `your key, made when it is not there; default ${KEY_FILE} in DATA_DIR`,

@@ -11,18 +11,21 @@ const TYPES = [
   ...['application/csp-report', 'application/scim+json'],
 ];
 
-/** Reads objects and lists only, at most 1 MiB; what is no JSON by its type, or missing, is an empty object. */
-export function jsonBody(): Middleware {
+/**
+ * Reads objects and lists only; what is no JSON by its type, or missing, is an empty object. `limits`: path → most bytes, where
+ * they are not SERVER_LIMITS.jsonBodyBytes.
+ */
+export function jsonBody(limits: ReadonlyMap<string, number> = new Map()): Middleware {
   return async (ctx, next) => {
     const { body } = ctx.request as { body?: unknown };
-    if (body === undefined) ctx.request.body = ctx.is(TYPES) ? await readObject(ctx) : {};
+    if (body === undefined) ctx.request.body = ctx.is(TYPES) ? await readObject(ctx, limits.get(ctx.path)) : {};
     return next();
   };
 }
 
-async function readObject(ctx: Parameters<typeof readJsonBody>[0]): Promise<unknown> {
+async function readObject(ctx: Parameters<typeof readJsonBody>[0], most: number | undefined): Promise<unknown> {
   try {
-    const { value, text } = await readJsonBody(ctx, { types: TYPES, optional: true });
+    const { value, text } = await readJsonBody(ctx, { types: TYPES, optional: true, ...(most && { maxBytes: most }) });
     if (text.trim() === '') return {};
     if (typeof value === 'object' && value !== null) return value;
   } catch (error) {

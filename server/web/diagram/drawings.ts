@@ -37,6 +37,8 @@ export interface Drawings {
   machines(): Machine[];
   /** Rejects with ERR_NOT_FOUND for a machine that is not there, and as the layout does. */
   svg(machineId: string, view?: ViewOptions): Promise<Diagram>;
+  /** The same of a flow that need not be served. */
+  draw(flow: CompiledFlow, view?: ViewOptions): Promise<Diagram>;
   /** Ends the worker. */
   close(): Promise<void>;
 }
@@ -58,22 +60,29 @@ export function drawings({ flows }: DrawingsOptions): Drawings {
     },
     svg: (machineId, view = {}) => {
       const flow = flows().get(machineId);
-      const version = flow ? `${flow.version}:${flow.hash}` : '';
-      const known = (key: string) => kept.get(key);
-      const asked = JSON.stringify([machineId, version, view.focus, view.narrow]);
-      const before = known(asked);
-      if (before) return before;
-      const made = make(machineId, view);
-      kept.set(asked, made);
-      // What has failed once may succeed later.
-      made.catch(() => kept.delete(asked));
-      return made;
+      return flow ? drawFlow(flow, view) : drawOnce([machineId], () => findDrawing(machineId, flows()), view);
     },
+    draw: (flow, view = {}) => drawFlow(flow, view),
     close: () => worker.close(),
   };
 
-  async function make(machineId: string, options: ViewOptions): Promise<Diagram> {
-    const whole = findDrawing(machineId, flows());
+  function drawFlow(flow: CompiledFlow, view: ViewOptions): Promise<Diagram> {
+    return drawOnce([flow.id, `${flow.version}:${flow.hash}`], () => flowDrawing(flow), view);
+  }
+
+  function drawOnce(name: readonly string[], find: () => Drawing, view: ViewOptions): Promise<Diagram> {
+    const asked = JSON.stringify([...name, view.focus, view.narrow]);
+    const before = kept.get(asked);
+    if (before) return before;
+    const made = make(find, view);
+    kept.set(asked, made);
+    // What has failed once may succeed later.
+    made.catch(() => kept.delete(asked));
+    return made;
+  }
+
+  async function make(find: () => Drawing, options: ViewOptions): Promise<Diagram> {
+    const whole = find();
     const { drawing, focus } = makeView(whole, options);
     const svg = await drawSvg(drawing, { layout: worker, dress: 'embedded' });
     const shown = drawing.states.length;

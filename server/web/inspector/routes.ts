@@ -20,7 +20,7 @@ import { inspectorPage, sendStatelyPage } from './page.ts';
 
 export interface InspectorDoor extends FeedSource {
   readonly machines: Machines;
-  readonly drawings: Pick<Drawings, 'svg'>;
+  readonly drawings: Pick<Drawings, 'svg' | 'draw'>;
   readonly streams: EventStreams;
   readonly socket: StatelySocket;
 }

@@ -20,6 +20,8 @@ const ENTRIES = {
   'sign-in.js': 'browser/sign-in.ts',
   'simulator.css': 'simulator/simulator.css',
   'simulator.js': 'browser/phone/simulator.ts',
+  'studio.css': 'studio/studio.css',
+  'studio.js': 'browser/studio/studio.ts',
   'stately.js': 'browser/inspector/stately.ts',
   'swagger.css': '../docs/swagger.css',
   'swagger.js': 'browser/swagger.ts',

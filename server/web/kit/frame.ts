@@ -73,6 +73,7 @@ export function messagePage(title: string, words: Part): Page {
 
 const TOOLS = [
   ['/simulator', 'Phones'],
+  ['/studio', 'Studio'],
   ['/chat', 'Chat'],
   ['/inspector', 'Inspector'],
   ['/docs', 'Docs'],

@@ -13,6 +13,8 @@ import { addRoutes, type RouteGroup } from '../../http/route-table.ts';
 import { CHAT_ROUTES, type ChatDeps } from '../chat/routes.ts';
 import { INSPECTOR_ROUTES, type InspectorDoor } from '../inspector/routes.ts';
 import { SIMULATOR_ROUTES, type SimulatorDeps } from '../simulator/routes.ts';
+import { NO_STUDIO } from '../studio/open.ts';
+import { STUDIO_ROUTES, type StudioDeps } from '../studio/routes.ts';
 import { browserOperators, operatorPasses, SIGN_IN_ROUTE, type SignInDeps } from './operators.ts';
 
 export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SignInDeps> = {
@@ -29,13 +31,15 @@ export interface ToolPagesDeps extends Pick<SimulatorDeps, 'gateway' | 'flows' |
   readonly config: Config;
   readonly keyring: Keyring;
   readonly inspector: InspectorDoor;
+  /** Undefined where it is off. */
+  readonly studio: StudioDeps | undefined;
   readonly operators: OperatorRule;
 }
 
 /** Adds the routes of the pages; `dial` answers their phones. */
 export type ToolPages = (router: Router, dial: Middleware) => void;
 
-export function toolPages({ config, keyring, inspector, operators, ...deps }: ToolPagesDeps): ToolPages {
+export function toolPages({ config, keyring, inspector, studio, operators, ...deps }: ToolPagesDeps): ToolPages {
   const { ussd, agent } = config;
   const { maxTtlSeconds } = agent;
   const audience = agent.did ?? didOfKey(config.oracleKey);
@@ -48,9 +52,12 @@ export function toolPages({ config, keyring, inspector, operators, ...deps }: To
       deps: inspector,
       guards: { operator: (ctx, next) => ownOrigin(ctx, () => operator(ctx, next)) },
     });
+    const guards = { operator, ownPages: ownPagesOnly() };
+    if (studio) addRoutes(router, STUDIO_ROUTES, { deps: studio, guards });
+    else addRoutes(router, NO_STUDIO, { deps: undefined, guards });
     addRoutes(router, OPERATOR_PAGES, {
       deps: { ...deps, dial, ussd, keyring, audience, maxTtlSeconds, passes },
-      guards: { operator, ownPages: ownPagesOnly() },
+      guards,
     });
   };
 }

@@ -5,7 +5,7 @@ import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import type { Service, Services } from '../../../lib/engine/service.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
-import { FLOW_TEST_FILE, type FlowTestSetup, type MockAnswer } from '../../../lib/flow/testing/file.ts';
+import { FLOW_TEST_FILE, type FlowTest, type FlowTestSetup, type MockAnswer } from '../../../lib/flow/testing/file.ts';
 import { failureText, recordFlowTest, runFlowTests } from '../../../lib/flow/testing/run.ts';
 import { writeFlowTests } from '../../../lib/flow/testing/update.ts';
 import { readPhoneNumber } from '../../../lib/ussd/request.ts';
@@ -46,23 +46,40 @@ function isInputs(value: unknown): value is string[] {
   );
 }
 
+/** The dialogue as a file with one test; as {@link recordDialogue}. */
+export async function makeFlowTest(
+  compiled: CompiledFlow,
+  dialogue: Dialogue,
+  answers: NonNullable<FlowTestSetup['services']>,
+): Promise<SavedTest> {
+  const { flow } = compiled.flow;
+  const test = await recordDialogue(compiled, dialogue, { answers });
+  return { name: flow + FLOW_TEST_FILE, text: writeFlowTests({ $schema: './test.schema.json', flow, tests: [test] }) };
+}
+
+export interface RecordOptions {
+  /** What services answered. */
+  readonly answers: NonNullable<FlowTestSetup['services']>;
+  /** Of the test. @default says how many steps it has */
+  readonly name?: string;
+}
+
 /**
  * Plays the inputs on the flow with the answers that services gave, and writes down what it shows: the test that comes of
  * it passes. Throws ERR_INPUT when they lead beyond what was answered.
  */
-export async function makeFlowTest(
+export async function recordDialogue(
   compiled: CompiledFlow,
   { phoneNumber, inputs }: Dialogue,
-  services: NonNullable<FlowTestSetup['services']>,
-): Promise<SavedTest> {
+  { answers, name = '' }: RecordOptions,
+): Promise<FlowTest> {
   const { flow } = compiled.flow;
-  const name = `a dialogue of the simulator, ${inputs.length === 1 ? 'one step' : `${inputs.length} steps`}`;
-  const mocked = Object.keys(services).length ? { services } : {};
-  const test = await recordFlowTest(compiled, { name, phone: phoneNumber, ...mocked, inputs });
-  const file = { $schema: './test.schema.json', flow, tests: [test] };
-  const [failure] = (await runFlowTests(compiled, file)).tests.flatMap(({ failures }) => failures);
+  const usual = `a dialogue of the simulator, ${inputs.length === 1 ? 'one step' : `${inputs.length} steps`}`;
+  const mocked = Object.keys(answers).length ? { services: answers } : {};
+  const test = await recordFlowTest(compiled, { name: name || usual, phone: phoneNumber, ...mocked, inputs });
+  const [failure] = (await runFlowTests(compiled, { flow, tests: [test] })).tests.flatMap(({ failures }) => failures);
   if (failure) throw new TwinlineError('ERR_INPUT', `This dialogue cannot be told as a test: ${failureText(failure)}`);
-  return { name: flow + FLOW_TEST_FILE, text: writeFlowTests(file) };
+  return test;
 }
 
 /** Ids of sessions of simulated phones begin with this; those of telecoms are never recorded. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { listFlags } from '../../../server/cli/verb.ts';
-import { VERBS } from '../../../server/cli/verbs.ts';
+import { loadVerbs, VERBS } from '../../../server/cli/verbs.ts';
 import type { Setting } from '../../../server/config/kinds.ts';
 import { SETTINGS } from '../../../server/config/settings.ts';
 import { ROOT } from '../../package/manifest.ts';
@@ -54,7 +54,7 @@ test('there is no help of a verb that is gone', () => {
 });
 
 test('every verb takes the flags that its help names, and refuses one letter more with a suggestion', async () => {
-  for (const [name, verb] of Object.entries(VERBS))
+  for (const [name, verb] of Object.entries(await loadVerbs()))
     for (const flag of listFlags(verb)) {
       if (flag.includes('<')) continue;
       const { code, err } = await run([name, `${flag}x`]);
@@ -89,7 +89,7 @@ test('zsh and fish get every verb and flag; another shell is refused', async () 
   for (const shell of ['zsh', 'fish']) {
     const { code, out } = await run(['completion', shell]);
     assert.is(code, 0);
-    for (const [name, verb] of Object.entries(VERBS)) {
+    for (const [name, verb] of Object.entries(await loadVerbs())) {
       assert.match(out, new RegExp(`\\b${name}\\b`));
       for (const flag of listFlags(verb))
         assert.ok(out.includes(shell === 'fish' ? `-l ${flag.slice(2)}` : flag), flag);

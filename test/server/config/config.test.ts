@@ -57,6 +57,7 @@ test('an empty environment gives the documented defaults', () => {
     redisAcceptLoss: false,
     storeWaitMs: 15_000,
     operatorTokens: [],
+    studio: true,
     isBehindProxy: false,
     trustedProxies: [],
     corsOrigins: '*',

@@ -1,5 +1,8 @@
 // The OpenAPI document is one, says everything that the server answers, and nothing else.
 
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -573,6 +576,59 @@ test('the inspector answers as documented, with what it refuses', async () => {
   const taken = { with: { actor: actor()! } };
   assert.match((await told(200, undefined, 'GET /inspector/sessions/{actor}/flow-test', taken)).text, /preMenu/);
   await seen.close();
+});
+
+test('the studio answers as documented, with what it refuses', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'twinline-openapi-'));
+  cpSync('menus', folder, { recursive: true });
+  try {
+    await withServer({ env: { MENUS_DIR: folder } }, async ({ ask, url }) => {
+      const check = async (
+        status: number,
+        operation: string,
+        { body, path }: { body?: object; path?: string } = {},
+      ) => {
+        const how = body === undefined ? {} : json(body, { origin: url });
+        const answer = await ask(path ?? operation.split(' ')[1]!, how);
+        assert.is(answer.status, status, `${operation}: ${answer.text}`);
+        assert.equal(held.problemsOf(operation, answer), []);
+        const isJson = answer.headers['content-type']?.includes('json');
+        return (isJson ? answer.json() : {}) as { [name: string]: { [name: string]: string } };
+      };
+      await check(200, 'GET /studio');
+      await check(200, 'GET /studio/flows');
+      const read = await check(200, 'GET /studio/flows/{flow}', { path: '/studio/flows/main' });
+      await check(404, 'GET /studio/flows/{flow}', { path: '/studio/flows/none' });
+      const draft = { flow: 'main', text: read.flow!.text!, tests: read.tests!.text! };
+      for (const path of ['check', 'texts', 'drawing', 'test'])
+        await check(200, `POST /studio/${path}`, { body: draft });
+      await check(400, 'POST /studio/check', { body: {} });
+      await check(400, 'POST /studio/drawing', { body: { flow: 'main', text: '{' } });
+      for (const path of ['complete', 'explain'])
+        await check(200, `POST /studio/${path}`, { body: { ...draft, offset: 5 } });
+      const phone = { sessionId: 'sim-9', phoneNumber: DIAL.phoneNumber, serviceCode: '*2233#' };
+      await check(200, 'POST /studio/dial', { body: { ...draft, ...phone, typed: '' } });
+      await check(200, 'GET /studio/phones/{sessionId}', { path: '/studio/phones/sim-9' });
+      await check(404, 'GET /studio/phones/{sessionId}', { path: '/studio/phones/sim-8' });
+      const recorded = { ...draft, ...phone, name: 'a dial', inputs: [''] };
+      await check(200, 'POST /studio/record', { body: recorded });
+      await check(400, 'POST /studio/record', { body: { ...recorded, inputs: ['1'] } });
+      const text = draft.text.replace('"version": 1', '"version": 2');
+      await check(422, 'POST /studio/save', { body: { ...draft, text: '{', base: read.flow!.hash! } });
+      await check(409, 'POST /studio/save', { body: { flow: 'main', text, base: 'another' } });
+      await check(200, 'POST /studio/save', { body: { flow: 'main', text, base: read.flow!.hash! } });
+      const path = '/studio/flows/main/versions';
+      const { versions } = await check(200, 'GET /studio/flows/{flow}/versions', { path });
+      const [newest] = versions as unknown as { id: string }[];
+      const one = 'GET /studio/flows/{flow}/versions/{version}';
+      await check(200, one, { path: `${path}/${newest!.id}` });
+      await check(404, one, { path: `${path}/none` });
+      await check(200, 'POST /studio/new', { body: { flow: 'fresh', starter: 'menu' } });
+      await check(409, 'POST /studio/new', { body: { flow: 'fresh', starter: 'menu' } });
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('too many requests and missing tokens are answered as documented', async () => {

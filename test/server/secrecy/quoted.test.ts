@@ -117,7 +117,7 @@ async function chat(place: Place, visitor: Awaited<ReturnType<typeof newVisitor>
   );
   await until(() => tabs[0]!.said('connected').length > 0, 'the socket is let in');
   for (const [at, message] of messages.entries()) {
-    const invocations = at % 2 === 0 && { mcpInvocations: { closed: tokens['invocation of a tool'] } };
+    const invocations = at % 2 === 0 && { mcpInvocations: { 'quotes-token': tokens['invocation of a tool'] } };
     await ask(`/messages/${sessionId}`, json({ message, stream: at !== 0, ...invocations }, headers));
   }
   await ask(`/messages/${sessionId}`, json({ message: 'call tell' }, { ...headers, 'x-request-id': 'refused' }));
@@ -177,14 +177,14 @@ for (const stores of ['memory', 'LMDB and SQLite'] as const)
       withFolder(async (folder) => {
         const peer = await quotingPeer();
         const model = await modelServer(quotingModel);
-        const mcp = await mcpGround(['quotes', 'quotes-error', 'closed']);
+        const mcp = await mcpGround(['quotes', 'quotes-error', 'quotes-token']);
         const { trouble, between } = quotingStores();
         const { env, calls } = makeModules(folder, peer.host);
         const servers = join(folder, 'mcp.json');
         const key = { 'x-api-key': OTHERS['key of an MCP server'] };
         writeFileSync(
           servers,
-          JSON.stringify([{ name: 'hostile', url: mcp.url, did: MCP_DID, headers: key, protected: ['closed'] }]),
+          JSON.stringify([{ name: 'hostile', url: mcp.url, did: MCP_DID, headers: key, protected: ['quotes-token'] }]),
         );
         const data = join(folder, 'data');
         const given = {
@@ -229,7 +229,9 @@ for (const stores of ['memory', 'LMDB and SQLite'] as const)
 
               await chat(place, visitor, [
                 'fail',
-                ...['quotes', 'quotes-error', 'closed', 'closed', 'leak', 'tell'].map((tool) => `call ${tool}`),
+                ...['quotes', 'quotes-error', 'quotes-token', 'quotes-token', 'leak', 'tell'].map(
+                  (tool) => `call ${tool}`,
+                ),
               ]);
               for (const { path } of server.routes.filter((route) => route.path.startsWith('/leaky/')))
                 await ask(path, { headers: visitor.headers });

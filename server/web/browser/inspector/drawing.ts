@@ -115,7 +115,8 @@ export function drawingView() {
   };
 }
 
-function parseSvg(text: string): SVGSVGElement | undefined {
+/** Undefined for a text that is no drawing. */
+export function parseSvg(text: string): SVGSVGElement | undefined {
   const { documentElement } = new DOMParser().parseFromString(text, 'image/svg+xml');
   return documentElement instanceof SVGSVGElement
     ? (document.importNode(documentElement, true) as SVGSVGElement)
@@ -140,7 +141,8 @@ function markHeat(marks: EdgeMarks, events: readonly TraceEvent[] | undefined): 
 
 const REDUCED_MOTION = matchMedia('(prefers-reduced-motion: reduce)');
 
-function bringIntoView(box: HTMLElement, active: Element, behavior: ScrollBehavior): void {
+/** Scrolls a box until an element in it is seen. */
+export function bringIntoView(box: HTMLElement, active: Element, behavior: ScrollBehavior): void {
   const outer = box.getBoundingClientRect();
   const inner = active.getBoundingClientRect();
   const isIn =

@@ -49,16 +49,35 @@ export interface PhoneState {
 
 const LOG_KEPT = 40;
 
+/** Where the requests of a phone go. */
+export interface PhoneLink {
+  /** Never rejects. */
+  send(fields: Fields): Promise<Answer>;
+  /** Undefined when the session is over. */
+  readState(sessionId: string): Promise<SessionState | undefined>;
+}
+
+const SERVED: PhoneLink = { send: sendRequest, readState: readSessionState };
+
+export interface PhoneOptions {
+  readonly mode: TextMode;
+  readonly changed: () => void;
+  /** @default to the flow that is served */
+  readonly link?: PhoneLink;
+}
+
 export class Phone {
   state: PhoneState;
   busy = false;
   fault: Fault = 'none';
   readonly #mode: TextMode;
   readonly #changed: () => void;
+  readonly #link: PhoneLink;
 
-  constructor(state: PhoneState, { mode, changed }: { mode: TextMode; changed: () => void }) {
+  constructor(state: PhoneState, { mode, changed, link = SERVED }: PhoneOptions) {
     this.state = state;
     this.#mode = mode;
+    this.#link = link;
     this.#changed = changed;
   }
 
@@ -129,7 +148,7 @@ export class Phone {
     const requests = fault === 'twice' ? [request, { ...request, what: `${what}, its copy` }] : [request];
     const { kind, text } = await this.#travel(requests);
     if (fault === 'drop') return this.#rest();
-    const known = kind === 'continue' ? await readSessionState(session.id) : undefined;
+    const known = kind === 'continue' ? await this.#link.readState(session.id) : undefined;
     this.busy = false;
     this.set({ session: { ...session, screen: { kind, text }, standing: known } });
   }
@@ -150,7 +169,7 @@ export class Phone {
 
   async #exchange({ what, fields, shown }: Request): Promise<Answer> {
     const at = Date.now();
-    const answer = await sendRequest(fields);
+    const answer = await this.#link.send(fields);
     const exchange = { what, at, ms: Date.now() - at, fields: shown, answer: answer.raw || answer.text };
     this.set({ log: [...this.state.log, exchange].slice(-LOG_KEPT) });
     return answer;

@@ -1,0 +1,282 @@
+// What may be written at a place of a flow: keys and values of the format, and the names that the flow, its services and other
+// flows have.
+
+import { FILTERS } from '../expression/filters.ts';
+import { FUNCTIONS } from '../expression/functions.ts';
+import { DOOR_NAMES, type Flow } from '../format/flow.ts';
+import { type SchemaPart, schemaAt, screenTypes } from '../format/schema.ts';
+import { pointerTo } from '../format/source.ts';
+import type { Surroundings } from '../lint/lint.ts';
+import { declaredShapes, FAILURE, type Shape, UNKNOWN } from '../lint/shapes.ts';
+import { type Cursor, readLoosely, type Sketch, sketchFlow } from './cursor.ts';
+
+export type CompletionKind =
+  | 'key'
+  | 'value'
+  | 'screen'
+  | 'variable'
+  | 'field'
+  | 'function'
+  | 'filter'
+  | 'service'
+  | 'flow'
+  | 'lang';
+
+export interface Completion {
+  readonly label: string;
+  readonly kind: CompletionKind;
+  /** A word or two beside it. */
+  readonly detail?: string;
+  /** Sentences. */
+  readonly info?: string;
+  /** What is written in the place of `from` to `to`. */
+  readonly insert: string;
+  /** Where the cursor stands in it afterwards. @default its end */
+  readonly caret?: number;
+}
+
+export interface Completions {
+  /** Offsets, in UTF-16 units. */
+  readonly from: number;
+  readonly to: number;
+  readonly items: readonly Completion[];
+}
+
+/** A text of the editor, and what surrounds its flow. */
+export interface Draft extends Surroundings {
+  readonly text: string;
+}
+
+/** Undefined where nothing can be proposed. Never throws. */
+export function completeFlow(draft: Draft, offset: number): Completions | undefined {
+  const sketch = sketchFlow(draft.text, offset);
+  const { cursor } = sketch;
+  if (!cursor) return undefined;
+  if (cursor.kind === 'key') return completeKey(draft, { ...sketch, cursor });
+  const inside = expressionBefore(draft.text, offset, cursor);
+  if (inside) return completeExpression(draft, { ...sketch, cursor, offset, inside });
+  return completeValue(draft, { ...sketch, cursor });
+}
+
+type Placed = Sketch & { readonly cursor: Cursor };
+
+function completeKey({ text, flows }: Draft, { cursor, vars }: Placed): Completions {
+  const { path, keys, around, isQuoted, from } = cursor;
+  const closing = isQuoted ? cursor.to + 1 : cursor.to;
+  const hasColon = /^\s*:/.test(text.slice(closing));
+  // With the quotation mark, when a value is still to be written behind it.
+  const to = hasColon ? cursor.to : closing;
+  const write = (key: string, part: SchemaPart): Pick<Completion, 'insert' | 'caret'> => {
+    if (hasColon) return { insert: isQuoted ? key : JSON.stringify(key) };
+    const { value, caret } = emptyValue(part);
+    const start = `${isQuoted ? '' : '"'}${key}": `;
+    return { insert: start + value, caret: start.length + caret };
+  };
+  const part = schemaAt(pointerTo(...path), around);
+  const declared = Object.entries(part.properties ?? {}).map(([label, own]) => {
+    const whole = schemaAt(pointerTo(...path, label), around);
+    const detail = part.required?.includes(label) ? 'required' : undefined;
+    return {
+      label,
+      kind: 'key' as const,
+      ...(detail && { detail }),
+      info: describePart({ ...whole, ...own }),
+      ...write(label, whole),
+    };
+  });
+  const others = nameKeys(path, { vars, flows, around }).map(
+    ({ label, kind }): Completion => ({ label, kind, ...write(label, {}) }),
+  );
+  return { from, to, items: [...declared, ...others].filter(({ label }) => !keys.has(label)) };
+}
+
+type Name = Pick<Completion, 'label' | 'kind'>;
+const toNames = (labels: Iterable<string>, kind: CompletionKind): Name[] =>
+  [...labels].map((label) => ({ label, kind }));
+
+// Keys that are names: of variables that are set, of languages, of the variables of a called flow.
+function nameKeys(
+  path: readonly string[],
+  { vars, flows, around }: Pick<Sketch, 'vars'> & Pick<Draft, 'flows'> & Pick<Cursor, 'around'>,
+): Name[] {
+  const owner = path.at(-1);
+  if (owner === 'set') return toNames(vars, 'variable');
+  if (owner === 'vars') return toNames(DOOR_NAMES, 'variable');
+  if (owner !== 'with') return [];
+  const { screens } = around as { screens?: { [id: string]: { type?: string; flow?: string } } };
+  const screen = screens?.[path[1]!];
+  return screen?.type === 'flow' ? toNames(Object.keys(flows?.get(screen.flow ?? '')?.vars ?? {}), 'variable') : [];
+}
+
+// Keys whose value is a name.
+const SCREENS: ReadonlySet<string> = new Set(['to', 'start', 'else', 'done', 'fail']);
+
+function completeValue({ flows, services }: Draft, { cursor, screens, vars }: Placed): Completions | undefined {
+  const { path, around, isQuoted, from, to } = cursor;
+  const key = path.at(-1) ?? '';
+  const part = schemaAt(pointerTo(...path), around);
+  const names = [
+    ...(SCREENS.has(key) ? toNames(screens.keys(), 'screen') : []),
+    ...(key === 'type' && path[0] === 'screens' ? toNames(screenTypes(), 'value') : []),
+    ...(key === 'service' ? toNames(services ?? [], 'service') : []),
+    ...(key === 'save' ? toNames(vars, 'variable') : []),
+    ...(key === 'flow' && path.length > 1 ? toNames(flows?.keys() ?? [], 'flow') : []),
+  ];
+  const known = new Set(names.map(({ label }) => label));
+  const listed = listValues(part)
+    .filter((value) => !isQuoted || typeof value === 'string')
+    .filter((value) => typeof value !== 'string' || !known.has(value))
+    .map(
+      (value): Completion => ({
+        label: typeof value === 'string' ? value : JSON.stringify(value),
+        kind: 'value',
+        insert: isQuoted ? String(value) : JSON.stringify(value),
+      }),
+    );
+  const items = [
+    ...names.map((name): Completion => ({ ...name, insert: isQuoted ? name.label : JSON.stringify(name.label) })),
+    ...listed,
+  ];
+  return items.length ? { from, to, items } : undefined;
+}
+
+function listValues({ enum: all, const: only, type, default: usual, oneOf }: SchemaPart): unknown[] {
+  if (all) return [...all];
+  if (only !== undefined) return [only];
+  if (oneOf) return oneOf.flatMap(listValues);
+  return [type].flat().includes('boolean')
+    ? [true, false]
+    : usual === undefined || typeof usual === 'object'
+      ? []
+      : [usual];
+}
+
+interface Inside {
+  readonly kind: 'template' | 'expression';
+  /** What stands before the cursor, from the beginning of the expression. */
+  readonly before: string;
+}
+
+const EXPRESSIONS: ReadonlySet<string> = new Set(['when', 'items']);
+
+function expressionBefore(text: string, offset: number, { path, isQuoted, from }: Cursor): Inside | undefined {
+  if (!isQuoted) return undefined;
+  const before = text.slice(from, offset);
+  const open = before.lastIndexOf('{{');
+  if (open > before.lastIndexOf('}}')) return { kind: 'template', before: before.slice(open + 2) };
+  if (EXPRESSIONS.has(path.at(-1)!)) return { kind: 'expression', before };
+  const isValue = path.some((step) => step === 'set' || step === 'with' || step === 'output');
+  return isValue && before.startsWith('=') ? { kind: 'expression', before: before.slice(1) } : undefined;
+}
+
+type Loose = Pick<Flow, 'vars' | 'screens'>;
+
+const PATH = /[A-Za-z_][\w.]*$/;
+
+function completeExpression(
+  draft: Draft,
+  { cursor, vars, offset, inside }: Placed & { offset: number; inside: Inside },
+): Completions {
+  const { kind, before } = inside;
+  if (kind === 'template' && /\|\s*\w*$/.test(before)) {
+    const from = offset - /\w*$/.exec(before)![0].length;
+    return {
+      from,
+      to: wordEnd(draft.text, offset),
+      items: Object.entries(FILTERS).map(([label, { usage, doc }]) => ({
+        label,
+        kind: 'filter',
+        detail: usage,
+        info: doc,
+        insert: label,
+      })),
+    };
+  }
+  const path = PATH.exec(before)?.[0] ?? '';
+  const steps = path.split('.');
+  const typed = steps.pop()!;
+  const from = offset - typed.length;
+  const to = wordEnd(draft.text, offset);
+  const flow = readLoosely(draft.text);
+  if (steps.length) return { from, to, items: listFields(findShape(steps, { flow, screen: cursor.path[1] })) };
+  const local = localNames(flow, cursor.path);
+  const variables = [...new Set([...vars, ...local])].map((label): Completion => {
+    const type = flow?.vars?.[label]?.type;
+    return { label, kind: 'variable', ...(type && { detail: type }), insert: label };
+  });
+  const functions = kind === 'expression' ? FUNCTION_ITEMS : [];
+  return { from, to, items: [...variables, ...functions] };
+}
+
+const FUNCTION_ITEMS = Object.entries(FUNCTIONS).map(
+  ([label, { usage, doc }]): Completion => ({
+    label,
+    kind: 'function',
+    detail: usage,
+    info: doc,
+    insert: `${label}()`,
+    caret: label.length + 1,
+  }),
+);
+
+// `row` of a list and `error` of a call are there on their screens only.
+function localNames(flow: Loose | undefined, [top, id]: readonly string[]): string[] {
+  const type = top === 'screens' && id !== undefined ? flow?.screens[id]?.type : undefined;
+  return type === 'list' ? ['row'] : type === 'call' ? ['error'] : [];
+}
+
+function findShape(
+  [name, ...fields]: readonly string[],
+  { flow, screen }: { flow: Loose | undefined; screen: string | undefined },
+): Shape {
+  if (!flow) return UNKNOWN;
+  const shapes = declaredShapes(flow);
+  const own = flow.screens[screen ?? ''];
+  const first =
+    name === 'row' && own?.type === 'list'
+      ? itemShape(shapes.get(own.items))
+      : name === 'error' && own?.type === 'call'
+        ? FAILURE
+        : shapes.get(name!);
+  return fields.reduce<Shape>(
+    (shape, field) => (shape.kind === 'object' ? (shape.fields?.shapes.get(field) ?? UNKNOWN) : UNKNOWN),
+    first ?? UNKNOWN,
+  );
+}
+
+const itemShape = (shape: Shape | undefined): Shape => (shape?.kind === 'list' ? shape.of : UNKNOWN);
+
+function listFields(shape: Shape): Completion[] {
+  const fields = shape.kind === 'object' ? [...(shape.fields?.shapes ?? [])] : [];
+  return fields.map(([label, { kind }]) => ({ label, kind: 'field', detail: kind, insert: label }));
+}
+
+function wordEnd(text: string, offset: number): number {
+  return offset + /^\w*/.exec(text.slice(offset, offset + 200))![0].length;
+}
+
+/** What the schema says of a place: its words, and what it takes when nothing is written. */
+export function describePart({ description = '', default: usual, enum: all, examples }: SchemaPart): string {
+  const values = all && `One of: ${all.map((value) => JSON.stringify(value)).join(', ')}.`;
+  const without = usual !== undefined && `Without it: ${JSON.stringify(usual)}.`;
+  const example = examples?.[0] !== undefined && `Example: ${JSON.stringify(examples[0])}`;
+  return [description, values, without, example].filter(Boolean).join('\n');
+}
+
+const EMPTY: { readonly [type: string]: readonly [value: string, caret: number] } = {
+  string: ['""', 1],
+  object: ['{}', 1],
+  array: ['[]', 1],
+  boolean: ['true', 4],
+};
+
+function emptyValue({ type, const: only, enum: all, default: usual, properties, items }: SchemaPart): {
+  value: string;
+  caret: number;
+} {
+  const fixed = only ?? (all ? '' : typeof usual === 'number' ? usual : undefined);
+  if (fixed !== undefined && fixed !== '') return { value: JSON.stringify(fixed), caret: JSON.stringify(fixed).length };
+  const first = [type ?? (properties ? 'object' : items ? 'array' : 'string')].flat()[0]!;
+  const [value, caret] = EMPTY[first] ?? ['', 0];
+  return { value, caret };
+}

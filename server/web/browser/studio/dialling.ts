@@ -1,0 +1,84 @@
+// A phone that dials the draft, and records what it was shown as a test.
+
+import { element, findElement } from '../element.ts';
+import { Phone, type PhoneLink } from '../phone/phone.ts';
+import { type Answer, replaceSecrets } from '../phone/requests.ts';
+import { answerPart, screenPart } from '../phone/screen.ts';
+import { get, post } from './requests.ts';
+
+export interface DialledDraft {
+  readonly flow: string;
+  readonly text: string;
+}
+
+export interface DiallingOptions {
+  readonly draft: () => DialledDraft;
+  readonly tests: () => string;
+  /** A dialogue was recorded into the tests. */
+  readonly onRecorded: (tests: string) => void;
+  readonly tell: (words: string) => void;
+}
+
+const NUMBER = '+260971230001';
+const TEXT_CHARS = 0;
+
+export function dialling({ draft, tests, onRecorded, tell }: DiallingOptions): void {
+  const box = findElement('device');
+  const name = findElement<HTMLInputElement>('test-name');
+  const named = (what: string) => `${what}, phone of the studio`;
+  const link: PhoneLink = {
+    async send({ sessionId, phoneNumber, serviceCode, text: typed }): Promise<Answer> {
+      try {
+        const dialled = { ...draft(), sessionId, phoneNumber, serviceCode, typed };
+        const { kind, text } = await post<{ kind: 'continue' | 'end'; text: string }>('/dial', dialled);
+        return { kind, text, raw: text };
+      } catch (error) {
+        return { kind: 'trouble', text: (error as Error).message, raw: '' };
+      }
+    },
+    readState: (sessionId) =>
+      get<{ screen: string; secret: boolean; keys: string[] }>(`/phones/${encodeURIComponent(sessionId)}`).catch(
+        () => undefined,
+      ),
+  };
+  const code = findElement('studio').dataset.code!;
+  const phone: Phone = new Phone(
+    { number: NUMBER, code, delay: 0, log: [] },
+    { mode: 'cumulative', changed: () => show(), link },
+  );
+  const parts = [
+    screenPart(phone, { named, textChars: TEXT_CHARS }),
+    answerPart(phone, { named, textChars: TEXT_CHARS }),
+  ];
+  const form = findElement<HTMLFormElement>('record');
+  const show = () => {
+    for (const part of parts) part.show();
+    form.hidden = !phone.state.session?.screen;
+  };
+  box.replaceChildren(
+    element(
+      'div',
+      {},
+      parts.flatMap(({ elements }) => elements),
+    ),
+  );
+  findElement('dial').addEventListener('click', () => void phone.dial());
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const { session } = phone.state;
+    if (!session) return;
+    const dialogue = {
+      ...{ sessionId: session.id, phoneNumber: NUMBER, tests: tests() },
+      name: name.value.trim(),
+      inputs: ['', ...replaceSecrets(session.typed)],
+    };
+    post<{ tests: string }>('/record', { ...draft(), ...dialogue }).then(
+      ({ tests: text }) => {
+        name.value = '';
+        onRecorded(text);
+      },
+      (error: Error) => tell(`No test was recorded: ${error.message}`),
+    );
+  });
+  show();
+}

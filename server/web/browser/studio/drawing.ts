@@ -1,0 +1,97 @@
+// The drawing of the draft beside its text: a click on a state leads to the text, and the state of the cursor is marked.
+
+import { findElement } from '../element.ts';
+import { bringIntoView, parseSvg } from '../inspector/drawing.ts';
+import { post, Refused } from './requests.ts';
+
+export interface DrawnFlow {
+  readonly flow: string;
+  readonly text: string;
+}
+
+export interface DrawingPart {
+  /** Draws a draft without errors; one that cannot be drawn leaves the drawing as it was, and says so. */
+  draw(draft: DrawnFlow): Promise<void>;
+  /** Says that the drawing is older than the text. */
+  outdate(): void;
+  /** Marks the state of a screen. */
+  mark(screen: string | undefined): void;
+}
+
+const STEP = 1.25;
+const SCALES = { least: 0.3, most: 2.5 };
+
+export function drawingPart({ onPick }: { readonly onPick: (screen: string) => void }): DrawingPart {
+  const box = findElement('picture');
+  const words = findElement('drawn');
+  let svg: SVGSVGElement | undefined;
+  let natural = 0;
+  let scale = 0.85;
+  let marked: string | undefined;
+  let asked = 0;
+  let last: DrawnFlow | undefined;
+  let isPart = false;
+
+  const resize = () => svg?.setAttribute('width', String(Math.round(natural * scale)));
+  const zoom = (by: number) => {
+    scale = Math.min(SCALES.most, Math.max(SCALES.least, scale * by));
+    resize();
+  };
+  findElement('smaller').addEventListener('click', () => zoom(1 / STEP));
+  findElement('larger').addEventListener('click', () => zoom(STEP));
+  box.addEventListener('click', ({ target }) => {
+    const state = (target as Element).closest('.state')?.getAttribute('data-state');
+    if (state) onPick(state.split('.')[0]!);
+  });
+
+  function show(text: string): void {
+    const drawn = parseSvg(text);
+    if (!drawn) return;
+    natural = Number(drawn.getAttribute('width'));
+    drawn.removeAttribute('height');
+    const isFirst = !svg;
+    svg = drawn;
+    box.replaceChildren(drawn);
+    resize();
+    apply();
+    const start = isFirst && drawn.querySelector('.state.start');
+    if (start) bringIntoView(box, start, 'auto');
+  }
+
+  function apply(): void {
+    for (const old of box.querySelectorAll('.state.active')) old.classList.remove('active');
+    const state = marked && box.querySelector(`.state[data-state="${CSS.escape(marked)}"]`);
+    if (!state) return;
+    state.classList.add('active');
+    bringIntoView(box, state, 'auto');
+  }
+
+  async function draw(draft: DrawnFlow, focus?: string): Promise<void> {
+    const turn = ++asked;
+    last = draft;
+    try {
+      const body = focus === undefined ? draft : { ...draft, focus };
+      const drawn = await post<{ svg: string; states: number; shown: number; focus?: string }>('/drawing', body);
+      if (turn !== asked) return;
+      isPart = drawn.shown < drawn.states;
+      words.textContent = isPart ? `${drawn.shown} of ${drawn.states} states, around ${drawn.focus}` : '';
+      show(drawn.svg);
+    } catch (error) {
+      if (turn === asked) words.textContent = error instanceof Refused ? error.message : String(error);
+    }
+  }
+
+  return {
+    draw,
+    outdate: () => {
+      words.textContent = 'As it was before the errors.';
+    },
+    mark(screen) {
+      if (screen === marked) return;
+      marked = screen;
+      apply();
+      const isMissing = screen !== undefined && !box.querySelector(`.state[data-state="${CSS.escape(screen)}"]`);
+      if (isPart && isMissing && last) void draw(last, screen);
+    },
+  };
+}

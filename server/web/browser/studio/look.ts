@@ -1,0 +1,98 @@
+// How the editors of the studio look: colours of the page, in a shadow tree, where their styles are allowed by its policy.
+
+import { json } from '@codemirror/lang-json';
+import { bracketMatching, foldGutter, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { unifiedMergeView } from '@codemirror/merge';
+import { EditorState, type Extension } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  lineNumbers,
+} from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+
+const THEME = EditorView.theme({
+  '&': { height: '100%', color: 'var(--ink)', backgroundColor: 'var(--card)', fontSize: '13.5px' },
+  '.cm-scroller': {
+    fontFamily: 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
+    lineHeight: '1.5',
+  },
+  '.cm-gutters': { backgroundColor: 'var(--card)', color: 'var(--soft)', border: 'none' },
+  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--active-line)' },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'var(--selection)',
+  },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--card)',
+    color: 'var(--ink)',
+    border: '1px solid var(--line)',
+    borderRadius: '8px',
+    overflow: 'hidden',
+    maxWidth: '34rem',
+  },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--accent)', color: 'var(--card)' },
+  '.cm-completionDetail': { fontStyle: 'normal', opacity: '0.75', marginLeft: '0.75em' },
+  '.cm-completionInfo': { whiteSpace: 'pre-wrap', padding: '6px 10px' },
+  '.cm-matchingBracket': { backgroundColor: 'var(--selection)', outline: '1px solid var(--line)' },
+  '.cm-panels': { backgroundColor: 'var(--quote)', color: 'var(--ink)' },
+  '.cm-panel input, .cm-panel button': { font: 'inherit' },
+  '.cm-textfield, .cm-button': {
+    backgroundColor: 'var(--card)',
+    backgroundImage: 'none',
+    border: '1px solid var(--line)',
+    color: 'var(--ink)',
+  },
+  '.cm-diagnostic-error': { borderLeftColor: 'var(--no)' },
+  '.cm-diagnostic-warning': { borderLeftColor: 'var(--wait)' },
+  '.cm-diagnostic': { whiteSpace: 'pre-wrap' },
+  '.cm-foldPlaceholder': { backgroundColor: 'var(--quote)', color: 'var(--soft)', border: '1px solid var(--edge)' },
+  '.explained': { padding: '8px 12px', whiteSpace: 'pre-wrap' },
+  '.explained strong': { display: 'block' },
+  '.cm-deletedChunk': { backgroundColor: 'var(--removed)' },
+  '.cm-changedLine': { backgroundColor: 'var(--added) !important' },
+  '.cm-changedText, .cm-deletedText': { background: 'none', textDecoration: 'underline' },
+});
+
+const COLOURS = HighlightStyle.define([
+  { tag: tags.propertyName, color: 'var(--code-key)' },
+  { tag: tags.string, color: 'var(--code-text)' },
+  { tag: tags.number, color: 'var(--code-number)' },
+  { tag: [tags.bool, tags.null], color: 'var(--code-word)' },
+]);
+
+/** Of every editor: JSON in lines with numbers. */
+export const LOOK: readonly Extension[] = [
+  lineNumbers(),
+  foldGutter(),
+  drawSelection(),
+  highlightActiveLine(),
+  highlightActiveLineGutter(),
+  bracketMatching(),
+  json(),
+  syntaxHighlighting(COLOURS),
+  EditorView.lineWrapping,
+  EditorState.tabSize.of(2),
+  THEME,
+];
+
+/** A tree of its own in an element of the page. */
+export function shadowOf(host: HTMLElement): ShadowRoot {
+  return host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+}
+
+/** Shows what differs between two texts, in an element of the page. */
+export function showDifference(host: HTMLElement, original: string, doc: string): void {
+  const root = shadowOf(host);
+  root.replaceChildren();
+  const difference = unifiedMergeView({ original, mergeControls: false, collapseUnchanged: { margin: 2, minSize: 4 } });
+  const extensions = [
+    ...[lineNumbers(), json(), syntaxHighlighting(COLOURS), THEME, EditorView.lineWrapping],
+    ...[EditorState.readOnly.of(true), EditorView.editable.of(false), difference],
+    EditorView.contentAttributes.of({ 'aria-label': 'What differs', tabindex: '0' }),
+  ];
+  new EditorView({ doc, extensions, parent: root, root });
+}

@@ -1,0 +1,286 @@
+// The page of the studio: one flow at a time, its text and its tests, and the parts that follow them as they change.
+
+import { findElement } from '../element.ts';
+import { beginning } from './begin.ts';
+import { type Conflict, conflictPart } from './conflict.ts';
+import { dialling } from './dialling.ts';
+import { drawingPart } from './drawing.ts';
+import { type Document, openEditor } from './editor.ts';
+import { keptDrafts } from './kept.ts';
+import { describeState, showProblems } from './problems.ts';
+import { type EditedFlow, get, type Problem, post, type Refused, type Span, type Tested } from './requests.ts';
+import { testing } from './testing.ts';
+import { versionsPart } from './versions.ts';
+import { wordsPart } from './words.ts';
+
+const CHECK_MS = 250;
+const TEST_MS = 700;
+
+const page = findElement('studio');
+const flows = findElement<HTMLSelectElement>('flows');
+const state = findElement('state');
+
+let flow = '';
+let base: EditedFlow = { flow: { text: '', hash: '' }, tests: { text: '', hash: '' } };
+let problems: readonly Problem[] = [];
+let screens: readonly Span[] = [];
+let failing = 0;
+let isSaving = false;
+let checks = 0;
+let checkTimer: ReturnType<typeof setTimeout> | undefined;
+let testTimer: ReturnType<typeof setTimeout> | undefined;
+
+const tell = (words: string) => {
+  const told = findElement('told');
+  told.textContent = words;
+  told.hidden = words === '';
+};
+
+const editor = openEditor({
+  host: findElement('editor'),
+  flow: () => flow,
+  onChange: (document) => {
+    remember();
+    showState();
+    if (document === 'flow') checkSoon();
+    else testSoon();
+  },
+  onMove: (offset) => drawing.mark(screens.find(([, from, to]) => from <= offset && offset <= to)?.[0]),
+  onSave: () => void save(),
+});
+const draft = () => ({ flow, text: editor.text('flow') });
+const drawing = drawingPart({
+  onPick: (screen) => {
+    const found = screens.find(([id]) => id === screen);
+    if (found) reveal('flow', found[1]);
+  },
+});
+const tests = testing({
+  draft: () => ({ ...draft(), tests: editor.text('tests') }),
+  onUpdate: (text) => editor.change('tests', text),
+  onPick: (pointer) => revealPointer('tests', pointer),
+  onTested: (tested) => {
+    failing = countFailing(tested);
+    editor.problems('tests', tested.problems);
+    showState();
+  },
+});
+const words = wordsPart({
+  draft,
+  write: (pointer, value) => {
+    const range = editor.find('flow', pointer);
+    if (range) editor.replace('flow', range, value);
+  },
+  onPick: (pointer) => revealPointer('flow', pointer),
+});
+const versions = versionsPart({
+  draft,
+  onRestore: (text) => {
+    editor.change('flow', text);
+    tell('The version is in the editor. Save, and it is served.');
+    showDocument('flow');
+  },
+});
+dialling({
+  draft,
+  tests: () => editor.text('tests'),
+  onRecorded: (text) => {
+    editor.change('tests', text);
+    tell('The dialogue is a test now. Save, and it is in the file.');
+    void tests.run();
+  },
+  tell,
+});
+
+const conflict = conflictPart({
+  onTakeDisk: () => {
+    kept.forget(flow);
+    void load(flow);
+  },
+  onKeepMine: ({ file, present }) => {
+    base = { ...base, [file]: present };
+    showState();
+  },
+  tell,
+});
+const showConflict = (found: Conflict) => conflict.show(found, editor.text(found.file));
+const kept = keptDrafts();
+const flowList = beginning({
+  onBegun: async (name) => {
+    await flowList.refresh(name);
+    await load(name);
+    tell('The flow is there and served. Change it as you like.');
+  },
+});
+
+const isDirty = () => editor.text('flow') !== base.flow.text || editor.text('tests') !== base.tests.text;
+const countErrors = () => problems.filter(({ severity }) => severity === 'error').length;
+const countFailing = ({ problems: wrong, reports }: Tested) =>
+  wrong.length + reports.filter(({ failures }) => failures.length).length;
+
+function showState(): void {
+  const errors = countErrors();
+  const saved = isSaving ? 'Saving …' : isDirty() ? 'Not saved' : 'Saved';
+  state.textContent = describeState(saved, { errors, warnings: problems.length - errors, failing });
+  state.classList.toggle('wrong', errors + failing > 0);
+  findElement<HTMLButtonElement>('save').disabled = isSaving || !isDirty();
+}
+
+function checkSoon(): void {
+  clearTimeout(checkTimer);
+  // Tests wait for what the check says of this text.
+  clearTimeout(testTimer);
+  checkTimer = setTimeout(() => void check(), CHECK_MS);
+}
+
+function testSoon(): void {
+  clearTimeout(testTimer);
+  testTimer = setTimeout(() => void tests.run(), TEST_MS);
+}
+
+async function check(): Promise<void> {
+  const turn = ++checks;
+  const found = await post<{ problems: Problem[]; screens: Span[] }>('/check', draft()).catch((error: Error) => {
+    tell(error.message);
+    return undefined;
+  });
+  if (!found || turn !== checks) return;
+  ({ problems, screens } = found);
+  editor.problems('flow', problems);
+  showProblems(problems, ({ line, column }) => reveal('flow', editor.offsetOf('flow', line, column)));
+  showState();
+  if (countErrors()) return drawing.outdate();
+  testSoon();
+  refreshPart();
+}
+
+/** What only the part that is open needs. */
+function refreshPart(): void {
+  if (!flow) return;
+  const { part } = page.dataset;
+  if (part === 'drawing' || part === 'text') void drawing.draw(draft());
+  if (part === 'words') void words.refresh();
+  if (part === 'history') void versions.refresh();
+}
+
+function openPart(part: string): void {
+  page.dataset.part = part;
+  for (const tab of document.querySelectorAll<HTMLElement>('.tabs [data-part]'))
+    tab.setAttribute('aria-pressed', String(tab.dataset.part === part));
+  refreshPart();
+}
+
+function showDocument(document: Document): void {
+  editor.show(document);
+  findElement('show-flow').setAttribute('aria-pressed', String(document === 'flow'));
+  findElement('show-tests').setAttribute('aria-pressed', String(document === 'tests'));
+}
+
+function reveal(document: Document, offset: number): void {
+  if (matchMedia('(max-width: 60rem)').matches) openPart('text');
+  showDocument(document);
+  editor.reveal(document, offset);
+}
+
+function revealPointer(document: Document, pointer: string): void {
+  const found = editor.find(document, pointer);
+  if (found) reveal(document, found.from);
+}
+
+async function save(): Promise<void> {
+  if (isSaving || !isDirty()) return;
+  isSaving = true;
+  showState();
+  tell('');
+  const testsText = editor.text('tests');
+  const areTestsNew = testsText !== base.tests.text;
+  const body = {
+    ...draft(),
+    base: base.flow.hash,
+    ...(areTestsNew && { tests: testsText, testsBase: base.tests.hash }),
+  };
+  try {
+    base = await post<EditedFlow>('/save', body);
+    kept.forget(flow);
+    tell('Saved, and served from now on.');
+    void flowList.refresh(flow);
+    refreshPart();
+  } catch (error) {
+    showRefusal(error as Refused);
+  }
+  isSaving = false;
+  showState();
+}
+
+function showRefusal({ status, body, message }: Refused): void {
+  if (status === 409) showConflict(body as Conflict);
+  else if (status !== 422) tell(`Not saved: ${message}`);
+  else showFailures(body as Tested);
+}
+
+function showFailures(refused: Tested): void {
+  if (refused.reports.length || refused.problems.length) tests.show({ ...refused, problems: [] });
+  failing = refused.reports.filter(({ failures }) => failures.length).length;
+  tell(countErrors() ? 'Not saved: the flow has errors.' : 'Not saved: its tests do not pass.');
+  if (!countErrors()) openPart('tests');
+}
+
+async function load(name: string): Promise<void> {
+  flow = name;
+  flows.value = name;
+  conflict.hide();
+  try {
+    base = await get<EditedFlow>(`/flows/${encodeURIComponent(name)}`);
+  } catch (error) {
+    return tell((error as Error).message);
+  }
+  const unsaved = kept.find(name);
+  editor.load('flow', unsaved?.flow ?? base.flow.text);
+  editor.load('tests', unsaved?.tests ?? base.tests.text);
+  if (unsaved) tell('This is what you had not saved.');
+  failing = 0;
+  history.replaceState(null, '', `#${name}`);
+  showDocument('flow');
+  showState();
+  await check();
+}
+
+/** Another program may have written the file while the page was not looked at. */
+async function lookAtDisk(): Promise<void> {
+  const present = flow && (await get<EditedFlow>(`/flows/${encodeURIComponent(flow)}`).catch(() => undefined));
+  if (!present) return;
+  const isFlowNew = present.flow.hash !== base.flow.hash;
+  if (!isFlowNew && present.tests.hash === base.tests.hash) return;
+  if (isDirty())
+    return showConflict({ file: isFlowNew ? 'flow' : 'tests', present: isFlowNew ? present.flow : present.tests });
+  base = present;
+  editor.load('flow', base.flow.text);
+  editor.load('tests', base.tests.text);
+  tell('The file was changed on disk; this is its text now.');
+  checkSoon();
+}
+
+function remember(): void {
+  if (isDirty()) kept.keep(flow, { flow: editor.text('flow'), tests: editor.text('tests') });
+  else kept.forget(flow);
+}
+
+findElement('save').addEventListener('click', () => void save());
+findElement('show-flow').addEventListener('click', () => showDocument('flow'));
+findElement('show-tests').addEventListener('click', () => showDocument('tests'));
+flows.addEventListener('change', () => void load(flows.value));
+for (const tab of document.querySelectorAll<HTMLElement>('.tabs [data-part]'))
+  tab.addEventListener('click', () => openPart(tab.dataset.part!));
+addEventListener('focus', () => void lookAtDisk());
+addEventListener('beforeunload', (event) => {
+  if (isDirty()) event.preventDefault();
+});
+addEventListener('keydown', (event) => {
+  const isSave = (event.ctrlKey || event.metaKey) && event.key === 's';
+  if (isSave) event.preventDefault();
+  if (isSave) void save();
+});
+
+openPart('drawing');
+await flowList.refresh('');
+await load(decodeURIComponent(location.hash.slice(1)) || page.dataset.flow!);

@@ -1,0 +1,88 @@
+// The tests of the draft: run when it has no errors, with what differs; and updated to what the draft shows.
+
+import { button, element, findElement } from '../element.ts';
+import { type Failure, post, Refused, type Tested } from './requests.ts';
+
+export interface TestedDraft {
+  readonly flow: string;
+  readonly text: string;
+  readonly tests: string;
+}
+
+export interface TestingOptions {
+  readonly draft: () => TestedDraft;
+  /** The tests were written anew. */
+  readonly onUpdate: (tests: string) => void;
+  /** A place of the tests was chosen. */
+  readonly onPick: (pointer: string) => void;
+  readonly onTested: (tested: Tested) => void;
+}
+
+export interface TestingPart {
+  run(): Promise<void>;
+  show(tested: Tested): void;
+}
+
+export function testing({ draft, onUpdate, onPick, onTested }: TestingOptions): TestingPart {
+  const list = findElement('results');
+  const words = findElement('tested');
+  let asked = 0;
+
+  async function ask(update: boolean): Promise<void> {
+    const turn = ++asked;
+    const body = draft();
+    if (body.tests.trim() === '') return say('There are no tests. Dial, and record what you see.');
+    try {
+      const tested = await post<Tested>('/test', { ...body, update });
+      if (turn !== asked) return;
+      if (update && tested.tests !== undefined && tested.changed) onUpdate(tested.tests);
+      show(tested);
+      onTested(tested);
+      if (update) words.textContent += ` · ${tested.changed ?? 0} expectations written`;
+    } catch (error) {
+      if (turn === asked) say(error instanceof Refused ? error.message : String(error));
+    }
+  }
+
+  function say(text: string): void {
+    words.textContent = text;
+    list.replaceChildren();
+  }
+
+  function show({ problems, reports, coverage }: Tested): void {
+    const failed = reports.filter(({ failures }) => failures.length).length;
+    const shares = Object.entries(coverage ?? {}).map(([what, { seen, all }]) => `${seen} of ${all} ${what}`);
+    const counts = `${reports.length - failed} passed, ${failed} failed`;
+    words.textContent = problems.length ? 'The tests have errors.' : [counts, ...shares].join(' · ');
+    list.replaceChildren(
+      ...problems.map(({ line, message, fix }) =>
+        element('li', { class: 'failed', text: `Line ${line}: ${message} ${fix}` }),
+      ),
+      ...reports.map(({ name, failures }) =>
+        element('li', { class: failures.length ? 'failed' : 'passed' }, [
+          element('strong', { text: `${failures.length ? '✘' : '✓'} ${name}` }),
+          ...failures.map(drawFailure),
+        ]),
+      ),
+    );
+  }
+
+  function drawFailure({ step, typed, message, details = [], pointer }: Failure): HTMLElement {
+    const where = step ? `Step ${step}, ${step === 1 ? 'the dial' : `typed ${typed}`}: ` : '';
+    const lines = details.map((line) =>
+      element('span', {
+        class: line.startsWith('+ ') ? 'added' : line.startsWith('- ') ? 'removed' : '',
+        text: `${line}\n`,
+      }),
+    );
+    return element('div', {}, [
+      element('p', { text: where + message }),
+      lines.length > 0 && element('pre', {}, lines),
+      pointer !== undefined && button('Show it', () => onPick(pointer)),
+    ]);
+  }
+
+  findElement('run').addEventListener('click', () => void ask(false));
+  findElement('update').addEventListener('click', () => void ask(true));
+  return { run: () => ask(false), show };
+}

@@ -1,0 +1,87 @@
+// Routes that only the page of the studio asks: POST with some of a few fields, checked before they are read.
+
+import type { Context } from 'koa';
+import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
+import { Refusal } from '../../http/errors.ts';
+import type { Answered, Route } from '../../http/route-table.ts';
+import { PAGE_LIMITS } from '../limits.ts';
+import type { StudioDeps } from './routes.ts';
+
+const TEXT: Schema = { type: 'string' };
+
+/** What requests of the page have: each route names those that it needs. */
+const FIELDS = {
+  flow: { type: 'string', description: 'The name of the flow' },
+  text: { type: 'string', description: 'The text in the editor' },
+  tests: { type: 'string', description: 'The text of its tests' },
+  offset: { type: 'integer', description: 'Where the cursor is, in UTF-16 units' },
+  focus: { type: 'string', description: 'The path of a state around which to draw' },
+  update: { type: 'boolean', description: 'Write what the tests show now into them' },
+  base: { type: 'string', description: 'The hash of the text that was read' },
+  testsBase: { type: 'string', description: 'The hash of the tests that were read; "" where there were none' },
+  starter: { type: 'string', description: 'What it begins with' },
+  sessionId: { type: 'string', description: 'The session of a phone' },
+  phoneNumber: { type: 'string', description: 'E.164 with +' },
+  serviceCode: TEXT,
+  name: { type: 'string', description: 'The name of a test' },
+  inputs: { type: 'array', description: 'What was typed, without its secrets; the first is empty and dials' },
+  typed: { type: 'string', description: 'What was typed so far, joined by *' },
+} as const satisfies { readonly [name: string]: Schema };
+
+type Field = keyof typeof FIELDS;
+type ValueOf<Name extends Field> = (typeof FIELDS)[Name] extends { type: 'integer' }
+  ? number
+  : (typeof FIELDS)[Name] extends { type: 'boolean' }
+    ? boolean
+    : (typeof FIELDS)[Name] extends { type: 'array' }
+      ? readonly string[]
+      : string;
+export type Body<Needed extends Field, Optional extends Field> = { readonly [Name in Needed]: ValueOf<Name> } & {
+  readonly [Name in Optional]?: ValueOf<Name>;
+};
+
+interface Asked<Needed extends Field, Optional extends Field> {
+  readonly id: string;
+  readonly summary: string;
+  readonly needs: readonly Needed[];
+  readonly takes?: readonly Optional[];
+  readonly answers?: { readonly [status: number]: Answered };
+  handle(ctx: Context, body: Body<Needed, Optional>, deps: StudioDeps): unknown;
+}
+
+/** A route that only the page asks: POST with the fields that it names. */
+export function asked<Needed extends Field, Optional extends Field = never>(
+  path: string,
+  { needs, takes = [], handle, answers, ...about }: Asked<Needed, Optional>,
+): Route<StudioDeps> {
+  const names = [...needs, ...takes];
+  const properties = Object.fromEntries(names.map((name) => [name, FIELDS[name]]));
+  return {
+    ...about,
+    method: 'POST',
+    path,
+    ownPages: true,
+    body: { types: jsonTypes({ type: 'object', required: [...needs], properties }), maxBytes: PAGE_LIMITS.studioBytes },
+    answers: {
+      200: { description: 'What was found', types: jsonTypes({ type: 'object' }) },
+      ...JSON_BODY_ANSWERS,
+      ...answers,
+    },
+    handle: (ctx, deps) => {
+      const body = (ctx.request.body ?? {}) as { readonly [name: string]: unknown };
+      const wrong = names.filter((name) => {
+        const isMissing = body[name] === undefined;
+        return isMissing ? (needs as readonly Field[]).includes(name) : !fitsField(name, body[name]);
+      });
+      if (wrong.length) throw new Refusal('bad-request', `Wrong or missing in the body: ${wrong.join(', ')}`);
+      return handle(ctx, body as Body<Needed, Optional>, deps);
+    },
+  };
+}
+
+function fitsField(name: Field, value: unknown): boolean {
+  const { type } = FIELDS[name];
+  if (type === 'array') return Array.isArray(value) && value.every((one) => typeof one === 'string');
+  return type === 'integer' ? Number.isSafeInteger(value) && (value as number) >= 0 : typeof value === type;
+}

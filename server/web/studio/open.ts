@@ -1,0 +1,76 @@
+// Opens the studio of a server: its files, drafts and versions; or only says that it is off.
+
+import type { Clock } from '../../../lib/clock.ts';
+import type { Library } from '../../../lib/engine/conversation.ts';
+import type { Services } from '../../../lib/engine/service.ts';
+import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import type { Keyring } from '../../../lib/keyring.ts';
+import { html } from '../../../lib/markup.ts';
+import type { DocumentStore } from '../../../lib/store/store.ts';
+import { PAGE, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
+import type { RouteGroup } from '../../http/route-table.ts';
+import type { Drawings } from '../diagram/drawings.ts';
+import { messagePage, sendPage } from '../kit/frame.ts';
+import type { ServiceRecorder } from '../simulator/flow-test.ts';
+import { drafts } from './drafts.ts';
+import { flowFiles } from './files.ts';
+import { STUDIO_ROUTES, type StudioDeps } from './routes.ts';
+import { STUDIO_VERSION, versions } from './versions.ts';
+
+export interface StudioOptions {
+  /** Where the flows are. */
+  readonly folder: string;
+  /** The flow that a dial starts. */
+  readonly flow: string;
+  readonly library: Library<CompiledFlow>;
+  readonly services: Services;
+  readonly keyring: Keyring;
+  readonly documents: DocumentStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly drawings: Pick<Drawings, 'draw'>;
+  readonly recorder: Pick<ServiceRecorder, 'answers'>;
+  readonly reload: () => Promise<void>;
+}
+
+export async function openStudio(options: StudioOptions): Promise<StudioDeps> {
+  const { folder, library, services, keyring, documents, clock, ...deps } = options;
+  await documents.declare([STUDIO_VERSION]);
+  const flows = () => new Map(library.ids.map((id) => [id, library.current(id)!]));
+  return {
+    ...deps,
+    files: flowFiles(folder),
+    drafts: drafts({ flows, services, keyring }),
+    versions: versions(documents, clock),
+  };
+}
+
+const OFF = messagePage(
+  'The studio is off',
+  html`<p>Flows are not written in the browser here. Start the server with <code>STUDIO=true</code>, and operators can.</p>
+<p>Flows are files: any editor will do. Saved files are checked, tested and served at once.</p>`,
+);
+
+/** What is served where there is no studio. */
+export const NO_STUDIO: RouteGroup<undefined> = {
+  tag: 'Studio',
+  description: 'Says how to switch it on.',
+  access: 'operator',
+  answers: { ...PLAIN_ANSWERS, 401: SIGN_IN_ANSWER },
+  routes: [
+    {
+      method: 'GET',
+      path: '/studio',
+      id: 'getStudio',
+      summary: 'Says that the studio is off',
+      answers: { 404: { ...UNKNOWN, types: { ...UNKNOWN.types, ...PAGE.types } } },
+      handle: async (ctx) => {
+        ctx.status = 404;
+        await sendPage(ctx, OFF);
+      },
+    },
+  ],
+};
+
+/** The routes of the studio, or those that say that there is none. */
+export const studioRouteGroup = (isOn: boolean): RouteGroup<StudioDeps> | RouteGroup<undefined> =>
+  isOn ? STUDIO_ROUTES : NO_STUDIO;

@@ -1,0 +1,77 @@
+// The page of the studio, which its script fills: the text on the left, what it does on the right; on a telephone one at a time.
+
+import { html } from '../../../lib/markup.ts';
+import { type Page, toolHeader } from '../kit/frame.ts';
+
+const PARTS = [
+  ['text', 'Text'],
+  ['drawing', 'Drawing'],
+  ['phone', 'Phone'],
+  ['tests', 'Tests'],
+  ['words', 'Languages'],
+  ['history', 'History'],
+] as const;
+
+/** The page, which opens with this flow. */
+export function studioPage(flow: string): Page {
+  return {
+    title: 'Studio · Twinline',
+    layout: 'wide',
+    style: 'studio.css',
+    script: 'studio.js',
+    body: html`${toolHeader('/studio')}
+<header class="studio-head"><h1>Studio</h1>
+<label>Flow <select id="flows"></select></label>
+<button id="begin" type="button">New flow …</button>
+<span id="state" class="state-line" role="status">Loading …</span>
+<button id="save" class="primary" type="button" title="Ctrl+S" disabled>Save</button></header>
+<p id="told" role="status"></p>
+<section id="conflict" class="card conflict" hidden aria-labelledby="conflict-title"><h2 id="conflict-title">The file was changed on disk</h2>
+<p>Red is on disk only, green is in the editor only. Nothing was overwritten.</p><div id="conflict-diff" class="diff"></div>
+<p class="row"><button id="take-disk" type="button">Take the one on disk</button>
+<button id="keep-mine" type="button">Keep mine; the next save replaces it</button></p></section>
+<nav class="tabs" aria-label="Parts of this page">${PARTS.map(
+      ([id, name]) => html`<button type="button" data-part="${id}" id="tab-${id}">${name}</button>\n`,
+    )}</nav>
+<div class="studio" id="studio" data-flow="${flow}" data-part="drawing" data-code="*2233#">
+<section id="text" aria-label="Text">
+<div class="row"><button type="button" id="show-flow" aria-pressed="true">Flow</button>
+<button type="button" id="show-tests" aria-pressed="false">Tests</button>
+<span class="quiet keys"><kbd>Ctrl</kbd>+<kbd>Space</kbd> proposes · <kbd>Esc</kbd> <kbd>Tab</kbd> leaves</span></div>
+<div id="editor" class="editor"></div>
+<ol id="problems" class="problems" aria-label="Problems" tabindex="0"></ol>
+</section>
+<section id="drawing" aria-label="Drawing">
+<div class="row"><h2>Drawing</h2><span id="drawn" class="quiet"></span>
+<button id="smaller" type="button" aria-label="Smaller">−</button><button id="larger" type="button" aria-label="Larger">+</button></div>
+<div id="picture" tabindex="0" role="region" aria-label="The flow as a drawing"></div>
+</section>
+<section id="phone" aria-label="Phone">
+<div class="row"><h2>Phone</h2><button id="dial" class="primary" type="button">Dial the draft</button></div>
+<div id="device" class="device"></div>
+<form id="record" class="row"><label class="grow">Name of a test <input id="test-name" maxlength="80" placeholder="What this dialogue shows"></label>
+<button type="submit">Record as a test</button></form>
+</section>
+<section id="tests" aria-label="Tests">
+<div class="row"><h2>Tests</h2><span id="tested" class="quiet" role="status"></span>
+<button id="run" type="button">Run</button><button id="update" type="button">Update what they expect</button></div>
+<ol id="results" class="results"></ol>
+</section>
+<section id="words" aria-label="Languages">
+<div class="row"><h2>Languages</h2><label class="grow"><span class="hidden">Find</span><input id="find-words" type="search" placeholder="Find a text"></label></div>
+<p class="quiet">The number is what a text takes of a screen of 182 septets, before values and lines of keys. Red: a character that halves the room.</p>
+<div id="wordings" class="wordings" tabindex="0"></div>
+</section>
+<section id="history" aria-label="History">
+<div class="row"><h2>History</h2><button id="restore" type="button" hidden>Put it into the editor</button></div>
+<ol id="versions" class="versions"></ol><div id="version-diff" class="diff"></div>
+</section>
+</div>
+<dialog id="new-flow"><form method="dialog"><h2>A new flow</h2>
+<label>Name <input id="new-name" pattern="[A-Za-z][A-Za-z0-9_\\-]{0,63}" required></label>
+<fieldset id="starters"><legend>It begins with</legend></fieldset>
+<p id="new-told" role="alert"></p>
+<p class="row"><button value="" formnovalidate>Leave it</button><button id="create" class="primary" type="submit" value="create">Begin</button></p></form></dialog>
+<noscript><p class="card">The studio needs JavaScript. Flows are files: any editor will do.</p></noscript>`,
+  };
+}

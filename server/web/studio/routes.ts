@@ -1,0 +1,235 @@
+// GET /studio and everything that its page asks for: flows as drafts, checked, drawn, tested and dialled, and saved as files. In
+// development on this machine, or for operators where STUDIO is on.
+
+import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import { record } from '../../../lib/domain/schema/twin-answers.ts';
+import { completeFlow } from '../../../lib/flow/editing/completion.ts';
+import { explainFlow } from '../../../lib/flow/editing/explain.ts';
+import { addFlowTest } from '../../../lib/flow/testing/update.ts';
+import { jsonTypes, PAGE, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
+import { Refusal } from '../../http/errors.ts';
+import type { RouteGroup } from '../../http/route-table.ts';
+import type { Drawings } from '../diagram/drawings.ts';
+import { sendPage } from '../kit/frame.ts';
+import { readDialogue, recordDialogue, type ServiceRecorder } from '../simulator/flow-test.ts';
+import { readSessionState } from '../simulator/routes.ts';
+import { asked } from './asked.ts';
+import { type Drafts, listWordings } from './drafts.ts';
+import type { FlowFiles } from './files.ts';
+import { studioPage } from './page.ts';
+import { saveDraft, testDraft } from './save.ts';
+import { STARTERS, writeStarter } from './starters.ts';
+import type { Versions } from './versions.ts';
+
+export interface StudioDeps {
+  readonly files: FlowFiles;
+  readonly drafts: Drafts;
+  readonly versions: Versions;
+  readonly drawings: Pick<Drawings, 'draw'>;
+  readonly recorder: Pick<ServiceRecorder, 'answers'>;
+  /** The flow that a dial starts. */
+  readonly flow: string;
+  /** Serves what was saved; resolves when that is so, or was refused. */
+  readonly reload: () => Promise<void>;
+}
+
+const TEXT: Schema = { type: 'string' };
+const COUNT: Schema = { type: 'integer', minimum: 0 };
+const ANY: Schema = { type: 'object' };
+
+const PROBLEM = record('A problem', {
+  line: COUNT,
+  column: COUNT,
+  code: TEXT,
+  severity: TEXT,
+  message: TEXT,
+  fix: TEXT,
+});
+
+export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
+  tag: 'Studio',
+  description:
+    'Flows written in the browser: in development on this machine, elsewhere for operators where STUDIO is on. Only its page may ask for what changes anything.',
+  access: 'operator',
+  parameters: {
+    flow: { description: 'The name of a flow', schema: TEXT },
+    version: { description: 'The id of a version', schema: TEXT },
+    sessionId: { description: 'A session of a phone', schema: TEXT },
+  },
+  answers: { ...PLAIN_ANSWERS, 401: SIGN_IN_ANSWER, 404: UNKNOWN },
+  routes: [
+    {
+      method: 'GET',
+      path: '/studio',
+      id: 'getStudio',
+      summary: 'Where flows are written',
+      answers: { 200: PAGE },
+      handle: (ctx, { flow }) => sendPage(ctx, studioPage(flow)),
+    },
+    {
+      method: 'GET',
+      path: '/studio/flows',
+      id: 'listStudioFlows',
+      summary: 'The flows that are served, and what new ones can begin with',
+      answers: { 200: { description: 'The flows', types: jsonTypes(ANY) } },
+      handle: (ctx, { drafts }) => {
+        const flows = [...drafts.known().flows.values()];
+        ctx.body = {
+          flows: flows.map(({ flow, version, screens }) => ({ flow, version, screens: Object.keys(screens).length })),
+          starters: Object.entries(STARTERS).map(([name, { summary }]) => ({ name, summary })),
+        };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/studio/flows/:flow',
+      id: 'readStudioFlow',
+      summary: 'The files of a flow',
+      answers: { 200: { description: 'Their texts and hashes', types: jsonTypes(ANY) } },
+      handle: async (ctx, { files }) => {
+        ctx.body = await files.read(ctx.params.flow!);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/studio/flows/:flow/versions',
+      id: 'listStudioVersions',
+      summary: 'The versions that were saved here, the newest first',
+      answers: { 200: { description: 'The versions', types: jsonTypes(ANY) } },
+      handle: async (ctx, { versions }) => {
+        ctx.body = { versions: await versions.list(ctx.params.flow!) };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/studio/flows/:flow/versions/:version',
+      id: 'readStudioVersion',
+      summary: 'The text of a version',
+      answers: { 200: { description: 'The text', types: jsonTypes(record('A version', { text: TEXT })) } },
+      handle: async (ctx, { versions }) => {
+        const text = await versions.read(ctx.params.flow!, ctx.params.version!);
+        if (text === undefined) throw new Refusal('not-found');
+        ctx.body = { text };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/studio/phones/:sessionId',
+      id: 'getStudioSession',
+      summary: 'Whether a phone that dialled a draft is asked for a secret',
+      answers: { 200: { description: 'Where it stands', types: jsonTypes(ANY) } },
+      handle: async (ctx, { drafts }) => {
+        const id = ctx.params.sessionId!;
+        const phone = drafts.phone(id);
+        const state = phone && (await readSessionState(phone, id));
+        if (!state) throw new Refusal('not-found');
+        ctx.body = state;
+      },
+    },
+    asked('/studio/check', {
+      id: 'checkDraft',
+      summary: 'What is wrong with a draft, and where its screens are',
+      needs: ['flow', 'text'],
+      answers: {
+        200: {
+          description: 'Problems as lint has them',
+          types: jsonTypes(
+            record('Checked', { problems: { type: 'array', items: PROBLEM }, screens: { type: 'array' } }),
+          ),
+        },
+      },
+      handle: (ctx, draft, { drafts }) => {
+        const { problems, screens } = drafts.check(draft);
+        ctx.body = { problems, screens };
+      },
+    }),
+    asked('/studio/complete', {
+      id: 'completeDraft',
+      summary: 'What may be written at a place of a draft',
+      needs: ['flow', 'text', 'offset'],
+      handle: (ctx, { text, offset }, { drafts }) => {
+        ctx.body = completeFlow({ text, ...drafts.known() }, offset) ?? { from: offset, to: offset, items: [] };
+      },
+    }),
+    asked('/studio/explain', {
+      id: 'explainDraft',
+      summary: 'What stands at a place of a draft',
+      needs: ['flow', 'text', 'offset'],
+      handle: (ctx, { text, offset }) => {
+        ctx.body = { found: explainFlow(text, offset) ?? null };
+      },
+    }),
+    asked('/studio/texts', {
+      id: 'listDraftTexts',
+      summary: 'The texts of a draft in all its languages, with the room that they take',
+      needs: ['flow', 'text'],
+      handle: (ctx, draft, { drafts }) => {
+        const { flow } = drafts.check(draft);
+        ctx.body = flow ? listWordings(flow) : { langs: [], wordings: [] };
+      },
+    }),
+    asked('/studio/drawing', {
+      id: 'drawDraft',
+      summary: 'A draft as SVG; of a large one the part around a state',
+      needs: ['flow', 'text'],
+      takes: ['focus'],
+      handle: async (ctx, { focus, ...draft }, { drafts, drawings }) => {
+        ctx.body = await drawings.draw(drafts.compile(draft), focus === undefined ? {} : { focus });
+      },
+    }),
+    asked('/studio/dial', {
+      id: 'dialDraft',
+      summary: 'A phone that dials a draft, or goes on in it',
+      needs: ['flow', 'text', 'sessionId', 'phoneNumber', 'serviceCode', 'typed'],
+      handle: async (ctx, { flow, text, typed, ...phone }, { drafts }) => {
+        ctx.body = await drafts.dial({ flow, text }, { ...phone, text: typed });
+      },
+    }),
+    asked('/studio/test', {
+      id: 'testDraft',
+      summary: 'Runs tests on a draft; with `update`, writes into them what they show',
+      needs: ['flow', 'text', 'tests'],
+      takes: ['update'],
+      handle: async (ctx, { update, ...draft }, { drafts }) => {
+        ctx.body = await testDraft(drafts, draft, update === true);
+      },
+    }),
+    asked('/studio/record', {
+      id: 'recordDraftTest',
+      summary: 'A dialogue of a phone as one more test in the tests of a draft',
+      needs: ['flow', 'text', 'tests', 'name', 'sessionId', 'phoneNumber', 'inputs'],
+      handle: async (ctx, { name, tests, flow, text, ...dialogue }, { drafts, recorder }) => {
+        const compiled = drafts.compile({ flow, text });
+        const answers = recorder.answers(dialogue.sessionId);
+        const test = await recordDialogue(compiled, readDialogue(dialogue), { answers, name });
+        ctx.body = { tests: addFlowTest(tests, { flow, test }) };
+      },
+    }),
+    asked('/studio/save', {
+      id: 'saveDraft',
+      summary: 'Writes a draft and its tests into their files, when lint and tests pass and nobody has changed them',
+      needs: ['flow', 'text', 'base'],
+      takes: ['tests', 'testsBase'],
+      answers: {
+        409: { description: 'A file has another text by now, which is in the answer', types: jsonTypes(ANY) },
+        422: { description: 'Errors, or tests that fail', types: jsonTypes(ANY) },
+      },
+      handle: saveDraft,
+    }),
+    asked('/studio/new', {
+      id: 'beginFlow',
+      summary: 'Begins a flow with a few screens and a test',
+      needs: ['flow', 'starter'],
+      answers: { 409: { description: 'There is a flow of this name', types: jsonTypes(ANY) } },
+      handle: async (ctx, { flow, starter }, { files, reload }) => {
+        const found = Object.hasOwn(STARTERS, starter) ? STARTERS[starter]! : undefined;
+        if (!found) throw new Refusal('bad-request', 'A flow begins with one of the starters that are listed');
+        if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(flow))
+          throw new Refusal('bad-request', 'A name is a letter, and up to 63 letters, digits, - and _');
+        await files.create(flow, writeStarter(flow, found));
+        await reload();
+        ctx.body = { flow };
+      },
+    }),
+  ],
+};

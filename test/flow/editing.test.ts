@@ -1,0 +1,119 @@
+// Help while a flow is written: what may stand at a place, and what stands there, also in text that is no JSON yet.
+
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { completeFlow } from '../../lib/flow/editing/completion.ts';
+import { explainFlow } from '../../lib/flow/editing/explain.ts';
+import { parseFlow } from '../../lib/flow/format/parse.ts';
+
+const test = suite('editing');
+
+const WALLET = readFileSync(new URL('./lint-cases/wallet.flow.json', import.meta.url), 'utf8');
+const WALLET_FLOW = parseFlow(WALLET, 'wallet.flow.json').flow!;
+const services = new Set(['auth.verifyPin', 'wallet.history']);
+const flows = new Map([['login', { ...WALLET_FLOW, flow: 'login', vars: { pin: { type: 'string' as const } } }]]);
+
+/** A text with ‸ where the cursor is. */
+function at(marked: string) {
+  const offset = marked.indexOf('‸');
+  return { text: marked.replace('‸', ''), offset };
+}
+
+function labels(marked: string): string[] {
+  const { text, offset } = at(marked);
+  return completeFlow({ text, services, flows }, offset)?.items.map(({ label }) => label) ?? [];
+}
+
+/** The text when an item was chosen, the cursor marked again. */
+function choose(marked: string, label: string): string {
+  const { text, offset } = at(marked);
+  const { from, to, items } = completeFlow({ text, services, flows }, offset)!;
+  const { insert, caret = insert.length } = items.find((item) => item.label === label)!;
+  return `${text.slice(0, from)}${insert.slice(0, caret)}‸${insert.slice(caret)}${text.slice(to)}`;
+}
+
+const inScreen = (screen: string) =>
+  `{"flow": "f", "vars": {"farmer": {"type": "object", "sample": {"name": "Ann", "fee": 3}}, "orders": {"type": "array", "sample": [{"label": "x"}]}}, "screens": {"home": {"type": "menu", "text": "Hi", "options": [{"id": "a", "text": "A", "to": "bye"}]}, "now": ${screen}, "bye": {"type": "end", "text": "Bye"}}}`;
+
+test('keys of the format, without those that are there; required ones say so', () => {
+  assert.equal(labels('{"flow": "x", ‸}').includes('flow'), false);
+  assert.ok(labels('{"flow": "x", ‸}').includes('screens'));
+  const keys = labels(inScreen('{"type": "input", "text": "PIN?", ‸}'));
+  assert.ok(keys.includes('save') && keys.includes('accept') && keys.includes('attempts'));
+  assert.not.ok(keys.includes('options') || keys.includes('type'));
+  assert.ok(labels(inScreen('{"type": "input", "accept": {"‸"}}')).includes('digits'));
+  const { text, offset } = at(inScreen('{"type": "call", ‸}'));
+  assert.is(completeFlow({ text }, offset)!.items.find(({ label }) => label === 'fail')!.detail, 'required');
+});
+
+test('a key that is chosen comes with its quotes, its colon and an empty value', () => {
+  assert.match(choose(inScreen('{"type": "input", ‸}'), 'save'), '{"type": "input", "save": "‸"}');
+  assert.match(choose(inScreen('{"type": "input", "sa‸"}'), 'save'), '{"type": "input", "save": "‸"}');
+  assert.match(choose(inScreen('{"type": "input", "sa‸": "pin"}'), 'save'), '{"type": "input", "save‸": "pin"}');
+  assert.match(choose(inScreen('{"type": "input", ac‸}'), 'accept'), '"accept": {‸}');
+});
+
+test('screens, services, flows and variables where their names stand', () => {
+  assert.equal(labels(inScreen('{"type": "input", "to": "‸"}')), ['home', 'now', 'bye']);
+  assert.equal(labels(inScreen('{"type": "input", "to": ‸}')), ['home', 'now', 'bye']);
+  assert.equal(labels(inScreen('{"type": "menu", "options": [{"to": "‸"}]}')), ['home', 'now', 'bye']);
+  assert.equal(labels(inScreen('{"type": "call", "done": [{"when": "a", "to": "b"}, {"to": "‸"}]}')).slice(0, 3), [
+    'home',
+    'now',
+    'bye',
+  ]);
+  assert.equal(labels(inScreen('{"type": "call", "service": "‸"}')), [...services]);
+  assert.equal(labels(inScreen('{"type": "input", "save": "f‸"}')), ['farmer', 'orders']);
+  assert.equal(labels(inScreen('{"type": "flow", "flow": "‸"}')), ['login']);
+  assert.equal(labels(inScreen('{"type": "flow", "flow": "login", "with": {"‸"}}')), ['pin']);
+  assert.equal(labels(inScreen('{"type": "input", "set": {‸}}')), ['farmer', 'orders']);
+  assert.equal(labels(inScreen('{"type": "‸"}')), ['menu', 'input', 'list', 'call', 'branch', 'flow', 'end']);
+});
+
+test('inside placeholders and expressions: variables, fields, filters, functions', () => {
+  assert.equal(labels(inScreen('{"type": "end", "text": "Dear {{‸}}"}')), ['farmer', 'orders']);
+  assert.equal(labels(inScreen('{"type": "end", "text": "Dear {{farmer.‸}}"}')), ['name', 'fee']);
+  assert.ok(labels(inScreen('{"type": "end", "text": "Dear {{farmer.fee|‸}}"}')).includes('money'));
+  assert.equal(labels(inScreen('{"type": "list", "items": "orders", "row": "{{row.‸}}", "text": "x"}')), ['label']);
+  const options = '"text": "x", "options": [{"id": "a", "text": "A", "to": "bye", "when": "‸"}]';
+  assert.ok(labels(inScreen(`{"type": "menu", ${options}}`)).includes('len'));
+  assert.ok(labels(inScreen('{"type": "call", "with": {"name": "=fa‸"}}')).includes('farmer'));
+  assert.equal(labels(inScreen('{"type": "call", "with": {"name": "fa‸"}}')), []);
+  assert.equal(labels(inScreen('{"type": "end", "text": "Dear ‸"}')), []);
+});
+
+test('what stands at a place is explained', () => {
+  const explained = (marked: string) => {
+    const { text, offset } = at(marked);
+    return explainFlow(text, offset);
+  };
+  assert.match(explained(inScreen('{"type": "call", "time‸out": "3s"}'))!.words, 'Without it: "5s"');
+  assert.is(explained(inScreen('{"type": "end", "text": "{{far‸mer.name}}"}'))!.title, 'farmer: object');
+  assert.is(explained(inScreen('{"type": "end", "text": "{{farmer.fee|mon‸ey}}"}'))!.title, 'money or money:KES');
+  const screen = explained(inScreen('{"type": "input", "text": "x", "save": "farmer", "to": "by‸e"}'))!;
+  assert.equal([screen.title, screen.words], ['bye: end', 'Bye']);
+});
+
+test('any piece of a flow, cut anywhere, is helped with or left alone', () => {
+  const cut = fc.record({
+    drop: fc.integer({ min: 0, max: WALLET.length }),
+    length: fc.integer({ min: 0, max: 40 }),
+    put: fc.constantFrom('', '"', '{', '}', '[', ']', ',', ':', '\\', '{{', 'a.b', '\u0000', '"__proto__": {'),
+    offset: fc.integer({ min: 0, max: WALLET.length }),
+  });
+  fc.assert(
+    fc.property(cut, ({ drop, length, put, offset }) => {
+      const text = WALLET.slice(0, drop) + put + WALLET.slice(drop + length);
+      const place = Math.min(offset, text.length);
+      const found = completeFlow({ text, services, flows }, place);
+      if (found) assert.ok(found.from <= place && place <= found.to && found.to <= text.length);
+      const said = explainFlow(text, place);
+      if (said) assert.ok(said.from <= place && place <= said.to);
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test.run();
