@@ -107,7 +107,7 @@ interface Call {
 }
 
 /** Asks for the number of a call and a PIN, makes the call, and shows all that was answered. */
-export function quotingFlow(flow: string, listed: readonly Call[]): object {
+export function quotingFlow(flow: string, listed: readonly Call[]) {
   const screens = listed.map(({ service, with: given }, at) => [
     `call${at}`,
     { type: 'call', service, with: given, save: 'answer', timeout: '2s', retry: 0, done: 'shown', fail: 'failed' },

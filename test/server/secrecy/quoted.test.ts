@@ -1,6 +1,6 @@
 // Secrets in other people's words: through all doors, everybody who is told a secret quotes it, and no exit holds it.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -13,6 +13,7 @@ import { modelServer } from '../../agent/model-server.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { type Canaries, findCanaries, findCanariesIn, newCanary } from '../../support/canaries.ts';
 import { withFolder } from '../../support/process.ts';
+import { startRedis } from '../../support/redis-server.ts';
 import { COOKING, files, keyOf, PROTOCOL } from '../domain/place.ts';
 import { withGateway } from '../gateway/place.ts';
 import { openTab, until } from '../sockets/ground.ts';
@@ -127,6 +128,11 @@ async function chat(place: Place, visitor: Awaited<ReturnType<typeof newVisitor>
     exits.push(['a socket', JSON.stringify([heard, states])]);
     socket.disconnect();
   }
+}
+
+function readAll(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.map(({ name, parentPath }) => readFileSync(join(parentPath, name), 'latin1')).join('\n');
 }
 
 /** Everything that can be read without knowing an id, as an operator. */
@@ -287,40 +293,56 @@ const SIGNS = [
   /@xstate\./,
 ];
 
-test('a flow of the agent calls a service with a credential: the user, the log and the disk get none of it', () =>
-  withFolder(async (folder) => {
-    const peer = await quotingPeer();
-    const data = join(folder, 'data');
-    const headers = { authorization: `Bearer ${OTHERS['credential in a flow']}` };
-    const call = { service: 'http.get', with: { url: `http://${peer.host}/fine`, headers } };
-    const menus = join(folder, 'menus');
-    mkdirSync(menus);
-    const main = { flow: 'main', version: 1, start: 'end', screens: { end: { type: 'end', text: 'Bye' } } };
-    for (const flow of [main, chatFlow(call)])
-      writeFileSync(join(menus, `${flow.flow}.flow.json`), JSON.stringify(flow));
-    const given = { ORACLE_KEY, MENUS_DIR: menus, SERVICE_HTTP_HOSTS: peer.host, DATA_DIR: data, LOG_LEVEL: 'trace' };
-    const visitor = await newVisitor();
-    const exits: Exits = [];
-    try {
-      await withServer({ env: given }, async (server) => {
-        const ask: Place['ask'] = async (path, options) => {
-          const { text } = await server.ask(path, options);
-          exits.push([path, text]);
-          return text;
-        };
-        await chat({ server, exits, ask }, visitor, ['hello', 'again']);
-        exits.push(['the log', JSON.stringify(server.logged)]);
-      });
-    } finally {
-      await peer.close();
-    }
-    const canaries: Canaries = new Map([...Object.entries(OTHERS), ...visitor.secrets]);
-    const found = exits.flatMap(([exit, text]) => findCanaries(text, canaries).map((what) => `${exit}: ${what}`));
-    assert.equal([...found, ...findCanariesIn(data, canaries)], []);
-    const words = exits.map(([, text]) => text).join('\n');
-    assert.match(words, /"args":\{[^}]*"headers":\{"authorization":"Bearer \*{4}"\}/, 'the call is shown without it');
-    assert.match(words, /Answered .*\/fine Bearer \*{4}/);
-  }));
+// Every command that a Redis was sent, in plain text: also what it has forgotten since.
+const KEPT = ['--requirepass', OTHERS['password in a URL'], '--appendonly', 'yes', '--appendfsync', 'no', '--dir'];
+
+for (const stores of ['LMDB and SQLite', 'Redis'] as const)
+  test(`flows call services with a PIN and a credential, on ${stores}: users, log and store get neither`, () =>
+    withFolder(async (folder) => {
+      const peer = await quotingPeer();
+      const data = join(folder, 'data');
+      const kept = join(folder, 'redis');
+      mkdirSync(kept);
+      const redis = stores === 'Redis' ? await startRedis({ args: [...KEPT, kept] }) : undefined;
+      const login = `//:${encodeURIComponent(OTHERS['password in a URL'])}@`;
+      const headers = { authorization: `Bearer ${OTHERS['credential in a flow']}` };
+      const call = { service: 'http.get', with: { url: `http://${peer.host}/fine`, headers } };
+      const menus = join(folder, 'menus');
+      mkdirSync(menus);
+      const services = join(folder, 'services.mjs');
+      writeFileSync(services, quotingServices(SECRETS.SERVICE_API_KEY));
+      const main = quotingFlow('main', [{ service: 'bad.echoes', with: { pin: '=pin' } }]);
+      for (const flow of [main, chatFlow(call)])
+        writeFileSync(join(menus, `${flow.flow}.flow.json`), JSON.stringify(flow));
+      const given = {
+        ...SECRETS,
+        ...{ ORACLE_KEY, MENUS_DIR: menus, SERVICES: services, SERVICE_HTTP_HOSTS: peer.host, LOG_LEVEL: 'trace' },
+        ...{ DATA_DIR: data, ...(redis && { REDIS_URL: redis.url.replace('//', login) }) },
+      };
+      const visitor = await newVisitor();
+      const exits: Exits = [];
+      try {
+        await withServer({ env: given }, async (server) => {
+          const ask: Place['ask'] = async (path, options) => {
+            const { text } = await server.ask(path, options);
+            exits.push([path, text]);
+            return text;
+          };
+          await dial({ server, exits, ask }, 1);
+          await chat({ server, exits, ask }, visitor, ['hello', 'again']);
+          exits.push(['the log', JSON.stringify(server.logged)]);
+        });
+      } finally {
+        await Promise.all([peer.close(), redis?.stop()]);
+      }
+      const canaries: Canaries = new Map([...Object.entries({ ...SECRETS, ...OTHERS }), ...visitor.secrets]);
+      const found = exits.flatMap(([exit, text]) => findCanaries(text, canaries).map((what) => `${exit}: ${what}`));
+      assert.equal([...found, ...findCanariesIn(data, canaries), ...findCanariesIn(kept, canaries)], []);
+      if (redis) assert.match(readAll(kept), '/fine Bearer ****', 'the record was kept');
+      const words = exits.map(([, text]) => text).join('\n');
+      assert.match(words, /"args":\{[^}]*"headers":\{"authorization":"Bearer \*{4}"\}/, 'the call is shown without it');
+      assert.match(words, /Answered .*\/fine Bearer \*{4}/);
+    }));
 
 test('what ends a start is printed without the secrets that it quotes', () =>
   withFolder(async (folder) => {
