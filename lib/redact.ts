@@ -96,9 +96,10 @@ function secretPattern(secrets: readonly string[]): RegExp {
 }
 
 function listPlainForms(secret: string): string[] {
-  return [
-    ...new Set([secret, encodeURIComponent(Buffer.from(secret).toString()), JSON.stringify(secret).slice(1, -1)]),
-  ];
+  // Twice, for JSON that is a text in a line of the log.
+  const json = JSON.stringify(secret).slice(1, -1);
+  const inJson = JSON.stringify(json).slice(1, -1);
+  return [...new Set([secret, json, inJson, encodeURIComponent(Buffer.from(secret).toString())])];
 }
 
 function listEncodedForms(secret: string): string[] {

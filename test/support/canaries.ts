@@ -80,13 +80,18 @@ function makeForms(secret: string): readonly Form[] {
     JSON: json,
     'JSON in JSON': JSON.stringify(json).slice(1, -1),
     URL: encodeURIComponent(secret),
-    UTF8: bytes.toString('latin1'),
     hex: bytes.toString('hex'),
     HEX: bytes.toString('hex').toUpperCase(),
     ...Object.fromEntries(base64.map((text, at) => [`base64url ${at}`, text])),
     ...Object.fromEntries(base64.map((text, at) => [`base64 ${at}`, text.replaceAll('-', '+').replaceAll('_', '/')])),
   };
-  const others = Object.entries(texts).filter(([, text]) => text !== secret);
+  // In the bytes of a file, what is not ASCII stands as UTF-8.
+  const others = Object.entries({ plain: secret, ...texts })
+    .flatMap(([name, text]) => [
+      [name, text] as const,
+      [`${name}, UTF-8`, Buffer.from(text).toString('latin1')] as const,
+    ])
+    .filter(([, text], at, all) => text !== secret && all.findIndex(([, other]) => other === text) === at);
   return [['plain', findPlain(secret)], ...others.map(([name, form]): Form => [name, (text) => text.indexOf(form)])];
 }
 

@@ -60,7 +60,7 @@ export default {
     inputs: (koa, ctx) => fail(ctx, 'ERR_INPUT'),
     fails: (koa, ctx) => fail(ctx, 'ERR_SERVICE', both(koa, ctx)),
     causes: (koa, ctx) => { try { fail(ctx, 'ERR_STORE', both(koa, ctx)); } catch (cause) { throw new Error('x', { cause }); } },
-    logs: (koa, ctx) => { ctx.log.warn({ key: ctx.env.LEAKY_API_KEY }, 'with ' + encodeURIComponent(ctx.env.LEAKY_API_KEY)); koa.body = 'fine'; },
+    logs: (koa, ctx) => { ctx.log.warn({ key: ctx.env.LEAKY_API_KEY }, 'with ' + encodeURIComponent(ctx.env.LEAKY_API_KEY) + JSON.stringify(ctx.env)); koa.body = 'fine'; },
   }).map(([name, handle]) => ({ method: 'GET', path: '/leaky/' + name, handle })),
   tools: [
     tool('leak', (args, ctx) => fail(ctx, 'ERR_SERVICE', ctx.matrixAccessToken)),
