@@ -16,7 +16,7 @@ export function maskSetting(name: SettingName, text: string): string {
 }
 
 const WITHOUT_SECRETS: Readonly<Record<'password' | 'entries', (text: string) => string>> = {
-  password: (text) => text.replace(/\/\/[^@]*@/, '//****@'),
+  password: (text) => redactor(listUrlSecrets(text)).text(text.replace(/\/\/[^@]*@/, '//****@')),
   entries: (text) =>
     text
       .split(',')

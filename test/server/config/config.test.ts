@@ -98,6 +98,24 @@ test('an empty environment gives the documented defaults', () => {
   });
 });
 
+test('what the log may not hold: settings that are secret, variables whose names say so, passwords in URLs', () => {
+  const env = {
+    DATA_DIR: ':memory:',
+    REDIS_URL: 'redis://:pass%2Fword@127.0.0.1:1',
+    OPERATOR_TOKEN: 'first-token,other-token',
+    USSD_GATEWAYS: '10.1.2.3,hubtel:sixteen-characters',
+    BILLS_API_KEY: 'key-of-the-bills',
+    BILLS_URL: 'https://bills:open-sesame@bills.example',
+    BILLS_SECRET: 'short',
+    MONKEY: 'monkey-business',
+  };
+  const { config } = readConfig(env, { makeKeys: true });
+  const text = 'pass/word pass%2Fword first-token other-token sixteen-characters key-of-the-bills open-sesame';
+  assert.is(config!.redact.text(text), '**** **** **** **** **** **** ****');
+  const words = '10.1.2.3 hubtel short monkey-business bills.example 127.0.0.1:1';
+  assert.is(config!.redact.text(words), words);
+});
+
 test('production listens on all addresses, drains for five seconds and makes no keys', () => {
   const { config } = readConfig({ ...GOOD, NODE_ENV: 'production', ORACLE_KEY: ORACLE, USSD_GATEWAYS: '10.1.2.3' });
   assert.is(config?.host, '0.0.0.0');
@@ -215,7 +233,7 @@ test('problems and listings show no secret and no password', () => {
     MODEL_API_KEY: 'canary model',
     REDIS_URL: 'redis://:canary@host:99999',
     MONGODB_URL: 'mongo://user:canary@one,two/db',
-    MODEL_BASE_URL: 'https://user:canary@host/v1',
+    MODEL_BASE_URL: 'https://user:canary@host/v1?api_key=canary-in-query',
   };
   const { problems, entries } = readConfig({ DATA_DIR: ':memory:', ...secrets });
   assert.ok(problems.length >= 6);
