@@ -9,6 +9,7 @@ import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
 import type { Problem } from '../../lib/flow/format/problem.ts';
 import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE, type ParsedFlowTests, parseFlowTests } from '../../lib/flow/testing/file.ts';
+import { CONTRACTS } from './contracts.ts';
 
 export interface MenuFolder {
   readonly folder: string;
@@ -28,7 +29,7 @@ export interface Menus {
 
 /** Reads and compiles the menus of a folder. Throws ERR_CONFIG when the folder cannot be read. */
 export async function readMenus({ folder, services }: MenuFolder): Promise<Menus> {
-  const { flows, problems, files } = await loadFlows(folder, services ? { services } : {});
+  const { flows, problems, files } = await loadFlows(folder, { services, contracts: CONTRACTS });
   const compiled = new Map<string, CompiledFlow>();
   const failures: string[] = [];
   for (const flow of flows.values()) {

@@ -3,6 +3,7 @@
 import type { Services } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { importDefault } from '../config/modules.ts';
+import { CONTRACTS } from './contracts.ts';
 
 const NAME = /^[A-Za-z][\w-]*(\.[A-Za-z][\w-]*)*$/;
 
@@ -52,13 +53,10 @@ async function importServices(module: string, folder: string, problem: Tell): Pr
 /** Names of all services that flows may call under this environment. Throws as {@link loadServices} does. */
 export async function serviceNames({ SERVICES }: NodeJS.ProcessEnv): Promise<ReadonlySet<string>> {
   const modules = (SERVICES ?? '').split(',').map((module) => module.trim());
-  const builtIn = Object.fromEntries(BUILT_IN.map((name) => [name, async () => null]));
+  const builtIn = Object.fromEntries(Object.keys(CONTRACTS).map((name) => [name, async () => null]));
   const services = await loadServices(modules.filter(Boolean), { builtIn, folder: process.cwd() });
   return new Set(Object.keys(services));
 }
 
-const ACCOUNT = ['account.exists', 'account.create', 'account.verifyPin', 'account.changePin'];
-const BUILT_IN = [...ACCOUNT, 'http.get', 'http.post'];
-
 /** Whether a service is one of ours: only then are its words. */
-export const isBuiltIn = (name: string): boolean => BUILT_IN.includes(name);
+export const isBuiltIn = (name: string): boolean => Object.hasOwn(CONTRACTS, name);

@@ -8,6 +8,7 @@ import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import { failureText, runFlowTests } from '../../lib/flow/testing/run.ts';
 import type { Log } from '../health/log.ts';
+import { CONTRACTS } from './contracts.ts';
 import { cutFlowName, type MenuFolder, readTests, tryCompile } from './menus.ts';
 
 export interface MenuWatch {
@@ -96,7 +97,7 @@ interface Reloaded {
  * changed one changes with it and is tested again; where the called one is refused, it goes on with the running form.
  */
 async function reloadMenus({ folder, services }: MenuFolder, library: Library<CompiledFlow>): Promise<Reloaded> {
-  const { flows, problems, files } = await loadFlows(folder, services ? { services } : {});
+  const { flows, problems, files } = await loadFlows(folder, { services, contracts: CONTRACTS });
   const taken: Reloaded['taken'][number][] = [];
   const refused: string[] = [];
   const accepted = new Map(library.ids.map((name) => [name, library.current(name)!.flow]));

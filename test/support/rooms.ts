@@ -165,7 +165,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/domain/did lib/domain/schema lib/store lib/store/redis server/boot server/health',
   ),
   'server/http/middleware': room('lib lib/json server/config server/http', 'lib/store/redis server/health'),
-  'server/menus': room('lib lib/flow/format lib/flow/run lib/flow/testing server/config', 'lib/engine server/health'),
+  'server/menus': room(
+    'lib lib/flow/format lib/flow/run lib/flow/testing server/config',
+    'lib/flow/lint lib/engine server/health',
+  ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http server/user', 'lib/domain/schema'),
   'server/packaging': room('server/docs server/web/kit'),
   'server/plugins': room(

@@ -8,16 +8,27 @@ export function suggest(name: string, known: Iterable<string>): string {
 
 /** The known name that differs from `name` in the fewest letters, at most a third of them; undefined when none is near. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
+  return findNearest(name, known)?.name;
+}
+
+/** The same, and whether no other name is as near. */
+export function findNearest(
+  name: string,
+  known: Iterable<string>,
+): { readonly name: string; readonly isAlone: boolean } | undefined {
   let best: string | undefined;
+  let isAlone = true;
   let fewest = Math.max(1, Math.floor(name.length / 3)) + 0.5;
   if (name.length > 64) return undefined;
   for (const candidate of known) {
     const edits = distance(name.toLowerCase(), candidate.toLowerCase());
+    if (edits === fewest) isAlone = false;
     if (edits >= fewest) continue;
     best = candidate;
+    isAlone = true;
     fewest = edits;
   }
-  return best;
+  return best === undefined ? undefined : { name: best, isAlone };
 }
 
 // Edits that turn one into the other: insert, delete, replace, and swap of neighbours.

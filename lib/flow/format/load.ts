@@ -41,7 +41,7 @@ export function invalidFlow(what: string, problems: readonly Problem[]): Twinlin
  */
 export async function loadFlows(
   folder: string,
-  { services }: Pick<Surroundings, 'services'> = {},
+  { services, contracts }: Pick<Surroundings, 'services' | 'contracts'> = {},
 ): Promise<LoadedFlows> {
   const files = (await listFlowFiles(folder)).map((name) => join(folder, name));
   const parsed: ParsedFlow[] = [];
@@ -52,7 +52,11 @@ export async function loadFlows(
   const flows = new Map(parsed.flatMap(({ flow }) => (flow ? [[flow.flow, flow]] : [])));
   const checked = parsed.map(({ flow, source, problems }): ParsedFlow => {
     if (!flow) return { source, problems };
-    return { flow, source, problems: sortProblems([...problems, ...lintFlow(flow, { source, flows, services })]) };
+    return {
+      flow,
+      source,
+      problems: sortProblems([...problems, ...lintFlow(flow, { source, flows, services, contracts })]),
+    };
   });
   return { ...dropBroken(checked), files };
 }

@@ -107,5 +107,11 @@ function nameProblems(flow: Flow, source: FlowSource): Problem[] {
   if (!file.endsWith(FLOW_FILE) || file === flow.flow + FLOW_FILE) return [];
   const message = `The file is ${file}, but its flow is named "${flow.flow}".`;
   const fix = `Write "flow": "${file.slice(0, -FLOW_FILE.length)}", or rename the file to ${flow.flow}${FLOW_FILE}.`;
-  return [locateProblem(source, { pointer: '/flow', message, fix }, { code: 'name-mismatch', severity: 'error' })];
+  return [
+    locateProblem(
+      source,
+      { pointer: '/flow', message, fix, mend: { old: flow.flow, text: file.slice(0, -FLOW_FILE.length) } },
+      { code: 'name-mismatch', severity: 'error' },
+    ),
+  ];
 }

@@ -1,6 +1,6 @@
 // Problems in flow files: where, what, and what would fix it; and how messages name places and values.
 
-import { type FlowSource, parsePointer } from './source.ts';
+import { type FlowSource, offsetAt, type Position, parsePointer } from './source.ts';
 
 export interface Problem {
   readonly file: string;
@@ -16,6 +16,15 @@ export interface Problem {
   readonly severity: 'error' | 'warning';
   readonly message: string;
   readonly fix: string;
+  /** The change of the text that mends it, where that is certain. */
+  readonly edit?: TextEdit;
+}
+
+/** Offsets in UTF-16 units, and what is to stand between them. */
+export interface TextEdit {
+  readonly from: number;
+  readonly to: number;
+  readonly insert: string;
 }
 
 /** `menus/main.flow.json:12:5 error dangling-target: … Fix: …` */
@@ -32,15 +41,32 @@ export interface Finding {
   readonly at?: 'key' | number;
   readonly message: string;
   readonly fix: string;
+  /** What mends it, where that is certain. */
+  readonly mend?: Mend;
+}
+
+/** What stands at the place, and what should. */
+export interface Mend {
+  readonly old: string;
+  readonly text: string;
 }
 
 /** A finding as the problem of a file. */
 export function locateProblem(
   source: FlowSource,
-  { pointer, at, message, fix }: Finding,
+  { pointer, at, message, fix, mend }: Finding,
   { code, severity }: Pick<Problem, 'code' | 'severity'>,
 ): Problem {
-  return { file: source.file, ...source.locate(pointer, at), pointer, code, severity, message, fix };
+  const place = source.locate(pointer, at);
+  const edit = mend && findEdit(source.text, place, mend);
+  return { file: source.file, ...place, pointer, code, severity, message, fix, ...(edit && { edit }) };
+}
+
+// Undefined where the text is written otherwise, such as with escapes.
+function findEdit(text: string, place: Position, { old, text: insert }: Mend): TextEdit | undefined {
+  const offset = offsetAt(text, place);
+  const from = [offset, offset + 1].find((start) => text.startsWith(old, start));
+  return from === undefined ? undefined : { from, to: from + old.length, insert };
 }
 
 /** In the order of the file, errors before warnings on the same spot. */

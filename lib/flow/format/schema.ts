@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { Json } from '../../store/store.ts';
-import { suggest } from '../expression/suggest.ts';
+import { findNearest, suggest } from '../expression/suggest.ts';
 import { nameKind } from '../expression/values.ts';
-import { capitalize, describePlace, type Finding, showValue } from './problem.ts';
+import { capitalize, describePlace, type Finding, type Mend, showValue } from './problem.ts';
 import { parsePointer, pointerTo } from './source.ts';
 
 /** A part of the schema, as far as messages need it. */
@@ -139,6 +139,24 @@ function findMisspelt(errors: readonly ErrorObject[]): Set<string> {
   return meant;
 }
 
+function mendName(name: string, known: readonly string[]): { readonly mend?: Mend } {
+  const found = findNearest(name, known);
+  return found?.isAlone ? { mend: { old: name, text: found.name } } : {};
+}
+
+const UNQUOTED: { readonly [type: string]: RegExp } = {
+  integer: /^-?\d{1,15}$/,
+  number: /^-?\d{1,15}(\.\d{1,15})?$/,
+  boolean: /^(true|false)$/,
+};
+
+// A number or true in quotation marks, where it must have none.
+function mendQuoted({ value, part }: Fault): { readonly mend?: Mend } {
+  const [type = '', ...others] = [part.type ?? []].flat();
+  const fits = typeof value === 'string' && !others.length && UNQUOTED[type]?.test(value);
+  return fits ? { mend: { old: JSON.stringify(value), text: value } } : {};
+}
+
 const WORDS: { readonly [keyword: string]: (fault: Fault) => SchemaFinding } = {
   required: ({ pointer, params, part, schemaPart }) => {
     const key = String(params.missingProperty);
@@ -157,7 +175,8 @@ const WORDS: { readonly [keyword: string]: (fault: Fault) => SchemaFinding } = {
     const message = `"${key}" is not a key of ${describePlace(pointer)}.${suggest(key, known)}`;
     const instead = known.length ? `, or write one of: ${known.join(', ')}.` : `. ${part.description ?? ''}`;
     const place = pointer + pointerTo(key);
-    return { code: 'unknown-key', pointer: place, at: 'key', message, fix: `Remove "${key}"${instead}` };
+    const mend = mendName(key, known);
+    return { code: 'unknown-key', pointer: place, at: 'key', message, fix: `Remove "${key}"${instead}`, ...mend };
   },
   type: (fault) => {
     const { pointer, value, part } = fault;
@@ -165,13 +184,20 @@ const WORDS: { readonly [keyword: string]: (fault: Fault) => SchemaFinding } = {
       (value === null ? 'null' : nameKind(value as Json)) +
       (value === null || typeof value === 'object' ? '' : `, ${showValue(value)}`);
     const message = `${capitalize(describePlace(pointer))} is ${kind}; it must be ${formatTypes(part)}.`;
-    return { code: 'wrong-type', pointer, message, fix: adviseUnquoted(fault) ?? adviseValue(fault) };
+    return {
+      code: 'wrong-type',
+      pointer,
+      message,
+      fix: adviseUnquoted(fault) ?? adviseValue(fault),
+      ...mendQuoted(fault),
+    };
   },
   enum: (fault) => {
     const known = fault.part.enum ?? [];
     const near = typeof fault.value === 'string' ? suggest(fault.value, known.map(String)) : '';
     const { message, ...finding } = badValue(fault, `cannot be ${showValue(fault.value)}`);
-    return { ...finding, message: message + near, fix: `Write one of: ${known.map(showValue).join(', ')}.` };
+    const mend = mendName(String(fault.value), known.map(String));
+    return { ...finding, message: message + near, fix: `Write one of: ${known.map(showValue).join(', ')}.`, ...mend };
   },
   discriminator: ({ pointer, params }) => {
     const types = screenTypes();
@@ -182,7 +208,7 @@ const WORDS: { readonly [keyword: string]: (fault: Fault) => SchemaFinding } = {
       return { code: 'missing-key', pointer: `${pointer}/type`, message: `${owner} has no "type".`, fix };
     const near = typeof given === 'string' ? suggest(given, types) : '';
     const message = `${owner} has the type ${showValue(given)}, which does not exist.${near}`;
-    return { code: 'bad-value', pointer: `${pointer}/type`, message, fix };
+    return { code: 'bad-value', pointer: `${pointer}/type`, message, fix, ...mendName(String(given), types) };
   },
   minimum: (fault) => badValue(fault, `is ${showValue(fault.value)}, and ${fault.params.limit} is the least`),
   maximum: (fault) => badValue(fault, `is ${showValue(fault.value)}, and ${fault.params.limit} is the most`),

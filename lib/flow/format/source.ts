@@ -184,6 +184,13 @@ export function positionAt(text: string, offset: number): Position {
   return { line: lines.length, column: lines.at(-1)!.length + 1 };
 }
 
+/** The offset of a line and column. */
+export function offsetAt(text: string, { line, column }: Position): number {
+  let start = 0;
+  for (let at = 1; at < line; at++) start = text.indexOf('\n', start) + 1;
+  return start + column - 1;
+}
+
 const LAST_TOKEN = /^(?:"(?:[^"\\]|\\.)*"?|[\w.+-]+|[:,])?\s*$/s;
 const CLOSING: { readonly [open: string]: string } = { '{': '}', '[': ']', '"': '"' };
 

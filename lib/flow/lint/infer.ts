@@ -2,6 +2,7 @@
 
 import type { FunctionName } from '../expression/functions.ts';
 import type { BinarySign, Node } from '../expression/parse.ts';
+import type { Mend } from '../format/problem.ts';
 import { type Fields, formatPath, type Shape, UNKNOWN } from './shapes.ts';
 
 /** A mistake inside an expression or path. */
@@ -14,12 +15,14 @@ export interface Slip {
   /** Follows the name of the place, such as `"when" of screen "pay" `. */
   readonly says: string;
   readonly fix: string;
+  readonly mend?: Mend;
 }
 
 export interface Reading {
   /** The shape of a variable, of `row` in a list, or of `error` after a failed call. */
   findShape(name: string): Shape;
   nearest(name: string, known: readonly string[]): string | undefined;
+  mend(name: string, known: readonly string[]): { readonly mend?: Mend };
   report(slip: Slip): void;
 }
 
@@ -111,7 +114,7 @@ function fieldShape(node: Node, { of, name, at }: FieldRead, reading: Reading): 
 
 function unknownField(
   { name, at, owner, fields }: { name: string; at: number; owner: string; fields: Fields },
-  { nearest }: Reading,
+  { nearest, mend }: Reading,
 ): Slip {
   const known = [...fields.shapes.keys()];
   const meant = nearest(name, known);
@@ -119,7 +122,7 @@ function unknownField(
   const says = `reads "${name}" of "${owner}", and ${fields.source} has no such field.${did}`;
   const others = known.length ? `Write one of: ${known.slice(0, 8).join(', ')}; or add` : 'Add';
   const fix = `${meant === undefined ? others : `Write "${meant}", or add`} "${name}" to ${fields.source}.`;
-  return { code: 'unknown-field', at, isSure: fields.isSure, says, fix };
+  return { code: 'unknown-field', at, isSure: fields.isSure, says, fix, ...mend(name, known) };
 }
 
 function indexShape(node: Extract<Node, { kind: 'index' }>, reading: Reading): Shape {

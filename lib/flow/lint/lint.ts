@@ -1,6 +1,6 @@
 // What is wrong with a flow of the right shape: a table of rules, each with its code.
 
-import { nearestName } from '../expression/suggest.ts';
+import { findNearest } from '../expression/suggest.ts';
 import { DEFAULT_KEYS, type Flow } from '../format/flow.ts';
 import { type ParsedFlow, parseFlow } from '../format/parse.ts';
 import { locateProblem, type Problem, sortProblems } from '../format/problem.ts';
@@ -11,11 +11,13 @@ import { callRules } from './rules/calls.ts';
 import { typeRules } from './rules/kinds.ts';
 import { listMigrations, nameRules } from './rules/names.ts';
 import { reachRules } from './rules/reach.ts';
+import { savedRules } from './rules/saved.ts';
 import { secretRules } from './rules/secrets.ts';
 import { textRules } from './rules/texts.ts';
 import { lengthRules } from './rules/too-long.ts';
 import { variableRules } from './rules/variables.ts';
 import { wayRules } from './rules/ways.ts';
+import type { ServiceContract } from './shapes.ts';
 
 /** Every rule, by family. */
 export const RULES: readonly Rule[] = [
@@ -28,6 +30,7 @@ export const RULES: readonly Rule[] = [
   ...secretRules,
   ...callRules,
   ...typeRules,
+  ...savedRules,
 ];
 
 /** Of files that cannot be read as a flow at all; the rules of lint have their own. */
@@ -59,6 +62,8 @@ export interface Surroundings {
   readonly flows?: ReadonlyMap<string, Flow> | undefined;
   /** Names of the services that `call` screens may name. */
   readonly services?: ReadonlySet<string> | undefined;
+  /** What some of them take and answer, by name. */
+  readonly contracts?: { readonly [service: string]: ServiceContract } | undefined;
 }
 
 /** Everything that the rules find in a flow that the schema has accepted, in the order of its file. Never throws. */
@@ -79,11 +84,12 @@ export function checkFlow(text: string, file: string, known: Surroundings = {}):
   return { flow, source, problems: sortProblems([...parsed.problems, ...lintFlow(flow, { ...known, source })]) };
 }
 
-function prepareLint(flow: Flow, { flows, services }: Surroundings): Lint {
+function prepareLint(flow: Flow, { flows, services, contracts = {} }: Surroundings): Lint {
   const vars = new Map(Object.entries(flow.vars ?? {}));
   const screenIds = Object.keys(flow.screens);
   const ids = new Set(screenIds);
-  const nearest = nearestFinder();
+  const find = nearestFinder();
+  const nearest = (name: string, known: readonly string[]) => find(name, known)?.name;
   const meant = (id: string) => (ids.has(id) ? id : nearest(id, screenIds));
   const keys = { ...DEFAULT_KEYS, ...flow.keys };
   const migrated = listMigrations(flow).map(({ to }) => to.split('.')[0]!);
@@ -99,8 +105,13 @@ function prepareLint(flow: Flow, { flows, services }: Surroundings): Lint {
     keys,
     flows: flows && new Map([...flows, [flow.flow, flow]]),
     services,
+    contracts,
     meant,
     nearest,
+    mend: (name, known) => {
+      const found = find(name, known);
+      return found?.isAlone ? { mend: { old: name, text: found.name } } : {};
+    },
   };
 }
 
@@ -110,16 +121,18 @@ function callsFlow(flow: Flow, name: string): boolean {
 
 const COMPARISONS = 100_000;
 
+type Nearest = ReturnType<typeof findNearest>;
+
 /** Finds the known name nearest to another; gives up after so many comparisons in all. */
-function nearestFinder(): (name: string, known: readonly string[]) => string | undefined {
-  const found = new Map<readonly string[], Map<string, string | undefined>>();
+function nearestFinder(): (name: string, known: readonly string[]) => Nearest {
+  const found = new Map<readonly string[], Map<string, Nearest>>();
   let left = COMPARISONS;
   return (name, known) => {
-    const before = found.get(known) ?? new Map<string, string | undefined>();
+    const before = found.get(known) ?? new Map<string, Nearest>();
     found.set(known, before);
     if (before.has(name)) return before.get(name);
     left -= known.length;
-    const nearest = left < 0 ? undefined : nearestName(name, known);
+    const nearest = left < 0 ? undefined : findNearest(name, known);
     before.set(name, nearest);
     return nearest;
   };

@@ -9,8 +9,9 @@ import {
   type Screen,
   type Variable,
 } from '../format/flow.ts';
-import type { Finding, Problem } from '../format/problem.ts';
+import type { Finding, Mend, Problem } from '../format/problem.ts';
 import type { Parts } from './parts.ts';
+import type { ServiceContract } from './shapes.ts';
 
 /** A flow under inspection. */
 export interface Lint {
@@ -26,10 +27,14 @@ export interface Lint {
   readonly flows: ReadonlyMap<string, Flow> | undefined;
   /** Names of all services; undefined when they are not known. */
   readonly services: ReadonlySet<string> | undefined;
+  /** What services take and answer, of those for which that is known. */
+  readonly contracts: { readonly [service: string]: ServiceContract };
   /** The screen that an id means: itself, else the nearest that exists. */
   readonly meant: (id: string) => string | undefined;
   /** The known name nearest to a misspelt one. */
   readonly nearest: (name: string, known: readonly string[]) => string | undefined;
+  /** To write that one instead, where no other is as near. */
+  readonly mend: (name: string, known: readonly string[]) => { readonly mend?: Mend };
 }
 
 export interface RuleFinding extends Finding {

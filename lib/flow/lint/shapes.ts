@@ -22,6 +22,30 @@ export interface Fields {
   readonly isSure: boolean;
 }
 
+/** What the fields of an answer hold: `any` is anything, an object has the fields that it names. */
+export type ContractKind = 'text' | 'number' | 'boolean' | 'list' | 'object' | 'any';
+
+/** What a service takes and answers. */
+export interface ServiceContract {
+  readonly input: {
+    readonly [name: string]: { readonly kind: ContractKind; readonly about: string; readonly required?: true };
+  };
+  /** All fields that an answer may have. */
+  readonly answer: { readonly [name: string]: ContractKind };
+}
+
+/** What a call to a service saves. */
+export function answerShape(service: string, { answer }: ServiceContract): Shape {
+  const shapes = new Map(Object.entries(answer).map(([name, kind]) => [name, kindShape(kind)] as const));
+  return { kind: 'object', isSure: true, fields: { shapes, source: `the answer of "${service}"`, isSure: true } };
+}
+
+function kindShape(kind: ContractKind): Shape {
+  if (kind === 'any') return UNKNOWN;
+  if (kind === 'list') return { kind, of: UNKNOWN, isSure: true };
+  return { kind, isSure: true };
+}
+
 export const UNKNOWN: Shape = { kind: 'unknown' };
 
 /** What `error` holds on the `fail` ways of a call. */
@@ -71,7 +95,7 @@ function declaredShape(name: string, { type, sample, default: initial }: Variabl
 
 const NULL: Shape = { kind: 'null' };
 
-function jsonShape(value: Json, source: string): Shape {
+export function jsonShape(value: Json, source: string): Shape {
   if (value === null) return UNKNOWN;
   if (Array.isArray(value)) {
     const of = value.map((item) => jsonShape(item, source)).reduce(mergedShape, NULL);
@@ -85,7 +109,7 @@ function jsonShape(value: Json, source: string): Shape {
 }
 
 /** What a value of either shape is: null counts for nothing, two kinds are unknown, fields add up. */
-function mergedShape(one: Shape, other: Shape): Shape {
+export function mergedShape(one: Shape, other: Shape): Shape {
   if (one.kind === 'null') return other;
   if (other.kind === 'null') return one;
   if (one.kind === 'unknown' || other.kind === 'unknown' || one.kind !== other.kind) return UNKNOWN;

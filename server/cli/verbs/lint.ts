@@ -9,11 +9,17 @@ import pc from 'picocolors';
 import { type Problem, problemLine } from '../../../lib/flow/format/problem.ts';
 import { PROBLEM_CODES } from '../../../lib/flow/lint/lint.ts';
 import { readVersion } from '../../config/modules.ts';
+import { mendFlows } from '../../menus/mend.ts';
 import { readMenus } from '../../menus/menus.ts';
 import { serviceNames } from '../../menus/services.ts';
 import { Usage, type Verb } from '../verb.ts';
 
-const OPTIONS = { json: { type: 'boolean' }, sarif: { type: 'boolean' }, codes: { type: 'boolean' } } as const;
+const OPTIONS = {
+  json: { type: 'boolean' },
+  sarif: { type: 'boolean' },
+  codes: { type: 'boolean' },
+  fix: { type: 'boolean' },
+} as const;
 const CODE_COLUMN = 22;
 
 export const lintVerb: Verb = {
@@ -21,6 +27,7 @@ export const lintVerb: Verb = {
   options: {
     '--json': 'the problems as JSON',
     '--sarif': 'the problems as SARIF 2.1.0, for code hosts and editors',
+    '--fix': 'write the fixes that are certain into the files, and say which',
     '--codes': 'every code and what it means, and nothing else',
     '(default)': 'the folder MENUS_DIR, else ./menus',
   },
@@ -30,7 +37,9 @@ export const lintVerb: Verb = {
       return printLines([...PROBLEM_CODES].map(([code, means]) => `${code.padEnd(CODE_COLUMN)} ${means}`));
     if (values.json && values.sarif) throw new Usage('Choose --json or --sarif.');
     const { folder, file } = readPlace(positionals, env);
-    const { failures, ...menus } = await readMenus({ folder, services: await serviceNames(env) });
+    const services = await serviceNames(env);
+    if (values.fix) for (const line of await mendFlows({ folder, services }, file)) console.error(pc.green(line));
+    const { failures, ...menus } = await readMenus({ folder, services });
     const problems = menus.problems.filter((problem) => file === undefined || problem.file === file);
     const form = values.json ? 'json' : values.sarif ? 'sarif' : 'words';
     const flows = file === undefined ? menus.files.length : 1;
@@ -120,7 +129,15 @@ export function formatSarif(problems: readonly Problem[], { version, folder, fai
 }
 
 function sarifResult(problem: Problem, { codes, folder }: { codes: readonly string[]; folder: string }): object {
-  const { file, line, column, pointer, code, severity, message, fix } = problem;
+  const { file, line, column, pointer, code, severity, message, fix, edit } = problem;
+  const artifactLocation = sarifArtifact(file, folder);
+  const change = edit && {
+    deletedRegion: { charOffset: edit.from, charLength: edit.to - edit.from },
+    insertedContent: { text: edit.insert },
+  };
+  const fixes = change && [
+    { description: { text: fix }, artifactChanges: [{ artifactLocation, replacements: [change] }] },
+  ];
   return {
     ruleId: code,
     ruleIndex: codes.indexOf(code),
@@ -129,12 +146,13 @@ function sarifResult(problem: Problem, { codes, folder }: { codes: readonly stri
     locations: [
       {
         physicalLocation: {
-          artifactLocation: sarifArtifact(file, folder),
+          artifactLocation,
           region: { startLine: line, startColumn: column },
         },
         logicalLocations: [{ fullyQualifiedName: pointer || '/' }],
       },
     ],
+    ...(fixes && { fixes }),
   };
 }
 

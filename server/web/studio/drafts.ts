@@ -16,6 +16,7 @@ import type { Keyring } from '../../../lib/keyring.ts';
 import { memorySnapshots } from '../../../lib/store/memory/index.ts';
 import type { UssdReply } from '../../../lib/ussd/reply.ts';
 import { type UssdService, ussdService } from '../../../lib/ussd/service.ts';
+import { CONTRACTS } from '../../menus/contracts.ts';
 import { tryCompile } from '../../menus/menus.ts';
 import { PLAIN_DIALECT } from '../../ussd/dialects.ts';
 import { PAGE_LIMITS } from '../limits.ts';
@@ -55,6 +56,7 @@ export function drafts({ flows, services, keyring }: DraftsOptions) {
   const known = (): Surroundings & { readonly flows: ReadonlyMap<string, Flow> } => ({
     flows: new Map([...flows()].map(([name, { flow }]) => [name, flow])),
     services: new Set(Object.keys(services)),
+    contracts: CONTRACTS,
   });
 
   function check({ flow, text }: DraftText): CheckedDraft & { readonly flow?: Flow } {

@@ -9,11 +9,11 @@ import { html } from '../../../lib/markup.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { PAGE, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
+import { flowFiles } from '../../menus/files.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { messagePage, sendPage } from '../kit/frame.ts';
 import type { ServiceRecorder } from '../simulator/flow-test.ts';
 import { drafts } from './drafts.ts';
-import { flowFiles } from './files.ts';
 import { STUDIO_ROUTES, type StudioDeps } from './routes.ts';
 import { STUDIO_VERSION, versions } from './versions.ts';
 

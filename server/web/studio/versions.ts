@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress } from 'node:zlib';
 import type { Clock } from '../../../lib/clock.ts';
 import type { DocumentStore, JsonObject, Kind } from '../../../lib/store/store.ts';
+import { hashText } from '../../menus/files.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { hashText } from './files.ts';
 
 type StoredVersion = JsonObject & {
   readonly flow: string;

@@ -32,6 +32,12 @@ const ODD_WORDS = [
   ...['{{row.a|date}}{{row[0]}}', '{{', '{{a|nope}}', '{{toString}}', 'ä✓😀', 'W'.repeat(400), '{{lang}}\n{{c}}'],
   ...['{{a.b}} {{a}} {{a.b.c}}', '{{d.x}} {a} {c.d|trunc:3}'],
 ];
+const KEPT = {
+  a: fc.constantFrom('x', '=a', null),
+  b: fc.constantFrom(5, '=b + 1', null),
+  c: fc.constantFrom({ d: 1 }, '=c', null),
+  d: fc.constantFrom([1, 'x'], '=d', null),
+};
 const TYPES = { a: 'string', b: 'number', c: 'object', d: 'array' } as const;
 
 type Shape<T> = { [K in keyof T]: Arbitrary<T[K]> };
@@ -54,7 +60,9 @@ export function anyFlow(kind: 'wild' | 'tame'): Arbitrary<unknown> {
     source.map((one) => `=${one}`),
     fc.jsonValue({ maxDepth: 2 }).filter((one) => wild || !JSON.stringify(one).includes('__')),
   );
-  const values = fc.dictionary(id, value, { maxKeys: 3 });
+  // Tame values are of the kinds that their variables declare.
+  const values: Arbitrary<unknown> = wild ? fc.dictionary(id, value, { maxKeys: 3 }) : some(KEPT, []);
+  const saved = (usual: string) => (wild ? id : fc.constant(usual));
   const way = some({ to: id, when: condition, set: values }, ['to']);
   const tidy = fc
     .tuple(fc.array(some({ to: id, when: condition, set: values }, ['to', 'when']), { maxLength: 2 }), id)
@@ -83,7 +91,7 @@ export function anyFlow(kind: 'wild' | 'tame'): Arbitrary<unknown> {
   const count = { attempts: fc.integer({ min: 1, max: 99 }), else: id };
   const screen: Arbitrary<unknown> = fc.oneof(
     some({ ...any, type: is('menu'), text, options, error: text }, ['type', 'text', 'options']),
-    some({ ...any, type: is('input'), text, save: id, to: id, accept, error: text, ...count, set: values }, [
+    some({ ...any, type: is('input'), text, save: saved('a'), to: id, accept, error: text, ...count, set: values }, [
       ...(['type', 'text', 'save', 'to'] as const),
       ...(wild ? [] : (['attempts', 'else'] as const)),
     ]),
@@ -108,7 +116,7 @@ export function anyFlow(kind: 'wild' | 'tame'): Arbitrary<unknown> {
         type: is('flow'),
         flow: often(fc.constant('other'), fc.constantFrom('f', 'missing', 'toString')),
         with: values,
-        save: id,
+        save: saved('c'),
         done: ways,
       },
       ['type', 'flow', 'done'],

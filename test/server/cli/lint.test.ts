@@ -1,5 +1,6 @@
 // `twinline lint` for programs: SARIF as its standard asks, and codes that stay what they are.
 
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
@@ -200,6 +201,34 @@ test('every code that a file can have is listed with its meaning', async () => {
   });
 });
 
+test('--fix writes what is certain, says so, and leaves the rest of the file as it is', () => {
+  const before = `${JSON.stringify(FLOW, null, 4)}\n\n`.replace('"text": "Never"', '"text": "Never",   "notes": "x"');
+  return withFiles({ 'small.flow.json': before, 'other.flow.json': '{' }, async (folder) => {
+    const { code, err, out } = await run(['lint', folder, '--fix']);
+    const text = readFileSync(join(folder, 'small.flow.json'), 'utf8');
+    assert.is(text, before.replace('"notes"', '"note"').replace('frist', 'first'));
+    assert.match(err, 'mended dangling-target: frist → first');
+    assert.match(err, 'mended unknown-key: notes → note');
+    assert.match(out, 'unreachable');
+    assert.is(code, 1, 'the other file is still no JSON');
+    assert.is(readFileSync(join(folder, 'other.flow.json'), 'utf8'), '{');
+    assert.not.match((await run(['lint', folder, '--fix'])).err, 'mended');
+  });
+});
+
+test('SARIF carries the fixes that are certain', () =>
+  withFiles({ 'small.flow.json': JSON.stringify(FLOW) }, async (folder) => {
+    const { out } = await run(['lint', folder, '--sarif']);
+    const { results } = (JSON.parse(out) as { runs: { results: { ruleId: string; fixes?: unknown[] }[] }[] }).runs[0]!;
+    const fixed = results.filter(({ fixes }) => fixes);
+    assert.equal(
+      fixed.map(({ ruleId }) => ruleId),
+      ['dangling-target'],
+    );
+    const offset = JSON.stringify(FLOW).indexOf('frist');
+    assert.match(JSON.stringify(fixed), `"charOffset":${offset},"charLength":5},"insertedContent":{"text":"first"}`);
+  }));
+
 test('codes are what they were: CI of others waits for them by name', async () => {
   const { code, out } = await run(['lint', '--codes']);
   assert.is(code, 0);
@@ -211,9 +240,9 @@ test('codes are what they were: CI of others waits for them by name', async () =
       'accept attempts-without-else bad-name bad-value constant-when dangling-target dead-end dup-option duplicate-key',
       'else-without-attempts encoding expr filter flow-circle hidden-without-key key-clash lang-variable long-timeout',
       'missing-equals missing-key missing-lang name-mismatch no-else no-end no-failure-path non-gsm not-a-list',
-      'reserved-name secret-gone secret-kept secret-shown shadowed-way single-braces spin syntax template too-deep',
+      'reserved-name secret-gone secret-kept secret-shown service-input shadowed-way single-braces spin syntax template too-deep',
       'too-large too-long too-many-screens unknown-field unknown-flow unknown-key unknown-lang unknown-service',
-      'unknown-variable unreachable unreadable unused-migration unused-variable wrong-default wrong-kind wrong-type',
+      'unknown-variable unreachable unreadable unused-migration unused-variable wrong-default wrong-kind wrong-save wrong-type',
     ].join(' '),
   );
 });

@@ -98,6 +98,11 @@ test('mistakes are named where they stand, a screen is added, a dialogue becomes
     await page.locator('#told', { hasText: 'Not saved: the flow has errors.' }).waitFor();
     assert.is(file('market.flow.json'), made, 'nothing was written');
 
+    // What is certain is mended by a button.
+    await page.locator('#problems li', { hasText: 'confrim' }).getByRole('button', { name: 'Mend' }).click();
+    await page.locator('#problems li', { hasText: 'confrim' }).waitFor({ state: 'detached' });
+    assert.match(await text(page), '"to": "confirm"');
+
     const mended = made
       .replace('How many bags?', 'How many bags of maize?')
       .replace('"text": "No", "to": "bye"', '"text": "No", "to": "change"')

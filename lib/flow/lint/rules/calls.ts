@@ -10,7 +10,7 @@ export const callRules: readonly Rule[] = [
     code: 'unknown-service',
     severity: 'warning',
     means: 'no service of this name is known here',
-    *find({ flow, services, nearest }) {
+    *find({ flow, services, nearest, mend }) {
       const known = services && [...services].sort();
       for (const [id, screen] of Object.entries(flow.screens)) {
         if (!known || screen.type !== 'call' || services.has(screen.service)) continue;
@@ -20,7 +20,12 @@ export const callRules: readonly Rule[] = [
           meant === undefined
             ? `Add the service "${screen.service}". Known: ${formatNames(known)}.`
             : `Write "${meant}".`;
-        yield { pointer: pointerTo('screens', id, 'service'), message: message + didYouMean(meant), fix };
+        yield {
+          pointer: pointerTo('screens', id, 'service'),
+          message: message + didYouMean(meant),
+          fix,
+          ...mend(screen.service, known),
+        };
       }
     },
   },
@@ -38,6 +43,7 @@ export const callRules: readonly Rule[] = [
           pointer: pointerTo('screens', id, 'timeout'),
           message,
           fix: `Write at most "${most}" for "${timeout}".`,
+          mend: { old: timeout, text: most },
         };
       }
     },
@@ -46,7 +52,7 @@ export const callRules: readonly Rule[] = [
     code: 'unknown-flow',
     severity: 'error',
     means: 'a screen calls a flow that does not exist',
-    *find({ flow, flows, nearest }) {
+    *find({ flow, flows, nearest, mend }) {
       const known = flows && [...flows.keys()].sort();
       for (const [id, screen] of Object.entries(flow.screens)) {
         if (!known || screen.type !== 'flow' || flows.has(screen.flow)) continue;
@@ -56,7 +62,12 @@ export const callRules: readonly Rule[] = [
           meant === undefined
             ? `Add ${screen.flow}.flow.json, or call one of: ${formatNames(known)}.`
             : `Write "${meant}".`;
-        yield { pointer: pointerTo('screens', id, 'flow'), message: message + didYouMean(meant), fix };
+        yield {
+          pointer: pointerTo('screens', id, 'flow'),
+          message: message + didYouMean(meant),
+          fix,
+          ...mend(screen.flow, known),
+        };
       }
     },
   },

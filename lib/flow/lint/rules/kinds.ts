@@ -1,11 +1,14 @@
 // Kinds of values: fields that nothing has, lists that are none, texts compared with numbers.
 
+import type { Json } from '../../../store/store.ts';
 import { type Node, parseExpression } from '../../expression/parse.ts';
+import type { Flow } from '../../format/flow.ts';
 import { capitalize, describePlace } from '../../format/problem.ts';
+import { parsePointer } from '../../format/source.ts';
 import { inferShape, type Reading, reportCondition, type Slip } from '../infer.ts';
 import type { ExpressionPart, Wording, Write } from '../parts.ts';
 import { getList, type Lint, type Rule, type RuleFinding } from '../rule.ts';
-import { declaredShapes, FAILURE, outputShape, type Shape, UNKNOWN } from '../shapes.ts';
+import { answerShape, declaredShapes, FAILURE, mergedShape, outputShape, type Shape, UNKNOWN } from '../shapes.ts';
 
 export const typeRules: readonly Rule[] = [
   {
@@ -59,6 +62,7 @@ function findSlips(lint: Lint): Slips {
       return shapes.get(name) ?? UNKNOWN;
     },
     nearest: lint.nearest,
+    mend: lint.mend,
     report: (slip) => slips[slip.code].push(slipFinding(part.pointer, slip, shift)),
   });
   for (const part of lint.parts.expressions) {
@@ -81,9 +85,9 @@ function findSlips(lint: Lint): Slips {
   return slips;
 }
 
-function slipFinding(pointer: string, { at, says, fix, isSure }: Slip, shift: number): RuleFinding {
+function slipFinding(pointer: string, { at, says, fix, isSure, mend }: Slip, shift: number): RuleFinding {
   const message = `${capitalize(describePlace(pointer))} ${says}`;
-  return { pointer, at: shift + at, message, fix, severity: isSure ? 'error' : 'warning' };
+  return { pointer, at: shift + at, message, fix, severity: isSure ? 'error' : 'warning', ...(mend && { mend }) };
 }
 
 function notAList({ pointer, source, screen }: ExpressionPart, shape: Shape): RuleFinding {
@@ -113,27 +117,46 @@ function tryParse(source: string): Node | undefined {
   }
 }
 
-/** Declared shapes, and for an object that only `flow` screens save what those flows give. */
-function variableShapes({ flow, flows, parts, graph, nearest }: Lint, parse: Parse): ReadonlyMap<string, Shape> {
+/** Declared shapes, and for an object that only flows and known services fill what those give. */
+export function variableShapes(lint: Lint, parse: Parse = parser()): ReadonlyMap<string, Shape> {
+  const { flow, parts, graph } = lint;
   const writes = new Map<string, Write[]>();
   for (const write of parts.writes) if (write.of === undefined) getList(writes, write.name).push(write);
   const shapes = declaredShapes(flow, (name) => writes.has(name) || graph.isCalled);
   for (const [name, shape] of shapes) {
     if (shape.kind !== 'object' || shape.fields || graph.isCalled) continue;
-    const called = (writes.get(name) ?? []).map(({ screen, isKey }) => {
-      const saver = screen === undefined || isKey ? undefined : graph.screens.get(screen);
-      return saver?.type === 'flow' ? flows?.get(saver.flow) : undefined;
-    });
-    const [first, ...rest] = new Set(called);
-    if (first && !rest.length) shapes.set(name, outputShape(first, readOutputs(parse, nearest)));
+    const saved = (writes.get(name) ?? []).flatMap((write) => savedShape(lint, write, parse));
+    const [first = UNKNOWN, ...rest] = saved;
+    const whole = rest.reduce(mergedShape, first);
+    if (whole.kind === 'object' && whole.fields) shapes.set(name, whole);
   }
   return shapes;
+}
+
+// Nothing for a write of null, which empties the variable.
+function savedShape({ flow, flows, graph, contracts, nearest }: Lint, write: Write, parse: Parse): Shape[] {
+  const { screen, isKey, pointer } = write;
+  if (isKey) return readPointer(flow, pointer) === null ? [] : [UNKNOWN];
+  const saver = screen === undefined ? undefined : graph.screens.get(screen);
+  const called = saver?.type === 'flow' ? flows?.get(saver.flow) : undefined;
+  if (called) return [outputShape(called, readOutputs(parse, nearest))];
+  const contract =
+    saver?.type === 'call' && Object.hasOwn(contracts, saver.service) ? contracts[saver.service] : undefined;
+  return [contract && saver?.type === 'call' ? answerShape(saver.service, contract) : UNKNOWN];
+}
+
+/** The value at a JSON pointer of the flow. */
+export function readPointer(flow: Flow, pointer: string): Json | undefined {
+  return parsePointer(pointer).reduce<unknown>(
+    (value, step) => (value as { [key: string]: unknown } | undefined)?.[step],
+    flow,
+  ) as Json | undefined;
 }
 
 function readOutputs(parse: Parse, nearest: Lint['nearest']) {
   return (source: string, vars: ReadonlyMap<string, Shape>): Shape => {
     const root = parse(source);
     const findShape = (name: string) => vars.get(name) ?? UNKNOWN;
-    return root ? inferShape(root, { findShape, nearest, report: () => undefined }) : UNKNOWN;
+    return root ? inferShape(root, { findShape, nearest, mend: () => ({}), report: () => undefined }) : UNKNOWN;
   };
 }

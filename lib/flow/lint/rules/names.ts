@@ -114,10 +114,13 @@ function isPlace(flow: Flow, path: string, flows: Lint['flows']): boolean {
   return !called || isPlace(called, path.slice(dot + 1), flows);
 }
 
-function danglingFinding({ screenIds, nearest }: Lint, { pointer, to }: { pointer: string; to: string }): RuleFinding {
+function danglingFinding(
+  { screenIds, nearest, mend }: Lint,
+  { pointer, to }: { pointer: string; to: string },
+): RuleFinding {
   const message = `${capitalize(describePlace(pointer))} is "${to}", which is not a screen of this flow.`;
   const meant = nearest(to, screenIds);
   const fix =
     meant === undefined ? `Write one of: ${formatNames(screenIds)}; or add a screen "${to}".` : `Write "${meant}".`;
-  return { pointer, message: message + didYouMean(meant), fix };
+  return { pointer, message: message + didYouMean(meant), fix, ...mend(to, screenIds) };
 }

@@ -4,7 +4,8 @@
 import type { Json } from '../../../store/store.ts';
 import { FILTERS } from '../../expression/filters.ts';
 import { FUNCTIONS } from '../../expression/functions.ts';
-import { capitalize, describePlace, showValue } from '../../format/problem.ts';
+import { findNearest } from '../../expression/suggest.ts';
+import { capitalize, describePlace, type Mend, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { ACCEPT_RULES, compileAccept } from '../../run/accept.ts';
 import { nonGsm7 } from '../../run/gsm7.ts';
@@ -16,10 +17,11 @@ export const textRules: readonly Rule[] = [
     severity: 'error',
     means: 'an expression cannot be read',
     *find({ flow, parts }) {
-      for (const { pointer, shift, compiled } of parts.expressions) {
+      for (const { pointer, shift, source, compiled } of parts.expressions) {
         if (compiled.ok) continue;
         const fix = `Write for example: balance >= 1 and lang == 'en'. Functions: ${Object.keys(FUNCTIONS).join(', ')}.`;
-        yield { pointer, at: shift + readOffset(compiled.error), message: compiled.error.message, fix };
+        const offset = readOffset(compiled.error);
+        yield { pointer, at: shift + offset, message: compiled.error.message, fix, ...mendSign(source.slice(offset)) };
       }
       for (const [version, { set = {} }] of Object.entries(flow.migrate ?? {})) {
         for (const [name, value] of Object.entries(set)) {
@@ -71,7 +73,7 @@ export const textRules: readonly Rule[] = [
         if (!isPath(lint, source)) continue;
         const message = `${capitalize(describePlace(pointer))} is the text "${source}", not the value of that variable.`;
         const fix = `Write "=${source}" for its value, or "='${source}'" if the text itself is meant.`;
-        yield { pointer, message, fix };
+        yield { pointer, message, fix, mend: { old: source, text: `=${source}` } };
       }
     },
   },
@@ -85,7 +87,13 @@ export const textRules: readonly Rule[] = [
           const [written, path, root] = match as unknown as [string, string, string];
           if (!lint.vars.has(root) && !also.includes(root)) continue;
           const message = `${capitalize(describePlace(pointer))} prints ${written} as it stands: single braces mean nothing.`;
-          yield { pointer, at: match.index, message, fix: `Write {${written}} to print the value of "${path}".` };
+          yield {
+            pointer,
+            at: match.index,
+            message,
+            fix: `Write {${written}} to print the value of "${path}".`,
+            mend: { old: written, text: `{${written}}` },
+          };
         }
       }
     },
@@ -172,8 +180,28 @@ function* wordingFaults(wordings: Wordings, ofFilters: boolean): Iterable<RuleFi
     if (isFilter !== ofFilters) continue;
     const usages = Object.values(FILTERS).map(({ usage }) => usage.replace(/ or .*/, ''));
     const fix = isFilter ? `Filters: ${usages.join(', ')}.` : 'Write {{name}} or {{name|filter}}; \\{{ prints braces.';
-    yield { pointer, at: offset, message: compiled.error.message, fix };
+    const written = /^[A-Za-z_]\w*/.exec(source.slice(offset))?.[0] ?? '';
+    const meant = isFilter && !Object.hasOwn(FILTERS, written) ? findNearest(written, Object.keys(FILTERS)) : undefined;
+    const mend = meant?.isAlone && { mend: { old: written, text: meant.name } };
+    yield { pointer, at: offset, message: compiled.error.message, fix, ...mend };
   }
+}
+
+// Signs of other languages, and what says the same here.
+const SIGNS: readonly (readonly [RegExp, string])[] = [
+  [/^={3}/, '=='],
+  [/^=(?!=)/, '=='],
+  [/^&&/, 'and'],
+  [/^\|\|/, 'or'],
+  [/^!(?!=)/, 'not '],
+];
+
+function mendSign(rest: string): { readonly mend?: Mend } {
+  for (const [sign, text] of SIGNS) {
+    const [old] = sign.exec(rest) ?? [];
+    if (old !== undefined) return { mend: { old, text } };
+  }
+  return {};
 }
 
 function acceptFault(pointer: string, rules: { readonly [rule: string]: Json }): RuleFinding[] {

@@ -59,7 +59,10 @@ export const variableRules: readonly Rule[] = [
           const why = describeMisfit(variable, variable[key]);
           const message = `The ${key} of variable "${name}" is ${showValue(variable[key])}; ${why}.`;
           const fix = `Write a ${key} that fits, or change "type" or "max" of "${name}".`;
-          if (why) yield { pointer: pointerTo('vars', name, key), message, fix };
+          const value = variable[key];
+          const isQuoted = variable.type === 'number' && typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value);
+          const mend = isQuoted && { mend: { old: JSON.stringify(value), text: value } };
+          if (why) yield { pointer: pointerTo('vars', name, key), message, fix, ...mend };
         }
       }
     },
@@ -106,7 +109,12 @@ function unknownVariable(lint: Lint, { name, pointer, at }: Use, of?: string): R
       ? `Declare "${name}" in ${owner}${known.length ? `, or write one of: ${formatNames(known)}` : ''}.`
       : `Write "${meant}", or declare "${name}" in ${owner}.`;
   const place = { pointer, ...(at !== undefined && { at }) };
-  return { ...place, message: message.charAt(0).toUpperCase() + message.slice(1) + didYouMean(meant), fix };
+  return {
+    ...place,
+    message: message.charAt(0).toUpperCase() + message.slice(1) + didYouMean(meant),
+    fix,
+    ...lint.mend(name, known),
+  };
 }
 
 const KINDS: { readonly [type in Variable['type']]: (value: unknown) => boolean } = {

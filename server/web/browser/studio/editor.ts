@@ -140,12 +140,13 @@ function offsetAt(doc: Text, line: number, column: number): number {
 }
 
 function toDiagnostic(state: EditorState, doc: Text, problem: Problem): Diagnostic {
-  const { line, column, severity, code, message, fix } = problem;
+  const { line, column, severity, code, message, fix, edit } = problem;
   const from = offsetAt(doc, line, column);
   const node = syntaxTree(state).resolveInner(from, 1);
   const isToken = node.from >= from - 1 && node.to > from && node.to - node.from < 500 && node.firstChild === null;
   const to = isToken ? node.to : Math.min(from + 1, doc.length);
-  return { from, to, severity, source: code, message: `${message}\n${fix}` };
+  const actions = edit ? [{ name: 'Mend', apply: (view: EditorView) => view.dispatch({ changes: edit }) }] : [];
+  return { from, to, severity, source: code, message: `${message}\n${fix}`, actions };
 }
 
 const PARSE_MS = 300;

@@ -3,14 +3,25 @@
 import { button, element, findElement } from '../element.ts';
 import type { Problem } from './requests.ts';
 
-/** Lists the problems; `onPick` is called with the one whose place is chosen. */
-export function showProblems(problems: readonly Problem[], onPick: (problem: Problem) => void): void {
+export interface ProblemActions {
+  /** The place of one was chosen. */
+  readonly onPick: (problem: Problem) => void;
+  /** The change that mends one is wanted. */
+  readonly onMend: (edit: NonNullable<Problem['edit']>) => void;
+}
+
+/** Lists the problems. */
+export function showProblems(problems: readonly Problem[], { onPick, onMend }: ProblemActions): void {
   const list = findElement('problems');
   list.replaceChildren(
     ...problems.map((problem) => {
-      const { line, column, severity, message, fix } = problem;
+      const { line, column, severity, message, fix, edit } = problem;
       const place = button(`${line}:${column}`, () => onPick(problem));
-      return element('li', { class: severity }, [place, element('span', { text: `${message} ${fix}` })]);
+      return element('li', { class: severity }, [
+        place,
+        element('span', { text: `${message} ${fix}` }),
+        edit && button('Mend', () => onMend(edit)),
+      ]);
     }),
   );
   list.hidden = !problems.length;

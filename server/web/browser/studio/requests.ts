@@ -18,6 +18,8 @@ export interface Problem {
   readonly severity: 'error' | 'warning';
   readonly message: string;
   readonly fix: string;
+  /** The change that mends it, where that is certain. */
+  readonly edit?: { readonly from: number; readonly to: number; readonly insert: string };
 }
 
 export interface Failure {

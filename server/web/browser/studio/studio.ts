@@ -147,7 +147,10 @@ async function check(): Promise<void> {
   if (!found || turn !== checks) return;
   ({ problems, screens } = found);
   editor.problems('flow', problems);
-  showProblems(problems, ({ line, column }) => reveal('flow', editor.offsetOf('flow', line, column)));
+  showProblems(problems, {
+    onPick: ({ line, column }) => reveal('flow', editor.offsetOf('flow', line, column)),
+    onMend: (edit) => editor.replace('flow', edit, edit.insert),
+  });
   showState();
   if (countErrors()) return drawing.outdate();
   testSoon();

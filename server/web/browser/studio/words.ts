@@ -79,7 +79,7 @@ export function wordsPart({ draft, write, onPick }: WordsOptions): { refresh(): 
     });
     const isTooLong = (value?.used ?? 0) > SCREEN_SEPTETS || value?.isGsm === false;
     const size = value ? `${value.used}${value.isGsm ? '' : ' · UCS-2'}` : '';
-    return element('div', { class: value ? '' : 'missing' }, [
+    return element('div', { class: value ? '' : 'missing', is: { 'data-lang': lang } }, [
       field,
       element('small', { class: isTooLong ? 'over' : '', text: size }),
     ]);
@@ -93,5 +93,5 @@ export function wordsPart({ draft, write, onPick }: WordsOptions): { refresh(): 
 }
 
 function formatPlace(pointer: string): string {
-  return pointer.replace(/^\/screens\//, '').replaceAll('/', ' › ');
+  return pointer.replace(/^\/(screens\/)?/, '').replaceAll('/', ' › ');
 }

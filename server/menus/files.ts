@@ -1,12 +1,12 @@
-// The files of the studio: a flow with its tests, read from the folder of menus, and written back as a whole or not at all.
+// Files of flows for those that change them: read with what names their text, and written back as a whole or not at all.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { TwinlineError } from '../../../lib/errors.ts';
-import { FLOW_FILE } from '../../../lib/flow/format/parse.ts';
-import { FLOW_TEST_FILE } from '../../../lib/flow/testing/file.ts';
-import { keyedMutex } from '../../../lib/queue.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
+import { FLOW_TEST_FILE } from '../../lib/flow/testing/file.ts';
+import { keyedMutex } from '../../lib/queue.ts';
 
 /** A file as an editor holds it. */
 export interface EditedFile {

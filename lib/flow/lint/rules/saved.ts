@@ -1,0 +1,164 @@
+// What goes into variables and services: of the kind that the variable declares, and under the names that the service knows.
+
+import type { Json } from '../../../store/store.ts';
+import { parseExpression } from '../../expression/parse.ts';
+import type { InputScreen, Screen, Variable } from '../../format/flow.ts';
+import { capitalize, describePlace, showValue } from '../../format/problem.ts';
+import { pointerTo } from '../../format/source.ts';
+import { inferShape } from '../infer.ts';
+import type { Write } from '../parts.ts';
+import { didYouMean, formatNames, type Lint, type Rule, type RuleFinding } from '../rule.ts';
+import { jsonShape, type Shape, UNKNOWN } from '../shapes.ts';
+import { readPointer, variableShapes } from './kinds.ts';
+
+export const savedRules: readonly Rule[] = [
+  {
+    code: 'wrong-save',
+    severity: 'error',
+    means: 'a variable gets a value of another kind than it declares, such as a text for a number',
+    *find(lint) {
+      const shapes = variableShapes(lint);
+      for (const write of lint.parts.writes) {
+        const variable =
+          write.of === undefined ? lint.vars.get(write.name) : lint.flows?.get(write.of)?.vars?.[write.name];
+        const shape = variable && writtenShape(lint, write, shapes);
+        const finding = shape && compareKinds({ write, variable, shape }, lint);
+        if (finding) yield finding;
+      }
+    },
+  },
+  {
+    code: 'service-input',
+    severity: 'error',
+    means: 'a call gives a service something that it does not know, or leaves out what it needs',
+    *find({ flow, contracts, nearest, mend }) {
+      for (const [id, screen] of Object.entries(flow.screens)) {
+        const contract =
+          screen.type === 'call' && Object.hasOwn(contracts, screen.service) ? contracts[screen.service] : undefined;
+        if (!contract || screen.type !== 'call') continue;
+        const given = Object.keys(screen.with ?? {});
+        const known = Object.keys(contract.input);
+        const unknown = given.filter((name) => !known.includes(name));
+        for (const name of unknown) {
+          const meant = nearest(name, known);
+          const message = `Screen "${id}" gives "${screen.service}" a "${name}", which it does not know.${didYouMean(meant)}`;
+          const fix = meant === undefined ? `It takes: ${formatNames(known)}.` : `Write "${meant}".`;
+          yield { pointer: pointerTo('screens', id, 'with', name), at: 'key', message, fix, ...mend(name, known) };
+        }
+        const missing = known.filter((name) => contract.input[name]!.required && !given.includes(name));
+        if (unknown.length) continue;
+        for (const name of missing) {
+          const message = `Screen "${id}" calls "${screen.service}" without "${name}", and then it always fails.`;
+          yield {
+            pointer: pointerTo('screens', id, 'with'),
+            message,
+            fix: `Add "${name}" to "with": ${contract.input[name]!.about}.`,
+          };
+        }
+      }
+    },
+  },
+];
+
+/** The shape of what is written; undefined where it is null, or nothing is known of it. */
+function writtenShape(
+  lint: Lint,
+  { pointer, isKey, screen }: Write,
+  shapes: ReadonlyMap<string, Shape>,
+): Shape | undefined {
+  const saver = screen === undefined ? undefined : lint.graph.screens.get(screen);
+  if (!isKey) return saver && saverShape(saver, lint, shapes);
+  const value = readPointer(lint.flow, pointer);
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'string' && value.startsWith('=')
+    ? expressionShape(value.slice(1), lint, shapes)
+    : jsonShape(value as Json, '');
+}
+
+const TEXT: Shape = { kind: 'text', isSure: true };
+
+function saverShape(screen: Screen, lint: Lint, shapes: ReadonlyMap<string, Shape>): Shape {
+  if (screen.type === 'input') return answeredShape(screen);
+  if (screen.type === 'flow') return lint.flows?.has(screen.flow) ? { kind: 'object', isSure: true } : UNKNOWN;
+  if (screen.type === 'call')
+    return Object.hasOwn(lint.contracts, screen.service) ? { kind: 'object', isSure: true } : UNKNOWN;
+  if (screen.type !== 'list') return UNKNOWN;
+  const items = expressionShape(screen.items, lint, shapes);
+  return items.kind === 'list' ? items.of : UNKNOWN;
+}
+
+// `number` alone makes something else of what was typed.
+function answeredShape({ accept }: InputScreen): Shape {
+  if (accept?.number === undefined) return TEXT;
+  const isAlone = accept.date === undefined && accept.oneOf === undefined && accept.msisdn === undefined;
+  return isAlone ? { kind: 'number', isSure: true } : UNKNOWN;
+}
+
+function expressionShape(source: string, { nearest }: Lint, shapes: ReadonlyMap<string, Shape>): Shape {
+  try {
+    const { root } = parseExpression(source);
+    return inferShape(root, {
+      findShape: (name) => shapes.get(name) ?? UNKNOWN,
+      nearest,
+      mend: () => ({}),
+      report: () => undefined,
+    });
+  } catch {
+    return UNKNOWN;
+  }
+}
+
+const KINDS: { readonly [type in Variable['type']]: Shape['kind'] } = {
+  string: 'text',
+  number: 'number',
+  boolean: 'boolean',
+  array: 'list',
+  object: 'object',
+};
+const KIND_WORDS: { readonly [kind in Shape['kind']]?: string } = {
+  text: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+  list: 'a list',
+  object: 'an object',
+};
+const TYPES: { readonly [kind in Shape['kind']]?: Variable['type'] } = {
+  text: 'string',
+  number: 'number',
+  boolean: 'boolean',
+  list: 'array',
+  object: 'object',
+};
+
+interface Saved {
+  readonly write: Write;
+  readonly variable: Variable;
+  readonly shape: Shape;
+}
+
+function compareKinds({ write, variable, shape }: Saved, { flow }: Lint): RuleFinding | undefined {
+  const wanted = KINDS[variable.type];
+  const given = KIND_WORDS[shape.kind];
+  if (given === undefined || shape.kind === wanted) return undefined;
+  const { name, pointer, isKey } = write;
+  const value = isKey ? readPointer(flow, pointer) : undefined;
+  const what =
+    typeof value === 'string' && value.startsWith('=')
+      ? `"${value.slice(1)}"`
+      : isKey
+        ? showValue(value)
+        : 'what it saves';
+  const message = `${capitalize(describePlace(pointer))} puts ${what}, ${given}, into "${name}", which is ${KIND_WORDS[wanted]}.`;
+  const number =
+    shape.kind === 'text' && wanted === 'number' && !isKey
+      ? 'Accept a number: "accept": { "number": true }; or declare'
+      : 'Write another value, or declare';
+  const isLiteral = isKey && !(typeof value === 'string' && value.startsWith('='));
+  const isSure = isLiteral || ('isSure' in shape && shape.isSure);
+  return {
+    pointer,
+    message,
+    fix: `${number} "${name}" as "type": "${TYPES[shape.kind]}".`,
+    severity: isSure ? 'error' : 'warning',
+  };
+}
