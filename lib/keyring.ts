@@ -9,6 +9,7 @@ export type KeyPurpose =
   | 'turn-key/v1'
   | 'record-seal/v1'
   | 'secret-proof/v1'
+  | 'call-input/v1'
   | 'phone-index/v1'
   | 'sim/v1'
   | 'webhook-secret/v1'

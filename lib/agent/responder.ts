@@ -36,6 +36,11 @@ export interface TurnSecrets {
   readonly mcpInvocations?: { readonly [tool: string]: string };
 }
 
+/** All of them, as a redactor takes them. */
+export function listTurnSecrets({ mcpInvocations = {}, ...tokens }: TurnSecrets): string[] {
+  return [...Object.values(tokens), ...Object.values(mcpInvocations)];
+}
+
 export interface ResponderTurn {
   readonly runId: string;
   readonly requestId: string;

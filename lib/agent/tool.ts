@@ -6,9 +6,10 @@
 import type { CallResult } from '../../machines/agent-stream.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
+import { mayQuote, type Redactor, redactor } from '../redact.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { AGENT_LIMITS } from './limits.ts';
-import type { TurnSecrets } from './responder.ts';
+import { listTurnSecrets, type TurnSecrets } from './responder.ts';
 import { callEvent, fits } from './room.ts';
 import type { HeldRun } from './run/lease.ts';
 import type { RunRequest } from './run/run.ts';
@@ -61,6 +62,8 @@ export interface HostTool {
   readonly schema: JsonObject;
   /** @default AGENT_LIMITS.pluginToolMs */
   readonly timeoutMs?: number;
+  /** Masks in what it says the secrets that it is configured with. @default there are none */
+  readonly redact?: Redactor;
   readonly handler: (args: JsonObject, context: ToolContext) => Promise<Json> | Json;
 }
 
@@ -133,13 +136,16 @@ async function callHost(
   const late = clock
     .wait(tool.timeoutMs ?? AGENT_LIMITS.pluginToolMs, over.signal)
     .then(() => failure('The tool took too long.'));
+  const { redact = redactor([]) } = tool;
+  // A tool may quote what it was given.
+  const ofTurn = redactor(listTurnSecrets(secrets));
   const work = Promise.resolve()
     .then(() => tool.handler(args, context))
-    .then((output): ToolOutcome => ({ ok: true, output: toJson(output) }))
+    .then((output): ToolOutcome => ({ ok: true, output: redact.json(ofTurn.json(toJson(output))) }))
     .catch((error: unknown) => {
       // A refusal is a result for the caller.
-      if (!(error instanceof TwinlineError && error.code === 'ERR_REFUSED')) onProblem(error);
-      return failure(error instanceof TwinlineError ? error.message : 'The tool failed.');
+      if (!(error instanceof TwinlineError && error.code === 'ERR_REFUSED')) onProblem(mayQuote(error, ofTurn));
+      return failure(error instanceof TwinlineError ? redact.text(ofTurn.text(error.message)) : 'The tool failed.');
     });
   try {
     return await Promise.race([work, late]);

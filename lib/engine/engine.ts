@@ -65,6 +65,8 @@ export interface Engine<C extends Conversation = Conversation> {
   readonly clock: Clock;
   readonly calls: Calls;
   readonly ttlMs: number;
+  /** Seals what records may not hold as it is. */
+  readonly keyring: Keyring | undefined;
   /** Keys that seal records: the first seals, all open. Empty without a keyring. */
   readonly seals: readonly SealKey[];
   readonly onFact: EngineOptions['onFact'];
@@ -91,6 +93,7 @@ export function createEngine<C extends Conversation>(options: EngineOptions<C>):
     clock,
     calls,
     ttlMs: (options.ttlSeconds ?? 180) * 1000,
+    keyring: options.keyring,
     seals: options.keyring?.ids.map((kid) => ({ kid, key: options.keyring!.subkey('record-seal/v1', kid)! })) ?? [],
     onFact: options.onFact,
     onTurn: options.onTurn,

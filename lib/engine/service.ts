@@ -131,7 +131,7 @@ async function oneTry(service: Service, clock: Clock, request: CallRequest): Pro
   });
   // The service starts inside a promise, so that one that throws at once is a rejection too.
   const work = Promise.resolve()
-    .then(() => service(input, holdSecrets({ signal: stop.signal, idempotencyKey: call.key, session }, secrets)))
+    .then(() => service(input, holdSecrets({ signal: stop.signal, idempotencyKey: call.key, session }, secrets, input)))
     .then((output): Try => ({ ok: true, output: clean(output, call.service) }))
     .catch((error): Try => ({ ok: false, retry: !hasKnownCode(error) || error.retry, error }));
   const first = await Promise.race([work, late]);

@@ -15,17 +15,15 @@ import { requestInfo } from '../plugins/context.ts';
 import type { Plugins } from '../plugins/open.ts';
 import { routeAt } from '../plugins/routes.ts';
 import { type AuthOptions, authenticateRequests, requireUser } from '../user/authenticate.ts';
-import { answerAgentErrors } from '../user/errors.ts';
+import { type AgentErrorsOptions, answerAgentErrors } from '../user/errors.ts';
 import type { MessageDeps } from './message-routes.ts';
 import { MODEL_ROUTES, type ModelSettings } from './models.ts';
 import { AGENT_ROUTES } from './routes.ts';
 
-export interface AgentDeps extends AuthOptions, MessageDeps {
+export interface AgentDeps extends AuthOptions, MessageDeps, AgentErrorsOptions {
   readonly delegations: Delegations;
   readonly models: ModelSettings;
   readonly plugins: Pick<Plugins, 'doors' | 'routers' | 'routes' | 'free' | 'gate'>;
-  /** Told of everything that is our fault. */
-  readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
 }
 
 /** The addresses of the agent service and of its plugins, as one middleware. Other paths pass. */
@@ -49,7 +47,7 @@ export function agentDoor(deps: AgentDeps): AgentDoor {
   const isFree = (ctx: ParameterizedContext) => plugins.free.size > 0 && plugins.free.has(routeAt(routers, ctx) ?? '');
   const answerModels = models.routes() as Middleware;
   const answer = tryInOrder([router.routes() as Middleware, ...plugins.doors]);
-  const answerErrors = answerAgentErrors(deps.onFault);
+  const answerErrors = answerAgentErrors(deps);
   const authenticate = authenticateRequests(deps);
   const door: Middleware = (ctx, next) => {
     const segment = firstSegment(ctx.path);

@@ -168,6 +168,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   const door = agentDoor({
     ...{ agent, streams, readers, plugins, guard, delegationAuth },
     models: config,
+    redact: config.redact,
     onRefused: refusedTokens.add,
     delegations: delegationService,
     onFault: (error, ctx) => {

@@ -131,7 +131,7 @@ export function createApp(deps: AppDeps): App {
     .use(assignRequestId())
     .use(chooseCors(cors, deps))
     .use(securityHeaders())
-    .use(answerErrors({ log, metrics }))
+    .use(answerErrors({ log, metrics, redact: config.redact }))
     .use(answerEarlyProblems())
     .use(boundAnswers())
     .use(deps.sockets.packets)

@@ -127,7 +127,7 @@ async function allServices(config: Config, kept: Accounts): Promise<Services> {
   const builtIn = { ...accountServices(kept), ...httpServices({ hosts: config.serviceHosts }) };
   const loaded = await loadServices(config.services, { builtIn, folder: process.cwd() });
   // Innermost, so that recorders and logs of services get no secret either.
-  return keepSecrets(loaded, isBuiltIn);
+  return keepSecrets(loaded, { own: isBuiltIn, redact: config.redact });
 }
 
 function logProblems({ problems, failures }: Menus, log: Log): void {

@@ -1,5 +1,6 @@
 // A server's life as a process: what it prints at its start, which signals it handles, and the codes it ends with.
 
+import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { TwinlineError } from '../../lib/errors.ts';
 import { type Config, readConfig } from '../config/config.ts';
@@ -38,8 +39,9 @@ async function start(config: Config): Promise<RunningServer | undefined> {
   try {
     return await startServer(config);
   } catch (error) {
-    if (!(error instanceof TwinlineError)) throw error;
-    quit(isConfigError(error) ? EXIT_CONFIG : 1, error.message.split('\n'));
+    const words = error instanceof TwinlineError ? error.message : inspect(error);
+    const code = error instanceof TwinlineError && isConfigError(error) ? EXIT_CONFIG : 1;
+    quit(code, config.redact.text(words).split('\n'));
     return undefined;
   }
 }

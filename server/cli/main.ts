@@ -26,16 +26,19 @@ export async function twinline(args: readonly string[], env: NodeJS.ProcessEnv):
   const verb = await findVerb(name);
   if (!verb) return printUsage(describeUnknown(name));
   if (rest.includes('--help') || rest.includes('-h')) return print(formatHelp(name, verb));
+  let known = env;
   try {
     const given = readEnvFiles(rest, env);
     if (given.found.length && (name === 'start' || process.stderr.isTTY))
       console.error(pc.dim(`Settings from ${USUAL_ENV_FILE}: ${given.found.join(', ')}`));
+    known = given.env;
     return await verb.run(given.args, given.env, { envFiles: given.files });
   } catch (error) {
     if (error instanceof Usage) return printUsage(`${error.message}\n\n${formatHelp(name, verb)}`);
     if (isParseError(error)) return printUsage(`${describeParseError(error, verb)}\n\n${formatHelp(name, verb)}`);
     if (!(error instanceof TwinlineError)) throw error;
-    console.error(pc.red(error.message));
+    const { environmentRedactor } = await import('../config/secrets.ts');
+    console.error(pc.red(environmentRedactor(known).text(error.message)));
     return isConfigError(error) ? EXIT_CONFIG : 1;
   }
 }

@@ -3,9 +3,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Redactor } from '../../lib/redact.ts';
 import type { ShippedSettings } from '../plugins/settings.ts';
 import { IN_MEMORY } from './data-dir.ts';
 import { type Reading, type ReadOptions, readSettings } from './read.ts';
+import { environmentRedactor } from './secrets.ts';
 import type { Values } from './settings.ts';
 
 const DAY_MS = 86_400_000;
@@ -114,6 +116,8 @@ export interface Config {
   /** Of MCP servers. */
   readonly mcpServersFile: string | undefined;
   readonly logLevel: Values['LOG_LEVEL'];
+  /** Masks the secrets of this configuration in whatever leaves the process. */
+  readonly redact: Redactor;
   /** A port of its own for metrics. */
   readonly metricsPort: number | undefined;
   readonly drainDelayMs: number;
@@ -129,12 +133,13 @@ export function readConfig(env: NodeJS.ProcessEnv, options: ReadOptions = {}): C
   const reading = readSettings(env, options);
   const isSet = (setting: string) =>
     reading.entries.some(({ name, source }) => name === setting && source === 'environment');
-  return reading.values
-    ? { ...reading, config: { ...buildConfig(reading.values, isSet), plugins: readPlugins(reading.values, env) } }
-    : reading;
+  if (!reading.values) return reading;
+  const plugins = readPlugins(reading.values, env);
+  const redact = environmentRedactor(env, reading.entries);
+  return { ...reading, config: { ...buildConfig(reading.values, isSet), plugins, redact } };
 }
 
-function buildConfig(values: Values, isSet: (setting: string) => boolean): Omit<Config, 'plugins'> {
+function buildConfig(values: Values, isSet: (setting: string) => boolean): Omit<Config, 'plugins' | 'redact'> {
   return {
     production: values.NODE_ENV === 'production',
     environment: values.NODE_ENV,

@@ -3,13 +3,14 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
 import { ensureKey, type Found, findKey } from './data-dir.ts';
-import { FORMATS, isNetwork, type Setting } from './kinds.ts';
+import { FORMATS, type Setting } from './kinds.ts';
+import { maskSetting } from './secrets.ts';
 import { SETTINGS, type SettingName, type Values } from './settings.ts';
 
 /** One setting as it was found. */
 export interface Entry {
   readonly name: SettingName;
-  /** The text of the value; undefined when there is none. Secrets included: see {@link maskSetting}. */
+  /** The text of the value; undefined when there is none. Secrets included: see `maskSetting`. */
   readonly text: string | undefined;
   /** `default`, `environment`, or the file of a generated key. */
   readonly source: string;
@@ -148,32 +149,4 @@ function findContradictions(values: Partial<Values>, env: NodeJS.ProcessEnv): st
   for (const [option] of nodeOptions.matchAll(DEBUGGER))
     found.push(`${option}: a debugger can read every key. Start node without it in production, and NODE_OPTIONS too.`);
   return found;
-}
-
-const SHOWN_MAX = 80;
-
-/** The text of a setting, quoted, without what is secret in it. */
-export function maskSetting(name: SettingName, text: string): string {
-  const { secret }: Setting = SETTINGS[name];
-  if (secret === 'all') return `(${text.length} characters, hidden)`;
-  const open = secret === undefined ? text : WITHOUT_SECRETS[secret](text);
-  return JSON.stringify(open.length > SHOWN_MAX ? `${open.slice(0, SHOWN_MAX)}…` : open);
-}
-
-const WITHOUT_SECRETS: Readonly<Record<'password' | 'entries', (text: string) => string>> = {
-  password: (text) => text.replace(/\/\/[^@]*@/, '//****@'),
-  entries: (text) =>
-    text
-      .split(',')
-      .map((entry) => maskEntry(entry.trim()))
-      .join(','),
-};
-
-const LIKE_IPV4 = /^\d+(\.\d+){1,5}(\/\d+)?$/;
-
-// What is neither a network nor in the right form may be a secret that was mistyped.
-function maskEntry(entry: string): string {
-  if (entry === '*' || isNetwork(entry) || LIKE_IPV4.test(entry)) return entry;
-  const [, dialect] = /^([a-z][a-z0-9-]{0,31}):/.exec(entry) ?? [];
-  return dialect === undefined ? '****' : `${dialect}:****`;
 }

@@ -1,14 +1,21 @@
-// The log: JSON lines with only what may be in them. Whatever callers type, and who they are, never gets here.
+// The log: JSON lines with only what may be in them. Whatever callers type, and who they are, never gets here; and every
+// line, also those of plugins, passes the redactor of the configuration.
 
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { TwinlineError } from '../../lib/errors.ts';
+import { findRedactor, redactor } from '../../lib/redact.ts';
+import type { Json } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 
 export type Log = Logger;
 
 /** A log on standard output, or on `destination`. */
-export function createLog({ logLevel }: Pick<Config, 'logLevel'>, destination?: DestinationStream): Log {
-  const options = { level: logLevel, base: null, serializers: { err: describeError } };
+export function createLog(
+  { logLevel, redact = redactor([]) }: Pick<Config, 'logLevel'> & Partial<Pick<Config, 'redact'>>,
+  destination?: DestinationStream,
+): Log {
+  const hooks = { streamWrite: redact.text };
+  const options = { level: logLevel, base: null, serializers: { err: describeError }, hooks };
   return destination ? pino(options, destination) : pino(options);
 }
 
@@ -37,6 +44,12 @@ const FRAMES = 8;
  * words may quote what somebody typed.
  */
 export function describeError(thrown: unknown): LoggedError {
+  const described = describeWhole(thrown);
+  const redact = findRedactor(thrown);
+  return redact ? (redact.json(described as unknown as Json) as unknown as LoggedError) : described;
+}
+
+function describeWhole(thrown: unknown): LoggedError {
   if (thrown instanceof Foreign) return withoutMessages(describeError(thrown.error));
   if (!(thrown instanceof Error)) return { name: `not an Error but ${typeof thrown}` };
   const { name, message, cause, stack } = thrown;

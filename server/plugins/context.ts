@@ -16,7 +16,7 @@ import type { Log } from '../health/log.ts';
 import { jsonBody } from '../http/middleware/json-body.ts';
 import type { DeclaredRoute } from '../http/route-table.ts';
 import { type AgentUser, MISSING } from '../user/authenticate.ts';
-import { AgentError, plainAgentError } from '../user/errors.ts';
+import { AgentError, type AgentErrorBody, plainAgentError } from '../user/errors.ts';
 import { readTimeZone } from '../user/input.ts';
 import type { Plugin, PluginContext, PluginHost, RequestInfo } from './plugin.ts';
 
@@ -84,7 +84,7 @@ const FIELDS = [
 
 // What is the same for all plugins and requests.
 function serverHost(
-  { services, clock, sender, operatorsOnly }: PluginDeps,
+  { config, services, clock, sender, operatorsOnly }: PluginDeps,
   { late, gate, closing }: ServerHooks,
 ): Omit<PluginHost, 'documents' | 'env' | 'log'> {
   return {
@@ -118,7 +118,8 @@ function serverHost(
     post: publicExchange(sender),
     operatorsOnly,
     jsonBody: jsonBody(),
-    refuse: (status, message, more = {}) => new AgentError({ statusCode: status, message, ...more }),
+    refuse: (statusCode, message, more = {}) =>
+      new AgentError(config.redact.json({ statusCode, message, ...more }) as AgentErrorBody),
   };
 }
 

@@ -10,6 +10,7 @@ import type { RunReport, RunStart } from '../../lib/agent/run/runner.ts';
 import type { HostTool } from '../../lib/agent/tool.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import type { Redactor } from '../../lib/redact.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
@@ -51,13 +52,16 @@ export async function openPlugins(deps: PluginDeps): Promise<Plugins> {
   await inEach(plugins, 'cannot start', (plugin) => plugin.start?.(makeContext(plugin, {})));
   const sweeping = plugins.filter(({ sweep }) => sweep !== undefined);
   return {
-    doors: mounted.map(({ router }) => pluginDoor(router, current)),
+    doors: mounted.map(({ router }) => pluginDoor(router, { current, redact: deps.config.redact })),
     routers: mounted.map(({ router }) => router),
     routes: mounted.flatMap(({ routes }) => routes),
     free,
     documentation: describeRoutes(mounted, free),
     tools: plugins.flatMap((plugin) =>
-      (plugin.tools ?? []).map((tool) => hostTool(tool, (request) => makeContext(plugin, request))),
+      (plugin.tools ?? []).map((tool) => ({
+        ...hostTool(tool, (request) => makeContext(plugin, request)),
+        redact: deps.config.redact,
+      })),
     ),
     gate: hooks.gate,
     listeners: makeListeners(plugins, makeContext),
@@ -152,22 +156,27 @@ async function inEach<T>(
   return results;
 }
 
-function pluginDoor(router: Router, current: AsyncLocalStorage<RequestInfo>): Middleware {
+interface PluginDoor {
+  readonly current: AsyncLocalStorage<RequestInfo>;
+  readonly redact: Redactor;
+}
+
+function pluginDoor(router: Router, { current, redact }: PluginDoor): Middleware {
   const routes = router.routes() as Middleware;
   return (ctx, next) => {
     if (!router.match(ctx.path, ctx.method).route) return next();
-    return current.run(requestInfo(ctx), () => answerExposed(async () => routes(ctx, next)));
+    return current.run(requestInfo(ctx), () => answerExposed(redact, async () => routes(ctx, next)));
   };
 }
 
 /** Hands on refusals of 400 to 499 whose words are meant to be shown, as `koa.throw` makes; all else stays as it is. */
-async function answerExposed(answer: () => Promise<unknown>): Promise<void> {
+async function answerExposed(redact: Redactor, answer: () => Promise<unknown>): Promise<void> {
   try {
     await answer();
   } catch (error) {
     const { status, expose, message } = error as { status?: unknown; expose?: unknown; message?: unknown };
     if (expose === true && typeof status === 'number' && status >= 400 && status <= 499)
-      throw agentError(status, String(message));
+      throw agentError(status, redact.text(String(message)));
     throw error;
   }
 }

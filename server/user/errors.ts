@@ -7,6 +7,7 @@ import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
 import { cutList, cutText } from '../../lib/errors.ts';
+import { listCredentials, mayQuote, type Redactor, redactor } from '../../lib/redact.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { PLAIN_ANSWERS, REFUSED } from '../http/common-answers.ts';
 import { describeError, REFUSALS } from '../http/errors.ts';
@@ -99,14 +100,21 @@ export function plainAgentError(status: number, message: string, reason?: string
   return new AgentError({ statusCode: status, message }, reason);
 }
 
+export interface AgentErrorsOptions {
+  /** Told of everything that is our fault. */
+  readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
+  /** Plugins may quote what they are configured with. */
+  readonly redact: Redactor;
+}
+
 /** Answers errors of the routes below. */
-export function answerAgentErrors(onFault: (error: unknown, ctx: ParameterizedContext) => void): Middleware {
+export function answerAgentErrors({ onFault, redact }: AgentErrorsOptions): Middleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      const body = agentErrorBody(error);
-      if (body.statusCode >= 500) onFault(error, ctx);
+      const body = redact.json(agentErrorBody(error)) as AgentErrorBody;
+      if (body.statusCode >= 500) onFault(mayQuote(error, redactor(listCredentials(ctx.headers))), ctx);
       if (error instanceof AgentError) ctx.state.reason = error.reason;
       if (body.statusCode === 401 && !ctx.response.get('WWW-Authenticate'))
         ctx.set('WWW-Authenticate', 'Bearer realm="ucan"');

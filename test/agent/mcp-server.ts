@@ -41,14 +41,20 @@ interface Result {
   structuredContent?: Record<string, unknown>;
 }
 
-const RESULTS: { readonly [tool: string]: () => Result | Promise<Result> } = {
+const RESULTS: { readonly [tool: string]: (sent: object) => Result | Promise<Result> } = {
   hello: () => ({ content: [{ type: 'text', text: 'hello' }] }),
   data: () => ({ content: [{ type: 'text', text: '{"n":1}' }], structuredContent: { n: 1 } }),
   picture: () => ({ content: [{ type: 'image', data: 'aGVsbG8=', mimeType: 'image/png' }] }),
   fails: () => ({ content: [{ type: 'text', text: 'no such stove' }], isError: true }),
   large: () => ({ content: [{ type: 'text', text: 'x'.repeat(1_000_000) }] }),
   hangs: () => new Promise(() => {}),
+  // What it was sent, as it came and encoded; with `-error` as the reason of a failure.
+  quotes: (sent) => ({ content: [{ type: 'text', text: quote(sent) }], structuredContent: { sent } }),
+  'quotes-error': (sent) => ({ content: [{ type: 'text', text: quote(sent) }], isError: true }),
+  'quotes-token': (sent) => ({ content: [{ type: 'text', text: quote(sent) }] }),
 };
+
+const quote = (sent: object) => `${JSON.stringify(sent)} ${Buffer.from(JSON.stringify(sent)).toString('base64')}`;
 
 /** Opens one with these tools; `port` to come back where it was. */
 export async function mcpGround(names: readonly string[], port = 0): Promise<McpGround> {
@@ -67,9 +73,9 @@ export async function mcpGround(names: readonly string[], port = 0): Promise<Mcp
       { createTask: unwanted, getTask: unwanted, getTaskResult: unwanted },
     );
   const addPlain = (server: McpServer, name: string) =>
-    server.registerTool(name, { description: `Does ${name}` }, async () => {
+    server.registerTool(name, { description: `Does ${name}` }, async ({ requestInfo }) => {
       called.push(name);
-      return (RESULTS[name] ?? RESULTS.hello)!();
+      return (RESULTS[name] ?? RESULTS.hello)!(requestInfo?.headers ?? {});
     });
 
   async function newSession(): Promise<StreamableHTTPServerTransport> {

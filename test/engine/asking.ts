@@ -20,8 +20,8 @@ export function patient(machine: AnyStateMachine, options: MachineOptions = {}):
 const keep = assign({ got: ({ event }: { event: unknown }) => (event as { output: Json }).output });
 const keepError = assign({ got: ({ event }: { event: unknown }) => (event as { error: Json }).error });
 
-/** Asks once with `ask`, again and again; `n` counts how often. */
-export const asking = () =>
+/** Asks once with `ask`, again and again; `n` counts how often, and goes along with what else the service is given. */
+export const asking = (given: object = {}) =>
   createMachine({
     id: 'asking',
     initial: 'idle',
@@ -33,7 +33,7 @@ export const asking = () =>
         invoke: {
           id: 'ask',
           src: 'ask',
-          input: ({ context }: { context: { n: number } }) => ({ n: context.n }),
+          input: ({ context }: { context: { n: number } }) => ({ n: context.n, ...given }),
           onDone: { target: 'answered', actions: keep },
           onError: { target: 'failed', actions: keepError },
         },

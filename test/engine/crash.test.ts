@@ -4,10 +4,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineConversation } from '../../lib/engine/conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
+import type { Service } from '../../lib/engine/service.ts';
 import { wakeSession } from '../../lib/engine/session/turn.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { parseKeyring } from '../../lib/keyring.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
-import { ASK, asking, MINUTE, withService } from './asking.ts';
+import { ASK, asking, MINUTE, patient, withService } from './asking.ts';
 import { begin, gate, KEY, place, rejection, say, settled, textOf } from './support.ts';
 
 const test = suite('crash');
@@ -61,6 +63,34 @@ test('a crash while a call held a secret: nothing of it is stored, and the call 
   await here.clock.advance(MINUTE);
   assert.is(await textOf(say(here.engine(), ASK, { turnKey: 'k1' })), '"failed"');
   assert.is(ask.keys.length, 1);
+});
+
+test('a crash while a call held a credential: it is sealed where the session is stored, and the call is made again', async () => {
+  const ask = gate();
+  const inputs: object[] = [];
+  const service: Service = (input, call) => {
+    inputs.push(input);
+    return ask.service(input, call);
+  };
+  const headers = { authorization: 'Bearer credential-0123456789' };
+  const keyring = parseKeyring('8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13');
+  const here = place(patient(asking({ headers })), { services: { ask: service }, keyring });
+  await begin(here.engine());
+  void say(here.doomed(), ASK, { turnKey: 'k1' });
+  await settled();
+  assert.not.match(here.stored().record, 'credential-0123456789');
+  assert.match(here.stored().record, '"sealed":"v1$');
+  await here.clock.advance(MINUTE);
+  const again = textOf(say(here.engine(), ASK, { turnKey: 'k1' }));
+  await settled();
+  assert.is(ask.keys.length, 2);
+  assert.equal(inputs, [
+    { n: 1, headers },
+    { n: 1, headers },
+  ]);
+  ask.skip();
+  ask.answer('yes');
+  assert.is(await again, '"answered"');
 });
 
 test('a crash between call and commit: the same key again, and the same process does not even ask again', async () => {

@@ -3,15 +3,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Service, ServiceCall } from '../../lib/engine/service.ts';
-import {
-  holdSecrets,
-  holdsSecret,
-  isRewritten,
-  keepSecrets,
-  MASK,
-  maskSecrets,
-} from '../../lib/engine/session/secret-calls.ts';
+import { holdSecrets, isRewritten, keepSecrets } from '../../lib/engine/session/secret-calls.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { holdsSecret, listRequestSecrets, MASK, redactor } from '../../lib/redact.ts';
 import type { Json } from '../../lib/store/store.ts';
 
 const test = suite('secret calls');
@@ -22,10 +16,11 @@ const newCall = (): ServiceCall => ({
   idempotencyKey: 'k',
   session: { id: 's' },
 });
+const maskSecrets = (answer: Json, secrets: readonly string[]) => redactor(secrets).json(answer);
 const withPin = () => holdSecrets(newCall(), [PIN]);
 
 async function failure(service: Service, { call = withPin(), own = false } = {}): Promise<TwinlineError> {
-  const { bills } = keepSecrets({ bills: service }, () => own) as { bills: Service };
+  const { bills } = keepSecrets({ bills: service }, { own: () => own }) as { bills: Service };
   return bills({}, call).then(
     () => assert.unreachable() as never,
     (error) => error as TwinlineError,
@@ -67,6 +62,22 @@ test('what is no secret stays as it is: amounts, phones, names, and all of it wh
     list: [MASK],
   });
   assert.is(maskSecrets(answer, []), answer);
+});
+
+test('eight characters are masked within other words too; of requests, credentials are known by their names', () => {
+  assert.is(redactor(['12345678']).text('x12345678y'), `x${MASK}y`);
+  assert.is(redactor(['1234567']).text('x1234567y 1234567'), `x1234567y ${MASK}`);
+  const basic = Buffer.from('me:a-password').toString('base64');
+  const input = {
+    url: 'https://user:p%40ssword@example.com/?api_key=key-in-url&page=12345678',
+    query: { access_token: 'token-in-query', key: 'maize', crop: 'a long word' },
+    headers: { Authorization: `Basic ${basic}`, 'X-Api-Key': 'key-in-header', accept: 'application/json' },
+  };
+  const found = listRequestSecrets(input);
+  for (const secret of ['p@ssword', 'key-in-url', 'token-in-query', basic, 'a-password', 'key-in-header'])
+    assert.ok(found.includes(secret), secret);
+  const shown = JSON.stringify(redactor(found).json(input));
+  for (const word of ['12345678', 'maize', 'a long word', 'application/json', 'example.com']) assert.match(shown, word);
 });
 
 test('words of services are left out of the errors of such calls, with all that hangs on them', async () => {

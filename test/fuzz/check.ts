@@ -4,8 +4,8 @@ import { type Documented, documented } from '../server/support/documented.ts';
 import type { FuzzedServer } from './place.ts';
 import type { FuzzRequest } from './requests.ts';
 
-/** Statuses of requests that reach no route or another one, such as that of a node whose deadline of 1 ns passes: 504. */
-const UNROUTED = new Set([200, 204, 400, 401, 403, 404, 405, 406, 413, 414, 415, 417, 429, 431, 501, 504]);
+/** Statuses of requests that reach no route or another one, such as one that has what is there: 304; or a node whose deadline of 1 ns passes: 504. */
+const UNROUTED = new Set([200, 204, 304, 400, 401, 403, 404, 405, 406, 413, 414, 415, 417, 429, 431, 501, 504]);
 /** What Node answers before any route is looked for. */
 const UNREAD = new Set([417, 431]);
 const ERROR_LEVEL = 50;

@@ -238,6 +238,11 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       proofs: ['server/ussd/walks', 'soak/trend'],
       longer: 'npm run soak',
     },
+    {
+      promise:
+        'A service, model, MCP server, webhook receiver, store or plugin that quotes a PIN, key, token or delegation leaks none: no log, answer, frame, page, metric, recording or file of the data folder holds it, plain or encoded',
+      proofs: ['server/secrecy/quoted', 'engine/secret-calls', 'engine/crash'],
+    },
     { promise: 'A restart loses no request that was begun', proofs: ['server/boot/drain'] },
     {
       promise:

@@ -6,7 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readSettings } from '../../server/config/read.ts';
 import { builtFile } from './build.ts';
+import { refuseLeaks } from './canaries.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -44,7 +46,7 @@ export async function startProcess(
     const listen = (chunk: Buffer) => {
       printed += chunk;
       const url = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0];
-      if (url) resolve(runningServer(child, { url, printed: () => printed, exited }));
+      if (url) resolve(runningServer(child, { url, env, printed: () => printed, exited }));
     };
     child.stdout.on('data', listen);
     child.stderr.on('data', listen);
@@ -52,12 +54,18 @@ export async function startProcess(
   });
 }
 
-type Known = Pick<RunningServer, 'url' | 'printed'> & { exited: Promise<number | null> };
+interface Known extends Pick<RunningServer, 'url' | 'printed'> {
+  readonly env: NodeJS.ProcessEnv;
+  readonly exited: Promise<number | null>;
+}
 
-function runningServer(child: ChildProcess, { url, printed, exited }: Known): RunningServer {
-  const signal = (name: NodeJS.Signals) => {
+function runningServer(child: ChildProcess, { url, env, printed, exited }: Known): RunningServer {
+  const signal = async (name: NodeJS.Signals) => {
     child.kill(name);
-    return exited;
+    const code = await exited;
+    // One that is killed is mostly one of many on the same folder.
+    if (name !== 'SIGKILL') refuseLeaks(readSettings(env), printed());
+    return code;
   };
   return { url, pid: child.pid!, printed, signal, kill: async () => void (await signal('SIGKILL')) };
 }

@@ -114,7 +114,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/ussd': room('lib lib/engine lib/engine/session lib/flow/run lib/json lib/ussd/adapters', 'lib/store'),
   'lib/ussd/adapters': room('lib/ussd'),
   machines: room(''),
-  server: room('server/boot server/config'),
+  server: room('server/boot server/cli server/config'),
   'server/agent': room(
     'lib lib/agent lib/agent/mcp lib/agent/responders lib/agent/run lib/delegation lib/delegation/issuer lib/domain/schema lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/http server/plugins server/sockets server/user',
     'lib/engine lib/flow/run lib/http lib/store server/health server/stores',

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../clock.ts';
 import { optionalPackage, TwinlineError } from '../../errors.ts';
+import { listCredentials, redactor } from '../../redact.ts';
 import { isObject } from '../../shape.ts';
 import type { Json } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
@@ -67,7 +68,10 @@ function hostTool(
       // A token can be used once: it is not spent on a server that is away.
       if (needsToken) await connection.ready();
       const headers = needsToken ? await pass(passing, context) : {};
-      return toResult(await connection.call({ tool: tool.name, args, headers, signal: context.signal }), server.name);
+      const answer = await connection.call({ tool: tool.name, args, headers, signal: context.signal });
+      // The server may quote what it was sent. Masked before it is cut: half a token is one, too.
+      const redact = redactor([...listCredentials(server.headers), ...listCredentials(headers)]);
+      return toResult(redact.json(answer as Json), server.name);
     },
   };
 }

@@ -4,6 +4,7 @@
 
 import { createEngine, type Engine, type EngineOptions } from '../../engine/engine.ts';
 import type { Service, Services } from '../../engine/service.ts';
+import { showInput } from '../../engine/session/secret-calls.ts';
 import { takeTurn } from '../../engine/session/turn.ts';
 import { viewSession } from '../../engine/sessions.ts';
 import { TwinlineError } from '../../errors.ts';
@@ -157,7 +158,7 @@ function reportCalls(
     return async (input, call) => {
       const listener = listeners.get(call.session.id);
       const id = call.idempotencyKey;
-      listener?.tell({ type: 'tool-call', id, name, args: secret.has(name) ? {} : input });
+      listener?.tell({ type: 'tool-call', id, name, args: secret.has(name) ? {} : showInput(input, call) });
       try {
         const output = await service(input, call);
         listener?.failures.delete(id);

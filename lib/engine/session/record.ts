@@ -16,6 +16,8 @@ import type { AtRest } from '../machine/transition.ts';
 export interface SessionCall extends PendingCall {
   /** Milliseconds since 1970: the lease of the process that makes it. */
   readonly until: number;
+  /** In the place of an input that holds credentials. */
+  readonly sealed?: string;
 }
 
 export interface SessionRecord {
@@ -137,7 +139,11 @@ function isOfOthers(json: string, seals: readonly SealKey[]): boolean {
   }
 }
 
-const isCall = (call: unknown) => isPendingCall(call) && isCount((call as SessionCall).until);
+function isCall(call: unknown): boolean {
+  if (!isPendingCall(call)) return false;
+  const { until, sealed } = call as SessionCall;
+  return isCount(until) && (sealed === undefined || isText(sealed));
+}
 
 function isSound(raw: { readonly [field: string]: unknown }): boolean {
   return (

@@ -4,29 +4,42 @@
 // recordings, and none of those may hold the PIN. So answers are masked, and of errors only what cannot quote it is kept.
 
 import { ERROR_CODES, TwinlineError } from '../../errors.ts';
-import type { Json } from '../../store/store.ts';
+import { holdsSecret, listRequestSecrets, type Redactor, redactor } from '../../redact.ts';
+import type { JsonObject } from '../../store/store.ts';
 import type { Service, ServiceCall, Services } from '../service.ts';
 
 const secretsByCall = new WeakMap<ServiceCall, readonly string[]>();
 
-/** Remembers which secrets a call holds, for wrappers between the engine and the service. */
-export function holdSecrets(call: ServiceCall, secrets: readonly string[]): ServiceCall {
+/**
+ * Remembers which secrets a call holds, for wrappers between the engine and the service: those of the turn, and the
+ * credentials in an input such as that of `http.get`.
+ */
+export function holdSecrets(call: ServiceCall, turn: readonly string[], input: JsonObject = {}): ServiceCall {
+  const secrets = [...turn, ...listRequestSecrets(input)];
   if (secrets.length) secretsByCall.set(call, secrets);
   return call;
 }
 
+/** The input of a call without the secrets that it holds. */
+export function showInput(input: JsonObject, call: ServiceCall): JsonObject {
+  return redactor(secretsByCall.get(call) ?? []).json(input) as JsonObject;
+}
+
 /**
- * The same services, but for calls that hold secrets: each place in an answer that is the secret is {@link MASK}, and an
+ * The same services, but for calls that hold secrets: each place in an answer that is the secret is masked, and an
  * error whose words may quote it is replaced. The words of services of `own` count as ours: they are kept unless the
- * secret stands in them. All of this is harmless when it is done twice.
+ * secret stands in them. Every answer passes `redact`. All of this is harmless when it is done twice.
  */
-export function keepSecrets(services: Services, own: (name: string) => boolean = () => true): Services {
+export function keepSecrets(
+  services: Services,
+  { own = () => true, redact = redactor([]) }: { own?: (name: string) => boolean; redact?: Redactor } = {},
+): Services {
   const keep = (name: string, service: Service): Service => {
     return async (input, call) => {
       try {
-        const answer = await service(input, call);
+        const answer = redact.json(await service(input, call));
         const secrets = secretsByCall.get(call);
-        return secrets ? maskSecrets(answer, secrets) : answer;
+        return secrets ? redactor(secrets).json(answer) : answer;
       } catch (error) {
         const secrets = secretsByCall.get(call);
         if (!secrets || isRewritten(error)) throw error;
@@ -36,67 +49,6 @@ export function keepSecrets(services: Services, own: (name: string) => boolean =
   };
   return Object.fromEntries(Object.entries(services).map(([name, service]) => [name, keep(name, service)]));
 }
-
-/** What stands in the place of a secret. */
-export const MASK = '****';
-/** A shorter secret is masked only where it is the whole text: too many texts hold a 1. */
-const DISTINCT_CHARS = 4;
-
-/** An answer without secrets: texts and numbers that are one, and texts that hold one as a word, also encoded. */
-export function maskSecrets(answer: Json, secrets: readonly string[]): Json {
-  if (secrets.length === 0) return answer;
-  const whole = new Set(secrets);
-  const inText = secretPattern(secrets.filter((secret) => secret.length >= DISTINCT_CHARS));
-  const maskText = (text: string) => (whole.has(text) ? MASK : inText ? text.replace(inText, MASK) : text);
-  const mask = (value: Json): Json => {
-    if (typeof value === 'string') return maskText(value);
-    if (typeof value === 'number') return isSecretNumber(value, secrets) ? MASK : value;
-    if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.map(mask);
-    return Object.fromEntries(Object.entries(value).map(([name, part]) => [maskText(name), mask(part as Json)]));
-  };
-  // A service may answer what is no JSON; that is refused later.
-  return JSON.stringify(answer) === undefined ? answer : mask(JSON.parse(JSON.stringify(answer)) as Json);
-}
-
-// `04829` as a number is 4829.
-function isSecretNumber(value: number, secrets: readonly string[]): boolean {
-  return secrets.some((secret) => secret.length >= DISTINCT_CHARS && /^\d+$/.test(secret) && Number(secret) === value);
-}
-
-/** Whether a text holds a secret, as it is or encoded as URLs, JSON, base64 or hex do. */
-export function holdsSecret(text: string, secrets: readonly string[]): boolean {
-  return secrets.some((secret) =>
-    [...listPlainForms(secret), ...listEncodedForms(secret)].some((form) => text.includes(form)),
-  );
-}
-
-// As it is, a secret must stand by itself, for an amount may hold the same digits; what is encoded may stand anywhere.
-function secretPattern(secrets: readonly string[]): RegExp | undefined {
-  const plain = secrets.flatMap(listPlainForms).map(escapePattern);
-  const encoded = secrets.flatMap(listEncodedForms).map(escapePattern);
-  if (plain.length === 0) return undefined;
-  return new RegExp(`(?<![\\w.,])(?:${plain.join('|')})(?!\\w|[.,]\\d)|${encoded.join('|')}`, 'g');
-}
-
-function listPlainForms(secret: string): string[] {
-  return [...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])].filter(Boolean);
-}
-
-function listEncodedForms(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  // The characters of base64 that do not depend on what stands beside the secret, for each place where it can begin.
-  const base64 = [0, 1, 2].map((before) => {
-    const text = Buffer.concat([Buffer.alloc(before), bytes])
-      .toString('base64')
-      .replace(/=+$/, '');
-    return text.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3));
-  });
-  const hex = bytes.toString('hex');
-  return [...base64, hex, hex.toUpperCase()].filter((form) => form.length >= DISTINCT_CHARS);
-}
-
-const escapePattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
 /** Whether this is an error of ours with one of our codes. Others who import the class may write anything there. */
 export function hasKnownCode(error: unknown): error is TwinlineError {

@@ -3,6 +3,8 @@
 import { createHash } from 'node:crypto';
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import type { TwinlineError } from '../../errors.ts';
+import { listRequestSecrets } from '../../redact.ts';
+import { openText, type Seal, sealText } from '../../sealing.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import type { Conversation, View } from '../conversation.ts';
 import { currentConversation, type Engine, type Fact } from '../engine.ts';
@@ -109,7 +111,7 @@ export function resumeWork(engine: Engine, key: string, { conversation, record, 
       id: call.id,
       call,
       stored: true,
-      ...(call.input && { input: call.input }),
+      ...readInput(engine, call),
     })),
     // The outcome of a turn that was begun and never answered was not shown to the caller either.
     waiting: record.waiting === true || record.calls.length > 0,
@@ -134,7 +136,7 @@ function enterMigrated(engine: Engine, work: Work): void {
   const missing = machine.callsOf(work.live).filter(({ id }) => !pending.has(id));
   const made = missing.map((call) => workingCall(engine, work, { ...call, hops: work.hops }));
   const failing = ({ id, call }: WorkingCall): WorkingCall => ({ id, call: { ...call, until: 0 }, stored: true });
-  work.calls = [...work.calls, ...made.map((call) => (call.call.input ? call : failing(call)))];
+  work.calls = [...work.calls, ...made.map((call) => (call.call.input || call.call.sealed ? call : failing(call)))];
   feed(engine, work, NO_EVENT);
   work.waiting ||= work.calls.length > 0;
 }
@@ -194,8 +196,23 @@ const UNUSABLE: ReadonlySet<string> = new Set(['ERR_MACHINE', 'ERR_EXPRESSION'])
 function workingCall(engine: Engine, work: Work, { id, service, input, hops }: NewCall): WorkingCall {
   const { secret } = work.conversation.callPolicy(id);
   const until = leaseUntil(engine, work, id);
-  const call: SessionCall = { id, service, key: callKey(work, id, hops), until, ...(!secret && { input }) };
+  const key = callKey(work, id, hops);
+  const call: SessionCall = { id, service, key, until, ...(!secret && storeInput(engine, key, input)) };
   return { id, call, input, stored: false };
+}
+
+const callSeal = (key: string): Seal => ({ purpose: 'call-input/v1', label: [key] });
+
+// Credentials are the same in every session, so a call that holds some can be made again after a crash: its input is sealed.
+function storeInput({ keyring }: Engine, key: string, input: JsonObject): Pick<SessionCall, 'input' | 'sealed'> {
+  if (listRequestSecrets(input).length === 0) return { input };
+  return keyring ? { sealed: sealText(keyring, callSeal(key), JSON.stringify(input)) } : {};
+}
+
+function readInput({ keyring }: Engine, { key, input, sealed }: SessionCall): Pick<WorkingCall, 'input'> {
+  if (sealed === undefined) return input ? { input } : {};
+  const opened = keyring && openText(keyring, callSeal(key), sealed);
+  return opened === undefined ? {} : { input: JSON.parse(opened) as JsonObject };
 }
 
 /** When the lease of a call ends that is made from now on: after all its tries. */

@@ -2,6 +2,7 @@
 
 import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { TwinlineError } from '../../errors.ts';
+import { redactor } from '../../redact.ts';
 import { retryDelay } from '../../retry.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import type { RedisAddress } from './url.ts';
@@ -139,12 +140,13 @@ export function redisRefusal(action: string, error: unknown, options: RefusalOpt
 export function describeReason(error: unknown, password: string | undefined): string {
   const { message = String(error), lastNodeError } = error as Error & { lastNodeError?: Error };
   const whole = lastNodeError ? `${message} Last: ${lastNodeError.message}` : message;
-  const said = whole
+  // Before it is cut: half a password is one, too.
+  return redactor([password])
+    .text(whole)
     .split(/,? with args/)[0]!
     .split('\n')[0]!
     .slice(0, REASON_CHARS)
     .replace(/\.$/, '');
-  return password ? said.replaceAll(password, '****') : said;
 }
 
 function remedyFor(said = ''): string | undefined {

@@ -91,7 +91,7 @@ async function withDesk(env: NodeJS.ProcessEnv, work: (desk: AccountDesk) => Pro
     import('../../ussd/account-desk.ts'),
     import('../../health/log.ts'),
   ]);
-  const log = createLog({ logLevel: 'warn' }, pino.destination({ dest: 2, sync: true }));
+  const log = createLog({ logLevel: 'warn', redact: config.redact }, pino.destination({ dest: 2, sync: true }));
   const { store: documents, close } = await openFirst(DOCUMENT_BACKENDS, config, log);
   try {
     const keyring = parseKeyring(config.pinKeys);

@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { readConfig } from '../../config/config.ts';
+import { environmentRedactor } from '../../config/secrets.ts';
 import type { Finding, Level } from '../../doctor/check.ts';
 import type { Verb } from '../verb.ts';
 
@@ -13,7 +14,8 @@ export const doctorVerb: Verb = {
     const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean' } } as const });
     const { examine } = await import('../../doctor/examine.ts');
     const findings = await examine(readConfig(env), env);
-    console.log(values.json ? JSON.stringify(findings, null, 2) : formatFindings(findings));
+    const text = values.json ? JSON.stringify(findings, null, 2) : formatFindings(findings);
+    console.log(environmentRedactor(env).text(text));
     return findings.some(({ level }) => level === 'broken') ? 1 : 0;
   },
 };

@@ -1,12 +1,19 @@
 // Whatever is thrown below becomes a JSON answer, and is logged and counted when it is our fault.
 
 import type { Middleware } from 'koa';
+import type { Redactor } from '../../../lib/redact.ts';
 import type { Log } from '../../health/log.ts';
 import type { Metrics } from '../../health/metrics.ts';
 import { errorAnswer, Refusal } from '../errors.ts';
 
+interface ErrorAnswers {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly redact: Redactor;
+}
+
 /** Answers errors of the JSON doors and writes one log line per request. Sets `ctx.state.requestId`. */
-export function answerErrors({ log, metrics }: { log: Log; metrics: Metrics }): Middleware {
+export function answerErrors({ log, metrics, redact }: ErrorAnswers): Middleware {
   const record = recorder({ log, metrics });
   return async (ctx, next) => {
     const begun = performance.now();
@@ -16,7 +23,7 @@ export function answerErrors({ log, metrics }: { log: Log; metrics: Metrics }): 
     } catch (error) {
       const { status, body } = errorAnswer(error, requestId);
       ctx.status = status;
-      ctx.body = body;
+      ctx.body = redact.json(body);
       if (status >= 500 && !(error instanceof Refusal)) {
         metrics.problem('http');
         log.error({ err: error, route: findRoute(ctx), requestId }, 'a request failed');

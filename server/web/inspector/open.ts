@@ -5,7 +5,9 @@ import type { Library } from '../../../lib/engine/conversation.ts';
 import type { Engine } from '../../../lib/engine/engine.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
+import { listRequestSecrets, redactor } from '../../../lib/redact.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
+import type { Json } from '../../../lib/store/store.ts';
 import { eventStreams } from '../../http/event-streams.ts';
 import { type Drawings, drawings, LIFECYCLES } from '../diagram/drawings.ts';
 import { PAGE_LIMITS } from '../limits.ts';
@@ -103,10 +105,18 @@ export function inspectedMachines(library: Library<CompiledFlow>): Machines {
     // What JSON cannot say, such as the functions of guards, is left out.
     definition: (id) => {
       const lifecycle = Object.hasOwn(LIFECYCLES, id) ? LIFECYCLES[id]!.machine().config : undefined;
-      const config = flow(id)?.config ?? lifecycle;
-      return config && JSON.stringify(config);
+      const compiled = flow(id);
+      if (compiled) return JSON.stringify(redactor(listFlowSecrets(compiled)).json(compiled.config as unknown as Json));
+      return lifecycle && JSON.stringify(lifecycle);
     },
   };
+}
+
+// Credentials that stand in the calls of a flow as they are; what an expression gives is not known here.
+function listFlowSecrets({ screens }: CompiledFlow): string[] {
+  return [...screens.values()].flatMap(({ screen }) =>
+    screen.type === 'call' ? listRequestSecrets(screen.with ?? {}).filter((text) => !/^=|\{\{/.test(text)) : [],
+  );
 }
 
 function describeMachine({ id, version, flow }: CompiledFlow): InspectedMachine {

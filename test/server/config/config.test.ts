@@ -9,7 +9,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { readConfig } from '../../../server/config/config.ts';
-import { maskSetting } from '../../../server/config/read.ts';
+import { maskSetting } from '../../../server/config/secrets.ts';
 import { SETTINGS, type SettingName } from '../../../server/config/settings.ts';
 import { builtFile } from '../../support/build.ts';
 import { withFolder } from '../../support/process.ts';
@@ -26,7 +26,7 @@ const problemsOf = (env: NodeJS.ProcessEnv) => readConfig(env).problems;
 
 test('an empty environment gives the documented defaults', () => {
   const { config } = readConfig({ DATA_DIR: ':memory:' }, { makeKeys: true });
-  const { pinKeys, oracleKey, menusDir, plugins, ...rest } = config!;
+  const { pinKeys, oracleKey, menusDir, plugins, redact, ...rest } = config!;
   const { variable, ...ofPlugins } = plugins;
   assert.is(variable('DATA_DIR'), ':memory:');
   assert.equal(ofPlugins, {
@@ -43,6 +43,7 @@ test('an empty environment gives the documented defaults', () => {
     },
   });
   assert.is(oracleKey.length, ORACLE.length);
+  assert.is(redact.text(`${pinKeys} ${oracleKey}`), '**** ****');
   assert.is(parseKeyring(pinKeys).ids.length, 1);
   assert.match(menusDir, /\/menus$/);
   assert.equal(rest, {
@@ -95,6 +96,24 @@ test('an empty environment gives the documented defaults', () => {
     gatewayFile: undefined,
     olderOracleKeys: [],
   });
+});
+
+test('what the log may not hold: settings that are secret, variables whose names say so, passwords in URLs', () => {
+  const env = {
+    DATA_DIR: ':memory:',
+    REDIS_URL: 'redis://:pass%2Fword@127.0.0.1:1',
+    OPERATOR_TOKEN: 'first-token,other-token',
+    USSD_GATEWAYS: '10.1.2.3,hubtel:sixteen-characters',
+    BILLS_API_KEY: 'key-of-the-bills',
+    BILLS_URL: 'https://bills:open-sesame@bills.example',
+    BILLS_SECRET: 'short',
+    MONKEY: 'monkey-business',
+  };
+  const { config } = readConfig(env, { makeKeys: true });
+  const text = 'pass/word pass%2Fword first-token other-token sixteen-characters key-of-the-bills open-sesame';
+  assert.is(config!.redact.text(text), '**** **** **** **** **** **** ****');
+  const words = '10.1.2.3 hubtel short monkey-business bills.example 127.0.0.1:1';
+  assert.is(config!.redact.text(words), words);
 });
 
 test('production listens on all addresses, drains for five seconds and makes no keys', () => {
@@ -214,7 +233,7 @@ test('problems and listings show no secret and no password', () => {
     MODEL_API_KEY: 'canary model',
     REDIS_URL: 'redis://:canary@host:99999',
     MONGODB_URL: 'mongo://user:canary@one,two/db',
-    MODEL_BASE_URL: 'https://user:canary@host/v1',
+    MODEL_BASE_URL: 'https://user:canary@host/v1?api_key=canary-in-query',
   };
   const { problems, entries } = readConfig({ DATA_DIR: ':memory:', ...secrets });
   assert.ok(problems.length >= 6);

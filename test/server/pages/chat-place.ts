@@ -11,6 +11,7 @@ import { systemClock as clock } from '../../../lib/clock.ts';
 import { tokenGuard } from '../../../lib/delegation/guard.ts';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
+import { redactor } from '../../../lib/redact.ts';
 import { memoryChannel, memoryDocuments, memoryLogs } from '../../../lib/store/memory/index.ts';
 import { agentDoor } from '../../../server/agent/door.ts';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';
@@ -71,7 +72,13 @@ async function opened(): Promise<{ place: ChatPlace; close: () => Promise<void> 
     revoked: async () => false,
   });
   // Nothing here asks for delegations.
-  const unasked = { guard, delegationAuth: false, delegations: undefined as never, onFault: onProblem };
+  const unasked = {
+    guard,
+    delegationAuth: false,
+    delegations: undefined as never,
+    redact: redactor([]),
+    onFault: onProblem,
+  };
   const readers = { admit: () => new AbortController().signal };
   const plugins = { doors: [], routers: [], routes: [], free: new Set<string>(), gate: async () => {} };
   const models = { model: undefined, agent: undefined as never };

@@ -7,6 +7,7 @@ import type { Test } from 'uvu';
 import { type RunningServer, type Seams, startServer } from '../../../server/boot/start.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import type { Method, Route, RouteGroup } from '../../../server/http/route-table.ts';
+import { refuseLeaks } from '../../support/canaries.ts';
 
 export interface Served extends RunningServer {
   /** Everything that was logged. */
@@ -54,16 +55,20 @@ export async function withServer<T>(options: ServeOptions, work: (server: Served
   const log = { write: (line: string) => void lines.push(JSON.parse(line)) };
   // Tests are no telecom gateway; what is taken from whom is tested by itself.
   const given = { PORT: '0', DATA_DIR: ':memory:', RATE_LIMIT_MAX: '100000', USSD_GATEWAYS: '*', ...env };
-  const { config, problems } = readConfig(given, { makeKeys: true });
+  const reading = readConfig(given, { makeKeys: true });
+  const { config, problems } = reading;
   if (!config) throw new Error(problems.join('\n'));
   const server = await startServer(config, { overload: CALM, ...seams, log });
   const asking = (path: string, how?: AskOptions) => ask(server.url + path, how);
   const ussd = async (fields: Readonly<Record<string, unknown>>) => (await asking('/api/ussd', json(fields))).text;
+  let result: T;
   try {
-    return await work({ ...server, logged: lines, ask: asking, ussd });
+    result = await work({ ...server, logged: lines, ask: asking, ussd });
   } finally {
     await server.close({ drainDelayMs: 0 });
   }
+  refuseLeaks(reading, JSON.stringify(lines));
+  return result;
 }
 
 /** One server for all tests of a suite, which must not disturb each other. */

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { USSD_LIMITS } from '../../../lib/ussd/limits.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { SERVER_LIMITS } from '../../../server/config/limits.ts';
-import { maskSetting } from '../../../server/config/read.ts';
+import { maskSetting } from '../../../server/config/secrets.ts';
 import { forbiddenGateways, gatewaySignature, ussdGateways } from '../../../server/ussd/gateways.ts';
 import { type AskOptions, DIAL, json, type Served, withServer } from '../support/serve.ts';
 

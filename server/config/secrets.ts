@@ -1,0 +1,60 @@
+// What is secret in the environment: how a setting is shown without it, and all of it, for the redactor of the process.
+
+import { LONG_CHARS, listUrlSecrets, type Redactor, redactor } from '../../lib/redact.ts';
+import { GATEWAY_SECRET, isNetwork, type Setting } from './kinds.ts';
+import type { Entry } from './read.ts';
+import { SETTINGS, type SettingName } from './settings.ts';
+
+const SHOWN_MAX = 80;
+
+/** The text of a setting, quoted, without what is secret in it. */
+export function maskSetting(name: SettingName, text: string): string {
+  const { secret }: Setting = SETTINGS[name];
+  if (secret === 'all') return `(${text.length} characters, hidden)`;
+  const open = secret === undefined ? text : WITHOUT_SECRETS[secret](text);
+  return JSON.stringify(open.length > SHOWN_MAX ? `${open.slice(0, SHOWN_MAX)}…` : open);
+}
+
+const WITHOUT_SECRETS: Readonly<Record<'password' | 'entries', (text: string) => string>> = {
+  password: (text) => redactor(listUrlSecrets(text)).text(text.replace(/\/\/[^@]*@/, '//****@')),
+  entries: (text) =>
+    text
+      .split(',')
+      .map((entry) => maskEntry(entry.trim()))
+      .join(','),
+};
+
+const LIKE_IPV4 = /^\d+(\.\d+){1,5}(\/\d+)?$/;
+
+// What is neither a network nor in the right form may be a secret that was mistyped.
+function maskEntry(entry: string): string {
+  if (entry === '*' || isNetwork(entry) || LIKE_IPV4.test(entry)) return entry;
+  const [, dialect] = /^([a-z][a-z0-9-]{0,31}):/.exec(entry) ?? [];
+  return dialect === undefined ? '****' : `${dialect}:****`;
+}
+
+const SECRETS_IN: Readonly<Record<NonNullable<Setting['secret']>, (text: string) => readonly string[]>> = {
+  // Of lists each, and of `kid:key` the key.
+  all: (text) => [text, ...text.split(',').flatMap((item) => [item.trim(), item.trim().replace(/^[\w-]+:/, '')])],
+  password: listUrlSecrets,
+  entries: (text) => text.split(',').flatMap((entry) => GATEWAY_SECRET.exec(entry.trim())?.[2] ?? []),
+};
+
+// Of services and plugins: their variables are not declared here.
+const NAMED_SECRET = /(?:^|_)(?:(?:API|ACCESS|PRIVATE)?KEY|TOKEN|SECRET|PASS(?:WORD|PHRASE|WD)?|CREDENTIALS?|DSN)$/i;
+
+/**
+ * Masks what is secret in an environment: the settings that say so, variables whose name does (`…_KEY`, `…_TOKEN`,
+ * `…_SECRET`, `…_PASSWORD`), and passwords in URLs. Whole lines of the log pass it, so texts of fewer than LONG_CHARS are
+ * left out: they would mask words such as `test`, and a secret that short is none.
+ */
+export function environmentRedactor(env: NodeJS.ProcessEnv, entries: readonly Entry[] = []): Redactor {
+  const settings = entries.flatMap(({ name, text = '' }) => listSecrets(name, text));
+  const others = Object.entries(env).flatMap(([name, text = '']) => listSecrets(name, text.trim()));
+  return redactor([...settings, ...others].filter(({ length }) => length >= LONG_CHARS));
+}
+
+function listSecrets(name: string, text: string): readonly string[] {
+  const secret = Object.hasOwn(SETTINGS, name) ? (SETTINGS[name as SettingName] as Setting).secret : undefined;
+  return SECRETS_IN[secret ?? (NAMED_SECRET.test(name) ? 'all' : 'password')](text);
+}
