@@ -1,5 +1,6 @@
 // What input screens accept: the value that is saved, and which rules are refused.
 
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,6 +8,7 @@ import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import { ACCEPT_RULES, compileAccept, DATE_FORMATS } from '../../lib/flow/run/accept.ts';
+import { ID_CHECKS } from '../../lib/flow/run/id-checks.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 
 const test = suite('accept');
@@ -42,6 +44,101 @@ test('digits keep their zeros and are ASCII', () => {
 test('length counts characters, not code units', () => {
   table({ length: 2 }, { ab: 'ab', '😀😀': '😀😀', ' ab ': 'ab' }, ['a', 'abc', '😀']);
   table({ length: { max: 3 } }, { '': '', abc: 'abc' }, ['abcd']);
+});
+
+// Published examples; of national ids those that their authorities or their articles print.
+const VECTORS: { readonly [check: string]: readonly [valid: readonly string[], invalid: readonly string[]] } = {
+  luhn: [
+    ['79927398713', '4111 1111 1111 1111', '490154203237518'],
+    ['79927398710', '4111111111111112', '7', ''],
+  ],
+  verhoeff: [
+    ['2363', '1428570'],
+    ['2364', '1428571', '2633'],
+  ],
+  mod97: [
+    ['79444', '3214282912345698765432161182'],
+    ['79445', '97444'],
+  ],
+  iban: [
+    ['GB82 WEST 1234 5698 7654 32', 'de89370400440532013000', 'FR14 2004 1010 0505 0001 3M02 606'],
+    ['GB82WEST12345698765433', 'GB82'],
+  ],
+  'br-cpf': [
+    ['529.982.247-25', '111.444.777-35'],
+    ['529.982.247-26', '111.111.111-11', '123'],
+  ],
+  'es-dni': [
+    ['12345678Z', '00000000-t'],
+    ['12345678A', '1234567Z'],
+  ],
+  'gh-card': [
+    ['GHA-123456789-0', '1234567890'],
+    ['GHA-12345678-0', 'ABC-123456789-0'],
+  ],
+  'in-aadhaar': [['9999 4105 7058'], ['999941057059', '099941057058', '99994105705']],
+  'ke-id': [
+    ['12345678', '1234567'],
+    ['012345678', '123456'],
+  ],
+  'ng-nin': [['12345678901'], ['1234567890', '1234567890a']],
+  'tz-nida': [['19901231-11121-00001-25'], ['19901331111210000125', '1990123111121000012']],
+  'za-id': [
+    ['8001015009087', '800101 5009 08 7'],
+    ['8001015009086', '8013015009083', '8001015309084'],
+  ],
+  'zm-nrc': [
+    ['123456/10/1', '123456101'],
+    ['123456/10/4', '12345/10/1', '123456-10'],
+  ],
+};
+
+test('a check takes what its standard calls right, in its usual form, and nothing else', () => {
+  assert.equal(Object.keys(VECTORS).sort(), Object.keys(ID_CHECKS).sort());
+  for (const [check, [valid, invalid]] of Object.entries(VECTORS)) {
+    const { example } = ID_CHECKS[check]!;
+    assert.is(saved({ check }, example), example, check);
+    for (const text of valid) assert.ok(saved({ check }, text), `${check} on ${text}`);
+    for (const text of invalid) assert.is(saved({ check }, text), undefined, `${check} on ${text}`);
+    const usual = saved({ check }, valid[0]!) as string;
+    assert.is(saved({ check }, usual), usual, 'the usual form is its own');
+  }
+  assert.is(saved({ check: 'zm-nrc' }, '123456101'), '123456/10/1');
+  assert.is(saved({ check: 'br-cpf' }, '529.982.247-25'), '52998224725');
+  assert.is(saved({ check: 'luhn', digits: 11 }, '79927398713'), '79927398713');
+});
+
+test('one wrong digit is always seen, and by Verhoeff and MOD 97-10 also two neighbours that changed places', () => {
+  const digits = fc.stringMatching(/^[1-9]\d{5,14}$/);
+  const complete = (check: string, base: string) => {
+    const ends = check === 'mod97' ? 100 : 10;
+    for (let end = 0; end < ends; end++) {
+      const text = base + String(end).padStart(String(ends - 1).length, '0');
+      if (saved({ check }, text) !== undefined) return text;
+    }
+    throw new Error(`${check} has no end for ${base}`);
+  };
+  for (const check of ['luhn', 'verhoeff', 'mod97'])
+    fc.assert(
+      fc.property(digits, fc.nat(), fc.integer({ min: 1, max: 9 }), (base, place, add) => {
+        const right = complete(check, base);
+        const at = place % right.length;
+        const wrong = right.slice(0, at) + ((Number(right[at]) + add) % 10) + right.slice(at + 1);
+        assert.is(saved({ check }, wrong), undefined, `${right} ${wrong}`);
+        const next = (place % (right.length - 1)) + 1;
+        const swapped = right.slice(0, next - 1) + right[next] + right[next - 1] + right.slice(next + 1);
+        if (check !== 'luhn' && swapped !== right)
+          assert.is(saved({ check }, swapped), undefined, `${right} ${swapped}`);
+      }),
+      { numRuns: 60 },
+    );
+});
+
+test('the schema lists the checks that there are', () => {
+  const { definitions } = JSON.parse(readFileSync('menus/flow.schema.json', 'utf8')) as {
+    definitions: { accept: { properties: { check: { enum: string[] } } } };
+  };
+  assert.equal(definitions.accept.properties.check.enum, Object.keys(ID_CHECKS));
 });
 
 test('numbers are plain decimals', () => {
@@ -298,7 +395,7 @@ test('rules that cannot be are refused, with what to write', () => {
 });
 
 test('tells its rule names', () => {
-  assert.equal(ACCEPT_RULES, ['digits', 'length', 'number', 'oneOf', 'msisdn', 'date', 'pattern']);
+  assert.equal(ACCEPT_RULES, ['digits', 'length', 'number', 'oneOf', 'msisdn', 'date', 'pattern', 'check']);
 });
 
 test.run();

@@ -1,7 +1,7 @@
 // What an input screen accepts: rules compiled once to a check of the caller's text.
 //
 // Several rules hold together. The text is refused when it is longer than a request can be, then trimmed. `number`,
-// `oneOf`, `msisdn` and `date` turn it into another value, so at most one of them stands in a rule; the others keep it.
+// `oneOf`, `msisdn`, `date` and `check` turn it into another value, so at most one of them stands in a rule; the others keep it.
 
 import { RE2JS } from 're2js';
 import { COMMON_LIMITS } from '../../common-limits.ts';
@@ -11,6 +11,7 @@ import { countCharacters } from '../expression/functions.ts';
 import { suggest } from '../expression/suggest.ts';
 import { dateAt, isoDate, parseDecimal, readIsoDate } from '../expression/values.ts';
 import { FLOW_LIMITS } from '../limits.ts';
+import { ID_CHECKS, readId } from './id-checks.ts';
 
 export interface Accept {
   /** The rules by name, joined with `+`: `digits`, `length+pattern`. */
@@ -36,11 +37,12 @@ const RULES: { readonly [name: string]: Rule } = {
   msisdn: msisdnRule,
   date: dateRule,
   pattern: patternRule,
+  check: checkRule,
 };
 
 const DIGITS_HOW = 'Write "digits": 4 or "digits": {"min": 4, "max": 6}';
 const LENGTH_HOW = 'Write "length": 20 or "length": {"min": 2, "max": 20}';
-const CHANGES = ['number', 'oneOf', 'msisdn', 'date'];
+const CHANGES = ['number', 'oneOf', 'msisdn', 'date', 'check'];
 
 /** Names of the rules that {@link compileAccept} knows. */
 export const ACCEPT_RULES: readonly string[] = Object.keys(RULES);
@@ -150,6 +152,13 @@ function internationalNumber(text: string, country: string | null): string | und
   if (text.startsWith('00')) return text.slice(2);
   if (!text.startsWith('0')) return text;
   return country === null ? undefined : country + text.slice(1);
+}
+
+function checkRule(setting: Json, refuse: Refuse): Check {
+  const known = Object.keys(ID_CHECKS);
+  const id = typeof setting === 'string' && Object.hasOwn(ID_CHECKS, setting) ? ID_CHECKS[setting] : undefined;
+  if (!id) return refuse(`There is no such check.${suggest(String(setting), known)} Checks: ${known.join(', ')}`);
+  return (text) => readId(id, text);
 }
 
 function patternRule(setting: Json, refuse: Refuse): Check {

@@ -90,7 +90,7 @@ function saverShape(screen: Screen, lint: Lint, shapes: ReadonlyMap<string, Shap
 // `number` alone makes something else of what was typed.
 function answeredShape({ accept }: InputScreen): Shape {
   if (accept?.number === undefined) return TEXT;
-  const isAlone = accept.date === undefined && accept.oneOf === undefined && accept.msisdn === undefined;
+  const isAlone = ['date', 'oneOf', 'msisdn', 'check'].every((rule) => accept[rule] === undefined);
   return isAlone ? { kind: 'number', isSure: true } : UNKNOWN;
 }
 

@@ -5,6 +5,7 @@ import { nameKind } from '../../expression/values.ts';
 import { isName, type Variable } from '../../format/flow.ts';
 import { describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
+import { ID_CHECKS, readId } from '../../run/id-checks.ts';
 import { didYouMean, formatNames, type Lint, type Rule, type RuleFinding } from '../rule.ts';
 
 interface Use {
@@ -52,8 +53,18 @@ export const variableRules: readonly Rule[] = [
   {
     code: 'wrong-default',
     severity: 'error',
-    means: 'the default or sample of a variable is not of its type, or longer than its max',
-    *find({ vars }) {
+    means:
+      'the default or sample of a variable is not of its type, longer than its max, or refused by the check of its input',
+    *find({ flow, vars }) {
+      for (const screen of Object.values(flow.screens)) {
+        const check = screen.type === 'input' ? screen.accept?.check : undefined;
+        const id = typeof check === 'string' && Object.hasOwn(ID_CHECKS, check) ? ID_CHECKS[check] : undefined;
+        const sample = screen.type === 'input' ? vars.get(screen.save)?.sample : undefined;
+        if (!id || screen.type !== 'input' || typeof sample !== 'string' || readId(id, sample) === sample) continue;
+        const message = `The sample of variable "${screen.save}" is ${showValue(sample)}, which is no "${check}" in its usual form.`;
+        const fix = `Write one that is, such as "${id.example}".`;
+        yield { pointer: pointerTo('vars', screen.save, 'sample'), message, fix, severity: 'warning' };
+      }
       for (const [name, variable] of vars) {
         for (const key of ['default', 'sample'] as const) {
           const why = describeMisfit(variable, variable[key]);
