@@ -28,7 +28,7 @@ export interface FileChange {
 }
 
 export type Written =
-  | { readonly kind: 'written'; readonly hash: string }
+  | { readonly kind: 'written' }
   /** Somebody has written another text meanwhile: nothing was written. */
   | { readonly kind: 'conflict'; readonly file: keyof EditedFlow; readonly present: EditedFile };
 
@@ -36,10 +36,13 @@ export interface FlowFiles {
   /** Throws ERR_NOT_FOUND for a flow without a file. */
   read(flow: string): Promise<EditedFlow>;
   /**
-   * Writes the flow, and its tests where they are given. When one of the files has another text than its `base`, neither is
+   * Writes the flow, its tests, or both. When one of the files has another text than its `base`, neither is
    * written. Other programs may still write between the look and the change, within milliseconds.
    */
-  write(flow: string, change: { readonly flow: FileChange; readonly tests?: FileChange | undefined }): Promise<Written>;
+  write(
+    flow: string,
+    change: { readonly flow?: FileChange | undefined; readonly tests?: FileChange | undefined },
+  ): Promise<Written>;
   /** Makes the files of a new flow. Throws ERR_EXISTS when there is one of this name. */
   create(flow: string, texts: { readonly flow: string; readonly tests: string }): Promise<void>;
 }
@@ -75,8 +78,8 @@ export function flowFiles(folder: string): FlowFiles {
         const files = paths(flow);
         // The tests first: a flow that is served was tested by them.
         if (change.tests) await replaceFile(files.tests, change.tests.text);
-        await replaceFile(files.flow, change.flow.text);
-        return { kind: 'written', hash: hashText(change.flow.text) };
+        if (change.flow) await replaceFile(files.flow, change.flow.text);
+        return { kind: 'written' };
       }),
     create: (flow, texts) =>
       saves.run(flow, async () => {

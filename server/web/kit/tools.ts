@@ -56,7 +56,7 @@ export function toolPages({ config, keyring, inspector, studio, operators, ...de
     if (studio) addRoutes(router, STUDIO_ROUTES, { deps: studio, guards });
     else addRoutes(router, NO_STUDIO, { deps: undefined, guards });
     addRoutes(router, OPERATOR_PAGES, {
-      deps: { ...deps, dial, ussd, keyring, audience, maxTtlSeconds, passes },
+      deps: { ...deps, files: studio?.files, dial, ussd, keyring, audience, maxTtlSeconds, passes },
       guards,
     });
   };

@@ -7,17 +7,20 @@ import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import type { Library } from '../../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { asksForSecret } from '../../../lib/flow/run/scope.ts';
+import { FLOW_TEST_FILE, type FlowTest } from '../../../lib/flow/testing/file.ts';
+import { addFlowTest } from '../../../lib/flow/testing/update.ts';
 import { html } from '../../../lib/markup.ts';
 import { PLAIN_TYPE } from '../../../lib/ussd/reply.ts';
 import type { TextMode } from '../../../lib/ussd/request.ts';
 import type { UssdService } from '../../../lib/ussd/service.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
-import { JSON_BODY_ANSWERS, jsonTypes, PAGE } from '../../http/common-answers.ts';
+import { JSON_BODY_ANSWERS, jsonTypes, PAGE, REFUSED } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { Route } from '../../http/route-table.ts';
+import type { FlowFiles } from '../../menus/files.ts';
 import { CON_END, PLAIN_BODY } from '../../ussd/dialect-bodies.ts';
 import { type Page, sendPage, toolHeader } from '../kit/frame.ts';
-import { makeFlowTest, readDialogue, type ServiceRecorder } from './flow-test.ts';
+import { makeFlowTest, readDialogue, recordDialogue, type ServiceRecorder } from './flow-test.ts';
 
 export interface SimulatorDeps {
   /** Answers as the plain endpoint of telecoms does, for every client. */
@@ -25,6 +28,8 @@ export interface SimulatorDeps {
   readonly gateway: Pick<UssdService<CompiledFlow>, 'locate'>;
   readonly flows: Pick<Library<CompiledFlow>, 'current'>;
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
+  /** Where tests are written; undefined where operators may not. */
+  readonly files: Pick<FlowFiles, 'read' | 'write'> | undefined;
   /** The flow that a dial starts, and how `text` is read. */
   readonly ussd: { readonly flow: string; readonly textMode: TextMode };
 }
@@ -49,6 +54,11 @@ const DIALOGUE: Schema = {
       items: { type: 'string', maxLength: COMMON_LIMITS.ussdTextChars },
       description: 'What was typed, without its secrets; the first is empty and dials',
     },
+    name: {
+      type: 'string',
+      maxLength: 80,
+      description: 'Writes it as a test of this name into the file beside the flow',
+    },
   },
 };
 
@@ -59,7 +69,8 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     id: 'getSimulator',
     summary: 'Phones that dial',
     answers: { 200: PAGE },
-    handle: (ctx, { ussd }) => sendPage(ctx, simulatorPage({ mode: ussd.textMode, flow: ussd.flow })),
+    handle: (ctx, { ussd, files }) =>
+      sendPage(ctx, simulatorPage({ mode: ussd.textMode, flow: ussd.flow, canSave: files !== undefined })),
   },
   {
     method: 'POST',
@@ -89,15 +100,27 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     path: '/simulator/flow-test',
     id: 'saveFlowTest',
     summary: 'A dialogue as a file of flow tests',
-    description: 'Only the page of phones may ask. What services answered to it stands in the test.',
+    description:
+      'Only the page of phones may ask. What services answered to it stands in the test. With a `name` it is written into the tests of the flow, where the studio is on.',
     body: { types: jsonTypes(DIALOGUE) },
     answers: {
       200: { description: 'The file', types: jsonTypes(record('A file', { name: TEXT, text: TEXT })) },
+      409: { description: 'The tests were changed meanwhile', types: jsonTypes(REFUSED) },
       ...JSON_BODY_ANSWERS,
     },
     ownPages: true,
-    handle: async (ctx, { flows, ussd, recorder }) => {
+    handle: async (ctx, { flows, ussd, recorder, files }) => {
       const dialogue = readDialogue(ctx.request.body);
+      const { name } = ctx.request.body as { name?: unknown };
+      if (typeof name === 'string' && name.trim() !== '') {
+        if (!files) throw new Refusal('bad-request', 'Tests are not written here: start the server with STUDIO=true');
+        const test = await recordDialogue(flows.current(ussd.flow)!, dialogue, {
+          answers: recorder.answers(dialogue.sessionId),
+          name: name.trim(),
+        });
+        ctx.body = await addTestToFile(files, ussd.flow, test);
+        return;
+      }
       ctx.body = await makeFlowTest(flows.current(ussd.flow)!, dialogue, recorder.answers(dialogue.sessionId));
     },
   },
@@ -108,7 +131,14 @@ const MODES = {
   latest: html`<code>text</code> holds the last answer only, so a request that is repeated later counts as a new answer`,
 } as const satisfies { readonly [mode in TextMode]: object };
 
-export function simulatorPage({ mode, flow }: { readonly mode: TextMode; readonly flow: string }): Page {
+export interface SimulatorPageOptions {
+  readonly mode: TextMode;
+  readonly flow: string;
+  /** Whether tests can be written into their file. */
+  readonly canSave: boolean;
+}
+
+export function simulatorPage({ mode, flow, canSave }: SimulatorPageOptions): Page {
   return {
     title: 'Phones · Twinline',
     layout: 'wide',
@@ -122,10 +152,19 @@ Type no PIN of yours: this tab keeps what was typed until you close it.</p>
 <p id="told" role="status"></p></div>
 <button id="add" class="primary" type="button">Add a phone</button>
 </header>
-<div id="phones" class="phones" data-mode="${mode}" data-code="*2233#" data-text-chars="${COMMON_LIMITS.ussdTextChars}"></div>
+<div id="phones" class="phones" data-mode="${mode}" data-can-save="${String(canSave)}" data-code="*2233#" data-text-chars="${COMMON_LIMITS.ussdTextChars}"></div>
 <p id="none" class="none" hidden>There is no phone. Add one.</p>
 <noscript><p class="card">Phones need JavaScript. Without it there is <code>npx twinline chat</code>.</p></noscript>`,
   };
+}
+
+/** Writes a test into the file beside its flow. Throws ERR_INPUT when there is one of its name. */
+async function addTestToFile(files: Pick<FlowFiles, 'read' | 'write'>, flow: string, test: FlowTest) {
+  const { tests } = await files.read(flow);
+  const text = addFlowTest(tests.text, { flow, test });
+  const { kind } = await files.write(flow, { tests: { text, base: tests.hash } });
+  if (kind === 'conflict') throw new Refusal('conflict', 'The tests were changed meanwhile. Try again');
+  return { name: flow + FLOW_TEST_FILE, text };
 }
 
 /** What the page reads. */

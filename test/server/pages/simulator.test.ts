@@ -1,6 +1,6 @@
 // The page of phones in a real browser: dialogues that outlive a reload, a network that misbehaves, and flow tests of both.
 
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -82,6 +82,38 @@ test('a dialogue goes on after a reload, hides its PIN, and becomes a flow test 
   const broken = file.text.replace('Your account is ready', 'Your account is gone');
   assert.ok((await run({ ...file, text: broken })).length > 0, 'and can fail');
   assertQuiet(seen);
+});
+
+test('a dialogue becomes a test in the file beside its flow, under a name that is not there yet', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'twinline-pages-'));
+  cpSync('menus', folder, { recursive: true });
+  try {
+    await withServer({ env: { MENUS_DIR: folder } }, async ({ url }) => {
+      const seen = await open(`${url}/simulator`);
+      const phone = handset(seen.page);
+      await phone.press('Dial');
+      await phone.shows('Welcome to Twinline');
+      await phone.say('1');
+      await phone.shows('Know more');
+      const name = phone.whole.getByLabel('Name of a test, Phone 1');
+      await name.fill('somebody looks around');
+      await phone.press('Add to the tests');
+      await seen.page.locator('#told', { hasText: 'is in main.test.json' }).waitFor();
+      const { reports } = await checkMenus({ folder });
+      const { tests } = reports.find(({ flow }) => flow === 'main')!;
+      assert.equal(tests.at(-1), { name: 'somebody looks around', failures: [] });
+      await name.fill('somebody looks around');
+      await phone.press('Add to the tests');
+      await seen.page.locator('#told', { hasText: 'There is a test "somebody looks around" already' }).waitFor();
+    });
+    await withServer({ env: { MENUS_DIR: folder, STUDIO: 'false' } }, async ({ url }) => {
+      const seen = await open(`${url}/simulator`);
+      await seen.page.getByRole('button', { name: 'Save as flow test' }).waitFor();
+      assert.is(await seen.page.getByRole('button', { name: 'Add to the tests' }).count(), 0);
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('a retry shows the same, two at once count once, and a lost answer is asked for again', async () => {

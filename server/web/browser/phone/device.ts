@@ -7,6 +7,8 @@ import { answerPart, type DevicePart, type PartDeps, screenPart } from './screen
 export interface DeviceDeps extends Pick<PartDeps, 'textChars'> {
   readonly name: string;
   readonly save: (phone: Phone) => Promise<void>;
+  /** Adds the dialogue to the tests of its flow under a name; missing where that is not possible. */
+  readonly addTest?: ((phone: Phone, name: string) => Promise<void>) | undefined;
   readonly remove: () => void;
 }
 
@@ -17,13 +19,26 @@ export interface Device {
 }
 
 /** Draws a phone. */
-export function device(phone: Phone, { name, textChars, save, remove }: DeviceDeps): Device {
+export function device(phone: Phone, { name, textChars, save, addTest, remove }: DeviceDeps): Device {
   const deps = { textChars, named: (what: string) => `${what}, ${name}` };
   const screen = screenPart(phone, deps);
   const answer = answerPart(phone, deps);
   const faults = faultsPart(phone, deps);
   const dialler = diallerPart(phone, answer.focus);
   const saving = button('Save as flow test', () => void save(phone));
+  const testName = element('input', {
+    is: { 'aria-label': deps.named('Name of a test'), maxlength: 80, placeholder: 'Name of a test', required: true },
+  });
+  const adding = element('button', { text: 'Add to the tests', is: { type: 'submit' } });
+  const addNamed = (event: Event) => {
+    event.preventDefault();
+    const clear = () => {
+      testName.value = '';
+    };
+    // Why there is none stands on the page already.
+    addTest?.(phone, testName.value).then(clear, () => {});
+  };
+  const addForm = element('form', { class: 'add-test', on: { submit: addNamed } }, [testName, adding]);
   const log = element('ol', { class: 'log', is: { 'aria-label': deps.named('Requests') } });
   const noLog = element('p', { class: 'none', text: 'Nothing was sent so far.' });
   const removal = button('Remove', remove, { is: { 'aria-label': deps.named('Remove') } });
@@ -34,6 +49,7 @@ export function device(phone: Phone, { name, textChars, save, remove }: DeviceDe
     element('div', { class: 'device' }, [...screen.elements, ...answer.elements]),
     ...faults.elements,
     element('div', { class: 'over-log' }, [element('h3', { text: 'On the wire' }), saving]),
+    addTest && addForm,
     noLog,
     log,
   ]);
@@ -41,6 +57,7 @@ export function device(phone: Phone, { name, textChars, save, remove }: DeviceDe
   function update(): void {
     for (const part of [screen, answer, faults, dialler]) part.show();
     saving.disabled = !phone.state.session || phone.busy;
+    adding.disabled = saving.disabled;
     noLog.hidden = phone.state.log.length > 0;
     showLog(log, phone.state.log);
   }

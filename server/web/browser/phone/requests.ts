@@ -55,6 +55,8 @@ export async function saveFlowTest(dialogue: {
   readonly sessionId: string;
   readonly phoneNumber: string;
   readonly inputs: readonly string[];
+  /** Writes it into the tests of the flow under this name. */
+  readonly name?: string;
 }): Promise<{ readonly name: string; readonly text: string }> {
   const answer = await fetch('/simulator/flow-test', {
     method: 'POST',

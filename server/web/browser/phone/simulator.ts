@@ -33,7 +33,11 @@ function add({ name, state }: { name: string; state: PhoneState }): Kept {
     storePhones();
   };
   const phone = new Phone(state, { mode, changed });
-  const made: Kept = { name, phone, device: device(phone, { name, textChars, save, remove: () => remove(made) }) };
+  const made: Kept = {
+    name,
+    phone,
+    device: device(phone, { name, textChars, save, addTest, remove: () => remove(made) }),
+  };
   phones.push(made);
   container.append(made.device.element);
   findElement('none').hidden = true;
@@ -58,10 +62,26 @@ function addNumbered(): void {
     .focus();
 }
 
-async function save({ state: { session, number } }: Phone): Promise<void> {
+function readDialogue({ state: { session, number } }: Phone) {
+  const inputs = ['', ...replaceSecrets(session!.typed.slice(0, session!.forgottenAt))];
+  return { sessionId: session!.id, phoneNumber: number, inputs };
+}
+
+async function addNamedTest(phone: Phone, name: string): Promise<void> {
   try {
-    const inputs = ['', ...replaceSecrets(session!.typed.slice(0, session!.forgottenAt))];
-    const { name, text } = await saveFlowTest({ sessionId: session!.id, phoneNumber: number, inputs });
+    const { name: file } = await saveFlowTest({ ...readDialogue(phone), name });
+    status.textContent = `The test "${name}" is in ${file}, beside its flow.`;
+  } catch (error) {
+    status.textContent = `No test was made: ${(error as Error).message}`;
+    throw error;
+  }
+}
+
+const addTest = container.dataset.canSave === 'true' ? addNamedTest : undefined;
+
+async function save(phone: Phone): Promise<void> {
+  try {
+    const { name, text } = await saveFlowTest(readDialogue(phone));
     const href = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
     element('a', { is: { href, download: name } }).click();
     setTimeout(() => URL.revokeObjectURL(href), 60_000);
