@@ -3,10 +3,12 @@
 import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { TwinlineError } from '../../lib/errors.ts';
+import { failureText } from '../../lib/flow/testing/run.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import { EXIT_CONFIG, isConfigError } from '../http/errors.ts';
+import { checkMenus } from '../menus/check.ts';
 import { type RunningServer, startServer } from './start.ts';
 import { welcome } from './welcome.ts';
 
@@ -32,7 +34,19 @@ export async function runServer(env: NodeJS.ProcessEnv): Promise<void> {
   process.on('SIGHUP', () => void server.refresh());
   // Last: a reader of this line may send a signal at once.
   if (config.production) server.log.info({ url: server.url }, 'listening');
-  else console.log(welcome(config, server).join('\n'));
+  else {
+    console.log(welcome(config, server).join('\n'));
+    await warnOfTests(config, server.log);
+  }
+}
+
+// A start serves what compiles: an edit that was refused while a server ran is served after a restart.
+async function warnOfTests({ menusDir }: Config, log: Log): Promise<void> {
+  const { reports } = await checkMenus({ folder: menusDir });
+  for (const { flow, tests } of reports)
+    for (const { name, failures } of tests)
+      for (const failure of failures)
+        log.warn(`flow "${flow}" is served, but its test "${name}" fails: ${failureText(failure)}`);
 }
 
 async function start(config: Config): Promise<RunningServer | undefined> {

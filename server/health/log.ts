@@ -6,17 +6,22 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { findRedactor, redactor } from '../../lib/redact.ts';
 import type { Json } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
+import { readableLine } from './readable.ts';
 
 export type Log = Logger;
 
-/** A log on standard output, or on `destination`. */
+type LogSettings = Pick<Config, 'logLevel'> & Partial<Pick<Config, 'redact' | 'production'>>;
+
+/** A log on `destination`, or on standard output: there in lines for people, where a person looks on in development. */
 export function createLog(
-  { logLevel, redact = redactor([]) }: Pick<Config, 'logLevel'> & Partial<Pick<Config, 'redact'>>,
+  { logLevel, redact = redactor([]), production = true }: LogSettings,
   destination?: DestinationStream,
 ): Log {
   const hooks = { streamWrite: redact.text };
   const options = { level: logLevel, base: null, serializers: { err: describeError }, hooks };
-  return destination ? pino(options, destination) : pino(options);
+  if (destination) return pino(options, destination);
+  if (production || !process.stdout.isTTY) return pino(options);
+  return pino(options, { write: (line) => void process.stdout.write(readableLine(line)) });
 }
 
 /** An error as it may be logged. */

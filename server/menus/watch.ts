@@ -50,11 +50,14 @@ export function watchMenus({ menus, library, log, onProblem, quietMs = 100 }: Wa
     ];
     // One edit changes one file: the problems of the others have been logged before.
     if (words.join('\n') === logged) return;
+    const isMended = words.length === 0;
     logged = words.join('\n');
+    if (isMended) log.info('all menus are in order again');
     for (const line of words) log.warn(line);
     if (!refused.length && !problems.some(({ severity }) => severity === 'error')) return;
     onProblem?.();
     log.warn('menus with errors stay as they were, where they were served');
+    if (refused.length) log.warn('if what is shown now is right: npx twinline test --update writes it into the tests');
   };
   const reload = (): Promise<void> => {
     running = running.then(reloadOnce).catch((error) => {

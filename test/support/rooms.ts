@@ -120,7 +120,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/flow/run lib/http lib/store server/health server/stores',
   ),
   'server/boot': room(
-    'lib lib/account lib/engine lib/engine/session lib/flow/format lib/http lib/ussd server/agent server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web/inspector server/web/kit server/web/simulator server/web/studio',
+    'lib lib/account lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/ussd server/agent server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web/inspector server/web/kit server/web/simulator server/web/studio',
     'lib/flow/run lib/store/redis server/sockets',
   ),
   'server/cli': room(

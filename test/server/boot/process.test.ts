@@ -106,6 +106,18 @@ test('what it prints leads to what is there; SIGHUP changes nothing; SIGTERM end
   assert.is(await server.signal('SIGTERM'), 0);
 });
 
+test('a start in development says which tests of the menus fail; they are served all the same', () =>
+  withFolder(async (folder) => {
+    const flow = { flow: 'main', version: 1, start: 'end', screens: { end: { type: 'end', text: 'Hello' } } };
+    const tests = { flow: 'main', tests: [{ name: 'it greets', steps: [{ in: '', text: 'Good morning' }] }] };
+    writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(flow));
+    writeFileSync(join(folder, 'main.test.json'), JSON.stringify(tests));
+    const server = await startProcess({ ...MEMORY, MENUS_DIR: folder });
+    for (let tries = 0; tries < 100 && !server.printed().includes('it greets'); tries++) await pause(100);
+    assert.match(server.printed(), /flow \\"main\\" is served, but its test \\"it greets\\" fails/);
+    await server.signal('SIGTERM');
+  }));
+
 test('in production it prints log lines only', async () => {
   const server = await startProcess({ ...PRODUCTION, DRAIN_DELAY_MS: '0' });
   assert.is(await server.signal('SIGTERM'), 0);

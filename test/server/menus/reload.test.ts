@@ -10,6 +10,8 @@ import { DIAL, type Served, withServer } from '../support/serve.ts';
 
 const test = suite('reload');
 
+const IN_ORDER = 'all menus are in order again';
+
 const menu = (text: string, more: object = {}) => ({
   flow: 'main',
   version: 1,
@@ -117,9 +119,15 @@ test('an edit that its own tests refuse changes nothing', () =>
       await server.refresh();
       assert.is(await dial(), 'CON Old');
       assert.match(warnings(server).join('\n'), /test "it dials".*does not have "Old"/);
+      assert.match(warnings(server).join('\n'), 'npx twinline test --update');
+      assert.not.ok(server.logged.some(({ msg }) => msg === IN_ORDER));
       write('main.test.json', testsOf('main', 'New'));
       await server.refresh();
       assert.is(await dial(), 'CON New');
+      assert.ok(
+        server.logged.some(({ msg }) => msg === IN_ORDER),
+        'and that it is mended is said',
+      );
     },
   ));
 
