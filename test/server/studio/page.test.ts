@@ -202,6 +202,20 @@ test('an edit on disk is shown, and never overwritten unless the author says so;
     cpSync(join(folder, 'main.flow.json'), join(folder, 'copy.json'));
   }));
 
+test('a file with line ends of Windows is not changed by being opened, and keeps them when it is saved', () =>
+  inStudio(async ({ page, folder, file }) => {
+    const windows = file('main.flow.json').replaceAll('\n', '\r\n');
+    writeFileSync(join(folder, 'main.flow.json'), windows);
+    await page.reload();
+    await page.locator('#state', { hasText: /^Saved/ }).waitFor();
+    const edited = windows.replace('"version": 1,', '"version": 1,\r\n  "note": "x",');
+    await paste(page, edited.replaceAll('\r\n', '\n'));
+    await page.locator('#state', { hasText: /^Not saved/ }).waitFor();
+    await page.locator('#save').click();
+    await page.locator('#told', { hasText: 'Saved, and served' }).waitFor();
+    assert.is(file('main.flow.json'), edited);
+  }));
+
 test('a click on a state leads to its text, keys propose what may stand there, and languages are edited side by side', () =>
   inStudio(async ({ page, file }) => {
     const [screen] = Object.keys((JSON.parse(file('main.flow.json')) as { screens: object }).screens).slice(1);

@@ -113,7 +113,13 @@ const flowList = beginning({
   },
 });
 
-const isDirty = () => editor.text('flow') !== base.flow.text || editor.text('tests') !== base.tests.text;
+/** A text of the editor with the line ends that its file has. */
+function fileText(document: Document): string {
+  const text = editor.text(document);
+  return base[document].text.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
+}
+
+const isDirty = () => fileText('flow') !== base.flow.text || fileText('tests') !== base.tests.text;
 const countErrors = () => problems.filter(({ severity }) => severity === 'error').length;
 const countFailing = ({ problems: wrong, reports }: Tested) =>
   wrong.length + reports.filter(({ failures }) => failures.length).length;
@@ -195,10 +201,11 @@ async function save(): Promise<void> {
   isSaving = true;
   showState();
   tell('');
-  const testsText = editor.text('tests');
+  const testsText = fileText('tests');
   const areTestsNew = testsText !== base.tests.text;
   const body = {
-    ...draft(),
+    flow,
+    text: fileText('flow'),
     base: base.flow.hash,
     ...(areTestsNew && { tests: testsText, testsBase: base.tests.hash }),
   };
