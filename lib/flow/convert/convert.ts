@@ -1,0 +1,102 @@
+// Flows of other programs → flows: which format a file has, and what is made of it.
+
+import type { Flow } from '../format/flow.ts';
+import type { FlowTestFile } from '../testing/file.ts';
+import { recordSessions } from './dialogues.ts';
+import type { Target } from './draft/assemble.ts';
+import { isContainer, readContainer } from './floip/file.ts';
+import { convertFloipFlows } from './floip/flows.ts';
+import { isProExport, readProFlows } from './rapidpro/file.ts';
+import { convertProFlows } from './rapidpro/flows.ts';
+import { makeReport, type ReportEntry } from './report.ts';
+import { readSessions } from './sessions.ts';
+import { type Foreign, readForeign, readForeignValue, refuseFile } from './source.ts';
+import { reportUnset } from './unset.ts';
+
+export const SOURCES = ['floip', 'rapidpro'] as const;
+export type Source = (typeof SOURCES)[number];
+
+export interface Converted {
+  readonly flows: readonly Flow[];
+  readonly report: readonly ReportEntry[];
+  /** A test file for each flow that there are sessions of. */
+  readonly tests: readonly FlowTestFile[];
+}
+
+export interface ConvertOptions extends Pick<Target, 'contracts'> {
+  /** Its name, for messages. */
+  readonly file: string;
+  readonly from: Source;
+  /** The text of a file with sessions; those in the file itself are taken, too. */
+  readonly sessions?: { readonly text: string; readonly file: string } | undefined;
+}
+
+/** Flows, and the names of them by the uuids that they had. */
+interface Made {
+  readonly flows: readonly Flow[];
+  readonly names: ReadonlyMap<string, string>;
+}
+
+function nameFlows(read: readonly { readonly uuid: string; readonly name: string }[]): Made['names'] {
+  return new Map(read.map(({ uuid, name }) => [uuid, name]));
+}
+
+interface Format {
+  /** As people call it. */
+  readonly title: string;
+  isMeant(document: Foreign): boolean;
+  convert(document: Foreign, file: string, target: Target): Made;
+}
+
+const FORMATS: { readonly [source in Source]: Format } = {
+  floip: {
+    title: 'container of FLOIP',
+    isMeant: isContainer,
+    convert: (document, file, target) => {
+      const read = readContainer(document, file);
+      return { flows: convertFloipFlows(read, target), names: nameFlows(read) };
+    },
+  },
+  rapidpro: {
+    title: 'file of RapidPro or TextIt',
+    isMeant: isProExport,
+    convert: (document, file, target) => {
+      const read = readProFlows(document, file);
+      return { flows: convertProFlows(read, target), names: nameFlows(read) };
+    },
+  },
+};
+
+/**
+ * The flows in the text of a file, each of them without an error of lint. Throws ERR_INPUT for a file that is none of this format,
+ * and for one that is too large, too deep or broken.
+ */
+export async function convertFlows(
+  text: string,
+  { file, from, contracts, sessions }: ConvertOptions,
+): Promise<Converted> {
+  const document = readForeign(text, file);
+  const format = FORMATS[from];
+  if (!format.isMeant(document)) {
+    const other = SOURCES.find((source) => source !== from && FORMATS[source].isMeant(document));
+    const hint = other
+      ? `It looks like a ${FORMATS[other].title}: use --from ${other}`
+      : 'Give the file as that program exported it';
+    throw refuseFile(file, `it is no ${format.title}. ${hint}`);
+  }
+  const report = makeReport();
+  const { flows, names } = format.convert(document, file, { report, contracts });
+  const given = sessions ? readGiven(sessions) : [];
+  const tests = await recordSessions([...readSessions(document), ...given], { flows, names, report });
+  reportUnset(flows, report);
+  const order = new Map(flows.map(({ flow }, at) => [flow, at]));
+  const entries = [...report.entries].sort((one, other) => (order.get(one.flow) ?? 0) - (order.get(other.flow) ?? 0));
+  return { flows, report: entries, tests };
+}
+
+function readGiven({ text, file }: { readonly text: string; readonly file: string }) {
+  const found = readSessions(readForeignValue(text, file));
+  if (found.length === 0)
+    throw refuseFile(file, 'it has no sessions. Give contexts of FLOIP, sessions of RapidPro, or tests of goflow');
+  return found;
+}

@@ -1,0 +1,165 @@
+// Screens and variables → a flow that lint accepts: what nothing reads is left out, keys do not clash, and what lint refuses is changed
+// and reported.
+
+import type { Flow, Screen, Values, Variable } from '../../format/flow.ts';
+import { parseFlow } from '../../format/parse.ts';
+import type { Surroundings } from '../../lint/lint.ts';
+import { collectParts } from '../../lint/parts.ts';
+import type { Report } from '../report.ts';
+import { refuseFile, refuseFlow } from '../source.ts';
+import { repairFlow } from './repair.ts';
+import type { Draft } from './route.ts';
+import { makeScreens } from './screens.ts';
+import type { Variables } from './variables.ts';
+
+export interface Unfinished {
+  readonly draft: Draft;
+  readonly variables: Variables;
+  /** What is not made of steps. */
+  readonly base?: Partial<Flow>;
+  /** What a flow of ours has: nothing is added to it. */
+  readonly whole?: Partial<Flow>;
+}
+
+/** What a conversion is for. */
+export interface Target {
+  readonly report: Report;
+  /** What services take and answer, as lint knows it. */
+  readonly contracts?: Surroundings['contracts'];
+}
+
+/** A flow, and from which node each of its screens comes. */
+export interface Assembled {
+  readonly flow: Flow;
+  readonly nodes: ReadonlyMap<string, string>;
+}
+
+/** As the schema of flows says. */
+const VARIABLES_MAX = 1_000;
+const MORE_KEYS = ['98', '99', '#', '*', '##'];
+
+/** A flow as its steps say, before lint has seen it. */
+export function assembleFlow({ draft, variables, base = {}, whole: known }: Unfinished): Assembled {
+  const { start, screens, nodes } = makeScreens(draft);
+  const taken = new Set(Object.values(screens).flatMap(listKeys));
+  const whole: Flow = {
+    flow: draft.flow,
+    version: 1,
+    start,
+    ...(known ?? {
+      langs: draft.langs,
+      keys: { back: false, home: false, more: MORE_KEYS.find((key) => !taken.has(key)) ?? false },
+      ...base,
+    }),
+    vars: {},
+    screens,
+  };
+  const { flow: sound, problems } = parseFlow(JSON.stringify(whole), `${draft.flow}.flow.json`);
+  if (!sound) throw refuseFlow(draft.flow, problems);
+  const kept = dropUnread(sound, variables);
+  const vars = { ...declareUsed(kept, variables.all), ...known?.vars };
+  const count = Object.keys(vars).length;
+  if (count > VARIABLES_MAX)
+    throw refuseFile(
+      `the flow "${draft.flow}"`,
+      `it needs ${count} variables, and ${VARIABLES_MAX} is the most. Split it into flows that enter each other`,
+    );
+  return { flow: { ...kept, vars }, nodes };
+}
+
+/** Flows that enter each other, without what lint refuses in them. */
+export function finishFlows(assembled: readonly Assembled[], target: Target): Flow[] {
+  const others = new Map(assembled.map(({ flow }) => [flow.flow, flow]));
+  const finish = () => {
+    for (const { flow, nodes } of assembled)
+      others.set(flow.flow, finishFlow({ flow: others.get(flow.flow)!, nodes }, { ...target, others }));
+  };
+  finish();
+  // What one flow has lost, those that enter it must see.
+  finish();
+  return [...others.values()];
+}
+
+/** Changes what lint refuses; `others` are the flows that this one may enter. */
+function finishFlow({ flow, nodes }: Assembled, target: Target & { readonly others: ReadonlyMap<string, Flow> }): Flow {
+  const finished = repairFlow(flow, { ...target, nodes });
+  const vars = Object.fromEntries(
+    Object.entries(finished.vars ?? {}).filter(([name, variable]) => variable.secret || !isLost(name, flow, finished)),
+  );
+  return { ...finished, vars };
+}
+
+// A variable that only something used which had to be left out.
+function isLost(name: string, before: Flow, after: Flow): boolean {
+  return listNames(before).has(name) && !listNames(after).has(name);
+}
+
+function listKeys(screen: Screen): string[] {
+  return screen.type === 'menu' ? screen.options.map(({ key }, at) => key ?? String(at + 1)) : [];
+}
+
+function dropUnread(flow: Flow, { derived }: Variables): Flow {
+  for (let now = flow; ; ) {
+    const read = listReads(now);
+    const unread = new Set([...derived].filter((name) => !read.has(name)));
+    const next = { ...now, screens: mapSets(now.screens, (values) => dropNames(values, unread)) };
+    if (JSON.stringify(next) === JSON.stringify(now)) return now;
+    now = next;
+  }
+}
+
+function dropNames(values: Values, names: ReadonlySet<string>): Values | undefined {
+  const kept = Object.entries(values).filter(([name]) => !names.has(name));
+  return kept.length ? Object.fromEntries(kept) : undefined;
+}
+
+// Objects with names of their own.
+const UNSET = new Set(['with', 'accept', 'output']);
+
+type Sets = { readonly [id: string]: Screen };
+
+function mapSets(screens: Sets, change: (values: Values) => Values | undefined): Sets {
+  const visit = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(visit);
+    if (typeof value !== 'object' || value === null) return value;
+    const entries = Object.entries(value).flatMap(([key, inner]) => {
+      if (key !== 'set') return [[key, UNSET.has(key) ? inner : visit(inner)]];
+      const changed = change(inner as Values);
+      return changed ? [[key, changed]] : [];
+    });
+    return Object.fromEntries(entries);
+  };
+  return visit(screens) as Sets;
+}
+
+function listReads(flow: Flow): Set<string> {
+  const { expressions, wordings } = collectParts(flow);
+  return new Set([
+    ...expressions.flatMap(({ compiled }) => (compiled.ok ? compiled.value.names : [])),
+    ...wordings.flatMap(({ compiled }) => (compiled.ok ? compiled.value.paths.map(({ root }) => root) : [])),
+  ]);
+}
+
+function listNames(flow: Flow): Set<string> {
+  const writes = collectParts(flow).writes.filter(({ of }) => of === undefined);
+  return new Set([...listReads(flow), ...writes.map(({ name }) => name), ...listCompared(flow)]);
+}
+
+function listCompared(flow: Flow): string[] {
+  return Object.values(flow.screens).flatMap((screen) =>
+    screen.type === 'input' && typeof screen.accept?.sameAs === 'string' ? [screen.accept.sameAs] : [],
+  );
+}
+
+function declareUsed(flow: Flow, all: ReadonlyMap<string, Variable>): { readonly [name: string]: Variable } {
+  const used = listNames(flow);
+  const always = (flow.langs?.length ?? 0) > 1 ? ['lang'] : [];
+  const names = [...new Set([...all.keys(), ...used, ...always])].filter(
+    (name) => used.has(name) || always.includes(name),
+  );
+  const lang: Variable = { type: 'string', default: flow.langs?.[0] ?? 'en', max: 20 };
+  const fallback = (name: string): Variable => (name === 'lang' ? lang : { type: 'string' });
+  return Object.fromEntries(
+    names.filter((name) => name !== 'row' && name !== 'error').map((name) => [name, all.get(name) ?? fallback(name)]),
+  );
+}

@@ -1,0 +1,176 @@
+// Where a way of a step leads: through what is only said and set on it, to the screen at which something happens. What is said without a
+// wait is put above that screen, so that a caller is not made to press a key for every message; one step may then become several
+// screens, each with another text above it.
+
+import type { Text, Values, Way } from '../../format/flow.ts';
+import { FLOW_LIMITS } from '../../limits.ts';
+import { uniqueNames } from '../names.ts';
+import { refuseFile } from '../source.ts';
+import {
+  isSilent,
+  joinSaid,
+  listPrinted,
+  type Next,
+  readsAny,
+  type Said,
+  SILENCE,
+  type Step,
+  type StepWay,
+  type Words,
+} from './step.ts';
+
+export interface Draft {
+  readonly flow: string;
+  /** By their keys. */
+  readonly steps: ReadonlyMap<string, Step>;
+  readonly start: Next;
+  /** What nothing may lead to, and is kept. */
+  readonly roots?: readonly string[];
+  readonly langs: readonly string[];
+  /** Another flow enters this one: the words of its ends are not shown. */
+  readonly isCalled: boolean;
+  /** What its ends give to the flow that entered it. */
+  readonly output?: Values;
+  readonly onNote: (node: string, what: string, reason: string) => void;
+}
+
+/** Texts that wait for a screen to be shown on: the keys of their steps, and all of them together. */
+export interface Pending {
+  readonly keys: readonly string[];
+  readonly said: Said;
+}
+
+/** A screen that is still to be made. */
+export interface Work {
+  readonly id: string;
+  readonly step: Step;
+  readonly pending: Pending;
+}
+
+export interface Router {
+  readonly draft: Draft;
+  /** Screens to make; making one may add others. */
+  readonly queue: Work[];
+  name(wish: string): string;
+  /** The screen that a step leads to, where nothing can be set on the way. */
+  target(next: Next, pending: Pending): string;
+  way(way: StepWay, pending: Pending): Way;
+  text(words: Words): Text;
+}
+
+export const NOTHING: Pending = { keys: [], said: SILENCE };
+/** Screens that one step may become, and messages that may stand above one. */
+const COPIES_MAX = 8;
+const MESSAGES_MAX = 6;
+
+export function makeRouter(draft: Draft): Router {
+  const ids = new Map<string, string>();
+  const copies = new Map<string, number>();
+  const queue: Work[] = [];
+  const name = uniqueNames();
+  let count = 0;
+
+  const allocate = (key: string, step: Step, pending: Pending): string => {
+    const known = ids.get(key);
+    if (known !== undefined) return known;
+    if (++count > FLOW_LIMITS.screensPerFlow)
+      throw refuseFile(`the flow "${draft.flow}"`, `it becomes more than ${FLOW_LIMITS.screensPerFlow} screens`);
+    const id = name(step.name);
+    ids.set(key, id);
+    queue.push({ id, step, pending });
+    return id;
+  };
+  const lastSaid = (keys: readonly string[], fallback: string) => {
+    const step = draft.steps.get(keys.at(-1) ?? '');
+    return { node: step?.node ?? '', name: step?.name ?? fallback };
+  };
+  const message = (next: Next, { keys, said }: Pending): string => {
+    const step: Step = { kind: 'say', ...lastSaid(keys, 'message'), said, waits: true, next };
+    return allocate(`message ${next} ${keys}`, step, NOTHING);
+  };
+  const screenOf = (key: string, step: Step, pending: Pending): string => {
+    const own = `step ${key} ${pending.keys}`;
+    const made = copies.get(key) ?? 0;
+    if (!ids.has(own) && pending.keys.length && made >= COPIES_MAX) return message(key, pending);
+    if (!ids.has(own)) copies.set(key, made + 1);
+    return allocate(own, step, pending);
+  };
+  const end = (pending: Pending): string => {
+    if (draft.isCalled && !isSilent(pending.said)) return message(undefined, pending);
+    return allocate(`end ${pending.keys}`, { kind: 'end', ...lastSaid(pending.keys, 'end'), said: SILENCE }, pending);
+  };
+  const needsMessage = (step: Step, { said }: Pending): boolean => {
+    if (step.kind === 'enter') return !isSilent(said);
+    const set = passOf(step)?.set;
+    if (set) return isTouched(said, Object.keys(set));
+    return step.kind === 'call' && step.save !== undefined && isTouched(said, [step.save]);
+  };
+
+  const follow = ({ next, set: given = {}, track: tracked }: StepWay, before: Pending, maySet: boolean): Way => {
+    let [key, pending, set, track] = [next, before, given, tracked];
+    const leadTo = (to: string): Way => ({
+      ...(Object.keys(set).length && { set }),
+      to,
+      ...(track !== undefined && { track }),
+    });
+    for (const seen = new Set<string>(); ; ) {
+      const step = key === undefined ? undefined : draft.steps.get(key);
+      if (key === undefined || !step) return leadTo(end(pending));
+      if (seen.has(key) && isSilent(pending.said)) return leadTo(end(pending));
+      if (seen.has(key) || needsMessage(step, pending)) return leadTo(message(key, pending));
+      seen.add(key);
+      const pass = passOf(step);
+      if (step.kind === 'say' && !step.waits && pending.keys.length < MESSAGES_MAX) {
+        pending = { keys: [...pending.keys, key], said: joinSaid(pending.said, step.said) };
+        key = step.next;
+      } else if (pass && isFoldable(pass, { set, track, maySet })) {
+        set = { ...set, ...pass.set };
+        track ??= pass.track;
+        key = pass.next;
+      } else return leadTo(screenOf(key, step, pending));
+    }
+  };
+  return {
+    draft,
+    queue,
+    name,
+    target: (next, pending) => follow({ next }, pending, false).to,
+    way: ({ when, ...way }, pending) => ({ ...(when !== undefined && { when }), ...follow(way, pending, true) }),
+    text: (words) => makeText(words, draft.langs),
+  };
+}
+
+/** The only way of a step that asks nothing and decides nothing. */
+function passOf(step: Step): StepWay | undefined {
+  if (step.decorate) return undefined;
+  if (step.kind === 'assign')
+    return { set: step.values, next: step.next, ...(step.track !== undefined && { track: step.track }) };
+  const [only] = step.kind === 'split' && step.ways.length === 1 ? step.ways : [];
+  return only?.when === undefined ? only : undefined;
+}
+
+interface Before {
+  readonly set: Values;
+  readonly track: string | undefined;
+  readonly maySet: boolean;
+}
+
+// All values of a way are computed from what was before it.
+function isFoldable({ set = {}, track }: StepWay, before: Before): boolean {
+  const isEmpty = Object.keys(set).length === 0 && track === undefined;
+  if (isEmpty || !before.maySet) return isEmpty;
+  return (track === undefined || before.track === undefined) && !readsAny(Object.values(set), Object.keys(before.set));
+}
+
+function isTouched(said: Said, names: readonly string[]): boolean {
+  if (isSilent(said)) return false;
+  const printed = listPrinted(said);
+  return names.some((name) => printed.has(name)) || readsAny(Object.values(said.values), names);
+}
+
+/** One text where all languages say the same, else one for each. */
+function makeText(words: Words, langs: readonly string[]): Text {
+  const first = langs.map((lang) => words[lang]).find((one) => one !== undefined) ?? Object.values(words)[0] ?? '';
+  const texts = langs.map((lang) => [lang, words[lang] ?? first] as const);
+  return texts.every(([, one]) => one === first) ? first : Object.fromEntries(texts);
+}

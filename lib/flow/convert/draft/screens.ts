@@ -1,0 +1,178 @@
+// Steps → screens: a row for each kind of step.
+
+import type { Option, Screen, Text, Way } from '../../format/flow.ts';
+import { type Draft, makeRouter, NOTHING, type Pending, type Router } from './route.ts';
+import { isSilent, joinSaid, readsAny, type Said, type Step, type StepOption, type StepWay } from './step.ts';
+
+export interface Screens {
+  readonly start: string;
+  readonly screens: { readonly [id: string]: Screen };
+  /** Id of a screen → the node that it comes from. */
+  readonly nodes: ReadonlyMap<string, string>;
+}
+
+const OPTIONS_MAX = 500;
+const WAYS_MAX = 200;
+const GO_ON = 'OK';
+const LAST_WORDS = 'Goodbye.';
+
+/** The screens of these steps, from the start on. */
+export function makeScreens(draft: Draft): Screens {
+  const router = makeRouter(draft);
+  const screens: Record<string, Screen> = {};
+  const nodes = new Map<string, string>();
+  const start = router.target(draft.start, NOTHING);
+  for (const root of draft.roots ?? []) router.target(root, NOTHING);
+  for (let at = 0; at < router.queue.length; at++) {
+    const { id, step, pending } = router.queue[at]!;
+    const isWait = step.kind === 'wait';
+    const found = isWait ? step.resolve(isSilent(pending.said) ? undefined : pending.said, pending.keys) : step;
+    // What a wait resolves to has taken what was said before into its own text.
+    const built = build(found, { router, pending: isWait ? NOTHING : pending });
+    const decorate = found.decorate ?? ((screen: Screen) => screen);
+    nodes.set(id, step.node);
+    const screen = decorate(built.screen);
+    if (!readsAny(screen, Object.keys(built.values))) {
+      screens[id] = screen;
+      continue;
+    }
+    const to = router.name(shownName(id));
+    screens[id] = { type: 'branch', branch: [{ set: built.values, to }] };
+    screens[to] = screen;
+    nodes.set(to, step.node);
+  }
+  return { start, screens, nodes };
+}
+
+/** The name of a screen whose values are computed in a branch before it, which has its name. */
+export function shownName(id: string): string {
+  return `${id.slice(0, 50)}_shown`;
+}
+
+interface Place {
+  readonly router: Router;
+  readonly pending: Pending;
+}
+
+interface Built {
+  readonly screen: Screen;
+  /** What must be computed before it is shown. */
+  readonly values: Said['values'];
+}
+
+type Kinds = { readonly [kind in Exclude<Step['kind'], 'wait'>]: (step: Step & { kind: kind }, place: Place) => Built };
+
+function build(step: Step, place: Place): Built {
+  return (KINDS as { readonly [kind: string]: (step: Step, place: Place) => Built })[step.kind]!(step, place);
+}
+
+const KINDS: Kinds = {
+  say: ({ said, next }, place) => {
+    const go = { id: 'ok', text: GO_ON, ...place.router.way({ next }, NOTHING) };
+    return showing(said, place, (text) => ({ type: 'menu', text, options: [go] }));
+  },
+  assign: ({ values, track, next }, { router, pending }) => {
+    const way = { set: values, next, ...(track !== undefined && { track }) };
+    return silent({ type: 'branch', branch: [router.way(way, pending)] });
+  },
+  split: ({ ways, node }, place) => {
+    const branch = makeWays(ways, { ...place, node });
+    return silent({ type: 'branch', branch: typeof branch === 'string' ? [{ to: branch }] : branch });
+  },
+  choose: ({ said, options, error, node }, place) => {
+    if (options.length > OPTIONS_MAX)
+      place.router.draft.onNote(node, `${options.length} options`, `A menu has at most ${OPTIONS_MAX} of them.`);
+    const kept = options.slice(0, OPTIONS_MAX).map((one) => makeOption(one, place.router));
+    const refusal = error && { error: place.router.text(error) };
+    return showing(said, place, (text) => ({ type: 'menu', text, options: kept, ...refusal }));
+  },
+  ask: ({ said, save, accept, error, otherwise, set, next }, place) => {
+    const { router } = place;
+    const { to, ...more } = router.way({ next, ...(set && { set }) }, NOTHING);
+    const refused = otherwise && { attempts: otherwise.attempts, else: router.target(otherwise.next, NOTHING) };
+    return showing(said, place, (text) => ({
+      type: 'input',
+      text,
+      save,
+      ...(accept && { accept }),
+      ...(error && { error: router.text(error) }),
+      ...refused,
+      ...(more.set && { set: more.set }),
+      to,
+    }));
+  },
+  pick: ({ said, items, row, empty, error, save, way }, place) => {
+    const { router } = place;
+    const { when: _, ...next } = way ? router.way(way, NOTHING) : { to: '' };
+    return showing(said, place, (text) => ({
+      type: 'list',
+      text,
+      items,
+      row: router.text(row),
+      ...(empty && { empty: router.text(empty) }),
+      ...(error && { error: router.text(error) }),
+      ...(way && { pick: { ...(save !== undefined && { save }), ...next } }),
+    }));
+  },
+  call: ({ service, with: given, save, timeout, retry, done, fail, node }, place) =>
+    silent({
+      type: 'call',
+      service,
+      with: given,
+      ...(timeout !== undefined && { timeout }),
+      ...(retry !== undefined && { retry }),
+      ...(save !== undefined && { save }),
+      done: makeWays(done, { ...place, node }),
+      fail: makeWays(fail, { ...place, node }),
+    }),
+  enter: ({ flow, with: given, save, done, node }, { router }) =>
+    silent({
+      type: 'flow',
+      flow,
+      ...(Object.keys(given).length && { with: given }),
+      ...(save !== undefined && { save }),
+      done: makeWays(done, { router, pending: NOTHING, node }),
+    }),
+  end: ({ said, node }, place) => {
+    const { draft } = place.router;
+    const output = draft.output && Object.keys(draft.output).length ? { output: draft.output } : {};
+    if (!isSilent(joinSaid(place.pending.said, said)))
+      return showing(said, place, (text) => ({ type: 'end', text, ...output }));
+    if (!draft.isCalled) draft.onNote(node, 'an end', `Nothing is said there; the caller reads "${LAST_WORDS}".`);
+    return silent({ type: 'end', text: LAST_WORDS, ...output });
+  },
+};
+
+const silent = (screen: Screen): Built => ({ screen, values: {} });
+
+function showing(said: Said, { router, pending }: Place, make: (text: Text) => Screen): Built {
+  const all = joinSaid(pending.said, said);
+  return { screen: make(router.text(all.words)), values: all.values };
+}
+
+function makeOption({ id, text, key, hidden, ...way }: StepOption, router: Router): Option {
+  const { when, ...on } = router.way(way, NOTHING);
+  return {
+    id,
+    text: router.text(text),
+    ...(key !== undefined && { key }),
+    ...(hidden && { hidden }),
+    ...(when !== undefined && { when }),
+    ...on,
+  };
+}
+
+function makeWays(list: readonly StepWay[], { router, pending, node }: Place & { node: string }): string | Way[] {
+  const last = list.at(-1) ?? { next: undefined };
+  const kept = list.length > WAYS_MAX ? [...list.slice(0, WAYS_MAX - 1), last] : list.length ? list : [last];
+  if (list.length > WAYS_MAX)
+    router.draft.onNote(
+      node,
+      `${list.length} ways`,
+      `A screen has at most ${WAYS_MAX} of them; the others are left out.`,
+    );
+  const ways = kept.map((one) => router.way(one, pending));
+  const [only] = ways;
+  const isPlain = ways.length === 1 && only!.set === undefined && only!.track === undefined && only!.when === undefined;
+  return isPlain ? only!.to : ways;
+}

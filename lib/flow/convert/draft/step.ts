@@ -1,0 +1,155 @@
+// Steps: what flows of other programs do, one thing at a time, before screens are made of them. A step leads to others by their keys.
+
+import type { Screen, Values } from '../../format/flow.ts';
+
+/** A template of a flow in each language. */
+export type Words = { readonly [lang: string]: string };
+
+/** Words, and values that variables must get before they are shown. */
+export interface Said {
+  readonly words: Words;
+  readonly values: Values;
+}
+
+/** Key of a step; undefined is the end. */
+export type Next = string | undefined;
+
+interface AnyStep {
+  /** Id of the node or block that it comes from. */
+  readonly node: string;
+  /** What its screen should be called. */
+  readonly name: string;
+  /** Puts in what only flows have. */
+  readonly decorate?: (screen: Screen) => Screen;
+}
+
+/** A way on, with what happens on it. */
+export interface StepWay {
+  readonly when?: string;
+  readonly set?: Values;
+  readonly track?: string;
+  readonly next: Next;
+}
+
+export interface StepOption extends StepWay {
+  readonly id: string;
+  readonly text: Words;
+  readonly key?: string;
+  readonly hidden?: boolean;
+}
+
+/** Says something; it is shown above what comes next, or `waits` for the caller to go on. */
+export interface Say extends AnyStep {
+  readonly kind: 'say';
+  readonly said: Said;
+  readonly waits: boolean;
+  readonly next: Next;
+}
+
+export interface Assign extends AnyStep {
+  readonly kind: 'assign';
+  readonly values: Values;
+  readonly track?: string;
+  readonly next: Next;
+}
+
+export interface Choose extends AnyStep {
+  readonly kind: 'choose';
+  readonly said: Said;
+  readonly options: readonly StepOption[];
+  readonly error?: Words;
+}
+
+export interface Ask extends AnyStep {
+  readonly kind: 'ask';
+  readonly said: Said;
+  readonly save: string;
+  readonly accept?: { readonly [rule: string]: Values[string] };
+  readonly error?: Words;
+  /** Where a refused answer leads, at once or after so many. */
+  readonly otherwise?: { readonly attempts: number; readonly next: Next };
+  readonly set?: Values;
+  readonly next: Next;
+}
+
+/** A wait whose meaning depends on what was said before it: a list of options makes it a menu. */
+export interface Wait extends AnyStep {
+  readonly kind: 'wait';
+  resolve(before: Said | undefined, keys: readonly string[]): Choose | Ask;
+}
+
+export interface Pick extends AnyStep {
+  readonly kind: 'pick';
+  readonly said: Said;
+  readonly items: string;
+  readonly row: Words;
+  readonly empty?: Words;
+  readonly error?: Words;
+  readonly save?: string;
+  readonly way?: StepWay;
+}
+
+export interface Split extends AnyStep {
+  readonly kind: 'split';
+  readonly ways: readonly StepWay[];
+}
+
+export interface Call extends AnyStep {
+  readonly kind: 'call';
+  readonly service: string;
+  readonly with: Values;
+  readonly save?: string;
+  readonly timeout?: string;
+  readonly retry?: number;
+  readonly done: readonly StepWay[];
+  readonly fail: readonly StepWay[];
+}
+
+export interface Enter extends AnyStep {
+  readonly kind: 'enter';
+  /** Name of the flow. */
+  readonly flow: string;
+  readonly with: Values;
+  readonly save?: string | undefined;
+  readonly done: readonly StepWay[];
+}
+
+export interface End extends AnyStep {
+  readonly kind: 'end';
+  readonly said: Said;
+}
+
+export type Step = Say | Assign | Choose | Ask | Wait | Pick | Split | Call | Enter | End;
+
+export const SILENCE: Said = { words: {}, values: {} };
+
+export function isSilent({ words }: Said): boolean {
+  return Object.values(words).every((text) => text.trim() === '');
+}
+
+/** One after the other, each in its own lines. */
+export function joinSaid(first: Said, second: Said): Said {
+  if (isSilent(first)) return { words: second.words, values: { ...first.values, ...second.values } };
+  if (isSilent(second)) return { words: first.words, values: { ...first.values, ...second.values } };
+  const langs = [...new Set([...Object.keys(first.words), ...Object.keys(second.words)])];
+  const pick = (words: Words, lang: string) => words[lang] ?? Object.values(words)[0] ?? '';
+  const words = Object.fromEntries(
+    langs.map((lang) => [lang, `${pick(first.words, lang)}\n${pick(second.words, lang)}`]),
+  );
+  return { words, values: { ...first.values, ...second.values } };
+}
+
+/** Names of the variables that templates print. */
+export function listPrinted({ words }: Said): Set<string> {
+  const names = Object.values(words).flatMap((text) =>
+    [...text.matchAll(/(?<!\\)\{\{\s*([A-Za-z_]\w*)/g)].map((found) => found[1]!),
+  );
+  return new Set(names);
+}
+
+/** Whether an expression or a value reads one of these variables. */
+export function readsAny(value: unknown, names: Iterable<string>): boolean {
+  const text = JSON.stringify(value) ?? '';
+  for (const name of names) if (new RegExp(`\\b${name}\\b`).test(text)) return true;
+  return false;
+}

@@ -1,0 +1,62 @@
+// The variables of a flow while it is made: what each holds, and which are worth keeping only where something reads them.
+
+import type { Variable } from '../../format/flow.ts';
+import type { Kind, Made } from '../excellent/made.ts';
+import { makeVariableName, uniqueNames } from '../names.ts';
+
+export interface Variables {
+  /** The variable of a key of the other program, such as `results favorite_color`. */
+  name(key: string, wish: string, variable?: VariableWish): string;
+  /** A variable of this very name. */
+  declare(name: string, variable: Variable): string;
+  /** A new one for a value that has to be computed before it is shown. */
+  compute(kind: Kind): string;
+  read(name: string): Made;
+  /** Says that a variable holds numbers after all. */
+  makeNumber(name: string): void;
+  readonly all: ReadonlyMap<string, Variable>;
+  readonly derived: ReadonlySet<string>;
+}
+
+export interface VariableWish extends Partial<Variable> {
+  /** Left out, with what sets it, where nothing reads it. */
+  readonly isDerived?: boolean;
+}
+
+const KINDS: { readonly [type in Variable['type']]: Kind } = {
+  string: 'text',
+  number: 'number',
+  boolean: 'boolean',
+  object: 'object',
+  array: 'object',
+};
+
+export function makeVariables(): Variables {
+  const all = new Map<string, Variable>();
+  const derived = new Set<string>();
+  const names = new Map<string, string>();
+  const unique = uniqueNames(['lang', 'phoneNumber']);
+  const declare = (name: string, variable: Variable): string => {
+    if (!all.has(name)) all.set(name, variable);
+    return name;
+  };
+  return {
+    all,
+    derived,
+    declare,
+    name: (key, wish, { isDerived, type = 'string', ...more } = {}) => {
+      const known = names.get(key);
+      if (known !== undefined) return known;
+      const name = unique(makeVariableName(wish));
+      names.set(key, name);
+      if (isDerived) derived.add(name);
+      return declare(name, { type, ...more });
+    },
+    compute: (kind) => {
+      const name = unique('shown');
+      return declare(name, { type: kind === 'number' ? 'number' : kind === 'boolean' ? 'boolean' : 'string' });
+    },
+    makeNumber: (name) => all.set(name, { ...all.get(name), type: 'number' }),
+    read: (name) => ({ source: name, kind: KINDS[all.get(name)?.type ?? 'string'], isTight: true }),
+  };
+}

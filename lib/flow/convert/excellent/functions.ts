@@ -1,0 +1,145 @@
+// Functions of Excellent that flows can express: a closed table by name. FLOIP and RapidPro share most of them.
+
+import {
+  type Dialect,
+  joinTexts,
+  lowerText,
+  type Made,
+  makeConstant,
+  tight,
+  toCondition,
+  toNumber,
+  toText,
+  Untranslatable,
+} from './made.ts';
+import { TEST_NAMES, testConditions } from './tests.ts';
+
+type Call = (args: readonly Made[], dialect: Dialect) => Made;
+
+const textCall =
+  (name: string): Call =>
+  ([value]) => ({ source: `${name}(${toText(need(value))})`, kind: 'text' });
+
+const numberCall =
+  (name: string): Call =>
+  (args) => {
+    const numbers = args.map((arg) => {
+      const number = toNumber(arg);
+      return arg.kind === 'number' && arg.isTight !== true ? number : guard(number);
+    });
+    return { source: `${name}(${numbers.join(', ')})`, kind: 'number' };
+  };
+
+// Flows end a conversation when a function gets nothing where it takes a number.
+function guard(number: string): string {
+  return /^-?\d/.test(number) ? number : `${tight(number)} == null ? 0 : ${number}`;
+}
+
+const logic =
+  (word: 'and' | 'or'): Call =>
+  (args) => {
+    if (args.length === 0) throw new Untranslatable(`${word} has no arguments`);
+    return { source: args.map((arg) => tightCondition(arg)).join(` ${word} `), kind: 'boolean' };
+  };
+
+const tightCondition = (made: Made): string => {
+  const condition = toCondition(made);
+  return / (?:and|or) | \? /.test(condition) ? `(${condition})` : condition;
+};
+
+const choose: Call = ([test, yes = makeConstant(true), no = makeConstant(false)]) => {
+  const kind = yes.kind === no.kind ? yes.kind : 'unknown';
+  return { source: `${tight(toCondition(need(test)))} ? ${tight(yes.source)} : ${tight(no.source)}`, kind };
+};
+
+const orElse: Call = ([value, other]) => {
+  const made = need(value);
+  const text = made.kind === 'text' || made.kind === 'unknown' ? ` or ${tight(made.source)} == ''` : '';
+  const kind = made.kind === need(other).kind ? made.kind : 'unknown';
+  return { source: `${tight(made.source)} == null${text} ? ${tight(other!.source)} : ${tight(made.source)}`, kind };
+};
+
+const ARRAY = '\u0000array:';
+
+const list: Call = (args) => ({ source: ARRAY + JSON.stringify(args), kind: 'unknown' });
+
+const isInList: Call = ([value, array]) => {
+  if (!array?.source.startsWith(ARRAY))
+    throw new Untranslatable('flows can look only into an array that is written out');
+  const items = JSON.parse(array.source.slice(ARRAY.length)) as Made[];
+  if (items.length === 0) return makeConstant(false);
+  const tests = items.map((item) => `lower(${toText(need(value))}) == ${lowerText(item)}`);
+  return { source: tests.join(' or '), kind: 'boolean' };
+};
+
+const between: Call = ([value, least, most]) => {
+  const number = tight(toNumber(need(value)));
+  return {
+    source: `${number} >= ${tight(toNumber(need(least)))} and ${number} <= ${tight(toNumber(need(most)))}`,
+    kind: 'boolean',
+  };
+};
+
+const asNumber: Call = ([value]) => ({ source: toNumber(need(value)), kind: 'number', isTight: true });
+
+const join: Call = (args) => {
+  if (args.length === 0) return makeConstant('');
+  return args.length === 1 ? { source: toText(args[0]!), kind: 'text' } : joinTexts(args);
+};
+
+const TABLE: { readonly [name: string]: Call } = {
+  upper: textCall('upper'),
+  lower: textCall('lower'),
+  len: ([value]) => ({ source: `len(${toText(need(value))})`, kind: 'number' }),
+  abs: numberCall('abs'),
+  max: numberCall('max'),
+  min: numberCall('min'),
+  round: numberCall('round'),
+  sum: (args) => ({
+    source: args.map((arg) => `(${guard(toNumber(arg))})`).join(' + '),
+    kind: 'number',
+  }),
+  if: choose,
+  and: logic('and'),
+  or: logic('or'),
+  not: ([value]) => ({ source: `not (${toCondition(need(value))})`, kind: 'boolean' }),
+  boolean: ([value]) => ({ source: toCondition(need(value)), kind: 'boolean' }),
+  number: asNumber,
+  value: asNumber,
+  text: join,
+  concatenate: join,
+  concat: join,
+  clean: ([value]) => need(value),
+  default: orElse,
+  between,
+  in: isInList,
+  array: list,
+  contains: ([part, whole]) => ({
+    source: `contains(lower(${toText(need(whole))}), ${lowerText(need(part))})`,
+    kind: 'boolean',
+  }),
+  isnumber: ([value]) => ({ source: `num(${need(value).source}) != null`, kind: 'boolean' }),
+};
+const SAME: readonly (readonly [string, string])[] = [['text_length', 'len']];
+
+/** By name in small letters. */
+export const FUNCTION_TABLE: ReadonlyMap<string, Call> = new Map([
+  ...Object.entries(TABLE),
+  ...SAME.map(([name, other]) => [name, TABLE[other]!] as const),
+  ...TEST_NAMES.map((name) => [name, testCall(name)] as const),
+]);
+
+// The tests of routers are functions too.
+function testCall(name: string): Call {
+  return ([operand, ...args]) => {
+    const made = testConditions(name, need(operand), args);
+    if ('why' in made) throw new Untranslatable(made.why);
+    return { source: made.conditions.map((one) => `(${one})`).join(' or '), kind: 'boolean' };
+  };
+}
+
+function need(made: Made | undefined): Made {
+  if (!made) throw new Untranslatable('an argument is missing');
+  if (made.source.startsWith(ARRAY)) throw new Untranslatable('a list can stand only inside IN()');
+  return made;
+}

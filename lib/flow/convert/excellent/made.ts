@@ -1,0 +1,107 @@
+// What expressions of Excellent become: an expression of a flow with the kind of its value, and conversions between kinds.
+
+export type Kind = 'text' | 'number' | 'boolean' | 'object' | 'unknown';
+
+/** An expression of a flow, and the kind of its value. */
+export interface Made {
+  readonly source: string;
+  readonly kind: Kind;
+  /** A constant, where it is one. */
+  readonly value?: null | boolean | number | string;
+  /** A name, a constant or a call: needs no parentheses. */
+  readonly isTight?: boolean;
+}
+
+/** What a path such as `results.color.value` is here, or why it is nothing. */
+export type Resolve = (steps: readonly string[]) => Made | { readonly why: string };
+
+export interface Dialect {
+  /** Whether `=` takes large and small letters as the same. */
+  readonly isCaseless: boolean;
+  readonly resolve: Resolve;
+}
+
+/** Ends the translation of an expression; its message is the reason. */
+export class Untranslatable extends Error {}
+
+export function joinTexts(parts: readonly Made[]): Made {
+  if (parts.length === 1) return parts[0]!;
+  return { source: parts.map((part) => toText(part)).join(' + '), kind: 'text' };
+}
+
+export function makeConstant(value: null | boolean | number | string): Made {
+  if (typeof value === 'string') return { source: quote(value), kind: 'text', value, isTight: true };
+  const kind = value === null ? 'unknown' : typeof value === 'number' ? 'number' : 'boolean';
+  return { source: writeNumber(value), kind, value, isTight: true };
+}
+
+function writeNumber(value: null | boolean | number): string {
+  if (typeof value === 'number' && !/^-?\d+(?:\.\d+)?$/.test(String(value)))
+    throw new Untranslatable(`the number ${value} cannot be written in a flow`);
+  if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)
+    throw new Untranslatable(`the number ${value} is too large to be exact`);
+  return String(value);
+}
+
+/** A text in quotes, as expressions of flows have it. */
+export function quote(text: string): string {
+  const escaped = text.replace(/[\\']/g, '\\$&').replace(/\n/g, '\\n').replace(/\t/g, '\\t');
+  return `'${escaped}'`;
+}
+
+/** As a text; nothing is an empty one. */
+export function toText(made: Made): string {
+  if (made.value !== undefined) return quote(made.value === null ? '' : String(made.value));
+  return made.kind === 'text' && made.isTight !== true ? `(${made.source})` : `str(${made.source})`;
+}
+
+export function lowerText(made: Made): string {
+  return typeof made.value === 'string' ? quote(made.value.toLowerCase()) : `lower(${toText(made)})`;
+}
+
+/** As a number; null where it is none, which is neither greater nor less than anything. */
+export function toNumber(made: Made): string {
+  if (made.kind === 'number') return made.source;
+  if (typeof made.value === 'string' && made.value.trim() !== '' && !Number.isNaN(Number(made.value)))
+    return makeConstant(Number(made.value)).source;
+  return `num(${made.source})`;
+}
+
+/** As a number to compute with: 0 where it is none, because computing with nothing ends a conversation. */
+export function toAmount(made: Made): string {
+  if (made.kind === 'number' && (made.value !== undefined || made.isTight !== true)) return made.source;
+  const number = toNumber(made);
+  return `(${number} == null ? 0 : ${number})`;
+}
+
+/** As a condition: neither nothing, nor 0, nor false, nor an empty text. */
+export function toCondition({ source, kind, value, isTight }: Made): string {
+  if (value !== undefined) return value ? 'true' : 'false';
+  const one = tight(source);
+  if (kind === 'boolean') return isTight ? `${one} == true` : source;
+  if (kind === 'object') return `${one} != null`;
+  const empties = { text: [`''`], number: ['0'], unknown: [`''`, '0', 'false'] }[kind];
+  return ['null', ...empties].map((empty) => `${one} != ${empty}`).join(' and ');
+}
+
+/** In parentheses, unless it is a single word, number, text or call, or stands in some already. */
+export function tight(source: string): string {
+  const isWord = /^(?:[\w.]+(?:\[\d+\])*|'(?:[^'\\]|\\.)*')$/.test(source);
+  return isWord || isEnclosed(source) ? source : `(${source})`;
+}
+
+/** `name( … )` or `( … )` with nothing behind. */
+function isEnclosed(source: string): boolean {
+  const open = /^\w*\(/.exec(source)?.[0].length;
+  if (open === undefined) return false;
+  let depth = 0;
+  let isQuoted = false;
+  for (let at = open - 1; at < source.length; at++) {
+    const sign = source[at];
+    if (isQuoted && sign === '\\') at++;
+    else if (sign === "'") isQuoted = !isQuoted;
+    else if (!isQuoted && sign === '(') depth++;
+    else if (!isQuoted && sign === ')' && --depth === 0) return at === source.length - 1;
+  }
+  return false;
+}

@@ -1,0 +1,137 @@
+// Excellent, the expression language of FLOIP and RapidPro: text → tree. Loosest first: comparisons, &, + and -, * and /, ^, minus.
+// Grammar: FLOIP flow specification, "Expressions"; goflow, "Excellent".
+
+export type Node =
+  | { readonly kind: 'value'; readonly value: null | boolean | number | string }
+  | { readonly kind: 'path'; readonly steps: readonly string[] }
+  | { readonly kind: 'call'; readonly name: string; readonly args: readonly Node[] }
+  | { readonly kind: 'binary'; readonly sign: string; readonly left: Node; readonly right: Node }
+  | { readonly kind: 'minus'; readonly of: Node };
+
+/** The tree, or why there is none. */
+export type Parsed = { readonly root: Node } | { readonly why: string };
+
+const DEPTH_MAX = 40;
+const CHARS_MAX = 4_000;
+const TOKEN =
+  /\s*(?:(\d+(?:\.\d+)?)|"((?:[^"\\]|\\.|"")*)"|'((?:[^'\\]|\\.)*)'|([\p{L}_][\p{L}\p{N}_]*)|(<>|<=|>=|!=|=>|==|[-+*/^&=<>(),.[\]]))/uy;
+const LEVELS: readonly (readonly string[])[] = [
+  ['=', '==', '!=', '<>', '<', '<=', '>', '>='],
+  ['&'],
+  ['+', '-'],
+  ['*', '/'],
+  ['^'],
+];
+const CONSTANTS = new Map<string, null | boolean>([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
+
+interface Token {
+  readonly kind: 'number' | 'text' | 'name' | 'sign' | 'end';
+  readonly text: string;
+}
+
+class Unreadable extends Error {}
+
+/** Reads an expression without its `@`. Never throws. */
+export function parseExcellent(source: string): Parsed {
+  try {
+    if (source.length > CHARS_MAX) throw new Unreadable(`it has more than ${CHARS_MAX} characters`);
+    return { root: readTree(readTokens(source)) };
+  } catch (error) {
+    if (error instanceof Unreadable) return { why: error.message };
+    throw error;
+  }
+}
+
+function readTokens(source: string): Token[] {
+  const tokens: Token[] = [];
+  for (TOKEN.lastIndex = 0; ; ) {
+    const at = TOKEN.lastIndex;
+    const found = TOKEN.exec(source);
+    if (!found) {
+      const rest = source.slice(at).trim();
+      if (rest) throw new Unreadable(`it has ${JSON.stringify(rest.slice(0, 20))}, which cannot be read`);
+      return [...tokens, { kind: 'end', text: '' }];
+    }
+    const [, number, double, single, name, sign] = found;
+    if (number !== undefined) tokens.push({ kind: 'number', text: number });
+    else if (name !== undefined) tokens.push({ kind: 'name', text: name });
+    else if (sign !== undefined) tokens.push({ kind: 'sign', text: sign });
+    else tokens.push({ kind: 'text', text: readEscapes(double?.replace(/""/g, '"') ?? single ?? '') });
+  }
+}
+
+function readEscapes(text: string): string {
+  return text.replace(/\\(.)/gsu, (_, sign: string) => ({ n: '\n', t: '\t' })[sign] ?? sign);
+}
+
+function readTree(tokens: readonly Token[]): Node {
+  let next = 0;
+  let depth = 0;
+  const peek = () => tokens[next]!;
+  const take = (sign: string) => peek().kind === 'sign' && peek().text === sign && ++next > 0;
+  const need = (sign: string) => {
+    if (!take(sign)) throw new Unreadable(`"${sign}" is missing before "${peek().text || 'its end'}"`);
+  };
+  const binary = (level: number): Node => {
+    if (level === LEVELS.length) return prefix();
+    let left = binary(level + 1);
+    for (let sign = peek(); sign.kind === 'sign' && LEVELS[level]!.includes(sign.text); sign = peek()) {
+      next++;
+      left = { kind: 'binary', sign: sign.text, left, right: binary(level + 1) };
+    }
+    return left;
+  };
+  const deeper = <T>(read: () => T): T => {
+    if (++depth > DEPTH_MAX) throw new Unreadable(`it nests deeper than ${DEPTH_MAX} levels`);
+    const result = read();
+    depth--;
+    return result;
+  };
+  const prefix = (): Node => (take('-') ? { kind: 'minus', of: deeper(prefix) } : primary());
+  const primary = (): Node => {
+    const token = tokens[next++]!;
+    if (token.kind === 'number') return { kind: 'value', value: Number(token.text) };
+    if (token.kind === 'text') return { kind: 'value', value: token.text };
+    if (token.kind === 'name') return named(token.text);
+    if (token.text !== '(') throw new Unreadable(`"${token.text || 'its end'}" stands where a value should`);
+    const inner = deeper(() => binary(0));
+    need(')');
+    return inner;
+  };
+  const named = (name: string): Node => {
+    const constant = CONSTANTS.get(name.toLowerCase());
+    if (constant !== undefined && peek().text !== '(' && peek().text !== '.') return { kind: 'value', value: constant };
+    if (take('(')) return { kind: 'call', name: name.toLowerCase(), args: deeper(listArguments) };
+    return { kind: 'path', steps: [name.toLowerCase(), ...listSteps()] };
+  };
+  const listArguments = (): Node[] => {
+    const args: Node[] = [];
+    if (take(')')) return args;
+    do args.push(binary(0));
+    while (take(','));
+    need(')');
+    return args;
+  };
+  const listSteps = (): string[] => {
+    const steps: string[] = [];
+    for (;;) {
+      if (take('.')) {
+        const { kind, text } = tokens[next++]!;
+        if (kind !== 'name' && kind !== 'number') throw new Unreadable('a name is missing after "."');
+        steps.push(...text.split('.'));
+      } else if (take('[')) {
+        const { kind, text } = tokens[next++]!;
+        if (kind !== 'number' && kind !== 'text') throw new Unreadable('only a number or text may stand in [ ]');
+        steps.push(text);
+        need(']');
+      } else return steps;
+    }
+  };
+  const root = binary(0);
+  if (peek().kind !== 'end') throw new Unreadable(`"${peek().text}" is not expected`);
+  return root;
+}

@@ -1,0 +1,114 @@
+// Trees of Excellent → expressions of flows. Excellent converts between kinds of values wherever it must; here every conversion is
+// written out, because flows never convert.
+
+import { FLOW_LIMITS } from '../../limits.ts';
+import { FUNCTION_TABLE } from './functions.ts';
+import {
+  type Dialect,
+  joinTexts,
+  lowerText,
+  type Made,
+  makeConstant,
+  tight,
+  toAmount,
+  toNumber,
+  toText,
+  Untranslatable,
+} from './made.ts';
+import type { Node } from './parse.ts';
+
+export type Translated = Made | { readonly why: string };
+
+/** The expression that gives the same value, or why there is none. Never throws. */
+export function translateTree(root: Node, dialect: Dialect): Translated {
+  try {
+    const made = translate(root, dialect);
+    if (made.source.length <= FLOW_LIMITS.expressionChars) return made;
+    return { why: `as an expression of a flow it has more than ${FLOW_LIMITS.expressionChars} characters` };
+  } catch (error) {
+    if (error instanceof Untranslatable) return { why: error.message };
+    throw error;
+  }
+}
+
+function translate(node: Node, dialect: Dialect): Made {
+  switch (node.kind) {
+    case 'value':
+      return makeConstant(node.value);
+    case 'path': {
+      const found = dialect.resolve(node.steps);
+      if ('why' in found) throw new Untranslatable(found.why);
+      return found;
+    }
+    case 'minus': {
+      const of = translate(node.of, dialect);
+      if (typeof of.value === 'number') return makeConstant(-of.value);
+      return { source: `-${tight(toAmount(of))}`, kind: 'number' };
+    }
+    case 'call': {
+      const call = FUNCTION_TABLE.get(node.name);
+      if (!call) throw new Untranslatable(`flows have no function like ${node.name}`);
+      return call(
+        node.args.map((arg) => translate(arg, dialect)),
+        dialect,
+      );
+    }
+    case 'binary':
+      return BINARY[node.sign]!(translate(node.left, dialect), translate(node.right, dialect), dialect);
+  }
+}
+
+type Binary = (left: Made, right: Made, dialect: Dialect) => Made;
+
+const arithmetic =
+  (sign: string): Binary =>
+  (left, right) => ({ source: `${tight(toAmount(left))} ${sign} ${tight(toAmount(right))}`, kind: 'number' });
+
+const BINARY: { readonly [sign: string]: Binary } = {
+  '=': compareEqual('=='),
+  '==': compareEqual('=='),
+  '!=': compareEqual('!='),
+  '<>': compareEqual('!='),
+  '<': compareOrder('<'),
+  '<=': compareOrder('<='),
+  '>': compareOrder('>'),
+  '>=': compareOrder('>='),
+  '&': (left, right) => joinTexts([left, right]),
+  '+': arithmetic('+'),
+  '-': arithmetic('-'),
+  '*': arithmetic('*'),
+  '/': (left, right) => {
+    if (typeof right.value !== 'number' || right.value === 0)
+      throw new Untranslatable('it divides by something that may be zero, which would end the conversation');
+    return { source: `${tight(toAmount(left))} / ${right.source}`, kind: 'number' };
+  },
+  '^': () => {
+    throw new Untranslatable('flows have no powers');
+  },
+};
+
+function compareEqual(sign: '==' | '!='): Binary {
+  return (left, right, { isCaseless }) => {
+    const [one, other] = left.value !== undefined ? [right, left] : [left, right];
+    const test = (a: string, b: string): Made => ({ source: `${a} ${sign} ${b}`, kind: 'boolean' });
+    if (other.value === null) return test(tight(one.source), 'null');
+    if (typeof other.value === 'boolean' && one.kind === 'boolean') return test(tight(one.source), other.source);
+    if (typeof other.value === 'number' || one.kind === 'number' || other.kind === 'number')
+      return test(tight(toNumber(one)), tight(toNumber(other)));
+    const hasCase = other.value === undefined || hasLetters(String(other.value));
+    if (!isCaseless || !hasCase) return test(toText(one), toText(other));
+    return test(`lower(${toText(one)})`, lowerText(other));
+  };
+}
+
+function compareOrder(sign: string): Binary {
+  return (left, right) => {
+    const isText = [left, right].some(({ value }) => typeof value === 'string' && Number.isNaN(Number(value)));
+    const [a, b] = isText ? [toText(left), toText(right)] : [tight(toNumber(left)), tight(toNumber(right))];
+    return { source: `${a} ${sign} ${b}`, kind: 'boolean' };
+  };
+}
+
+function hasLetters(text: string): boolean {
+  return text.toLowerCase() !== text.toUpperCase();
+}

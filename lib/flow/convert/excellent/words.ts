@@ -1,0 +1,147 @@
+// Texts with `@` → templates and values of flows. What a template cannot print, such as a sum, goes into a variable first; what has no
+// counterpart is left out and told.
+
+import type { Value, Values } from '../../format/flow.ts';
+import { FLOW_LIMITS } from '../../limits.ts';
+import type { Said, Words } from '../draft/step.ts';
+import type { Variables } from '../draft/variables.ts';
+import { type Dialect, joinTexts, type Made, makeConstant } from './made.ts';
+import type { Node } from './parse.ts';
+import { splitTemplate, type TemplatePart } from './template.ts';
+import { translateTree } from './translate.ts';
+
+export interface Language extends Dialect {
+  /** Names that `@name` may begin with; any other is plain text. */
+  readonly roots: ReadonlySet<string>;
+  readonly variables: Variables;
+  readonly onNote: (node: string, what: string, reason: string) => void;
+}
+
+/** Longest text; what is longer fills many screens anyway. */
+const TEXT_CHARS = FLOW_LIMITS.templateChars - 200;
+const PATH = /^[A-Za-z]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*$/;
+
+/** What is said at a node, in each language. */
+export function translateWords(texts: Words, node: string, language: Language): Said {
+  const words: Record<string, string> = {};
+  const values: Record<string, Value> = {};
+  for (const [lang, text] of Object.entries(texts)) {
+    const parts = splitTemplate(cut(text, node, language), language.roots);
+    words[lang] = parts.map((part) => (part.kind === 'text' ? escapeBraces(part.text) : print(part, node))).join('');
+  }
+  return { words, values };
+
+  function print(slot: TemplatePart & { kind: 'slot' }, at: string): string {
+    const root = 'root' in slot.parsed ? slot.parsed.root : undefined;
+    const filtered = root && filterOf(root, language);
+    if (filtered) return filtered;
+    const made = translateSlot(slot, at, language);
+    if (!made) return '';
+    if (made.value !== undefined) return escapeBraces(made.value === null ? '' : String(made.value));
+    if (PATH.test(made.source)) return `{{${made.source}}}`;
+    const value = `=${made.source}`;
+    const known = Object.keys(values).find((one) => values[one] === value);
+    const name = known ?? language.variables.compute(made.kind);
+    values[name] = value;
+    return `{{${name}}}`;
+  }
+}
+
+/** A value made of a text with `@`; undefined where a part of it has no counterpart. */
+export function translateValue(text: string, node: string, language: Language): Value | undefined {
+  const made = translateTemplate(text, node, language);
+  if (!made) return undefined;
+  if (typeof made.value === 'string') return made.value.startsWith('=') ? `=${made.source}` : made.value;
+  return made.value !== undefined ? made.value : `=${made.source}`;
+}
+
+/** The expression that a text with `@` stands for; undefined where a part of it has no counterpart. */
+export function translateTemplate(text: string, node: string, language: Language): Made | undefined {
+  const parts = splitTemplate(cut(text, node, language), language.roots);
+  const made = parts.map((part) =>
+    part.kind === 'text' ? makeConstant(part.text) : translateSlot(part, node, language),
+  );
+  if (made.some((one) => one === undefined)) return undefined;
+  if (made.length === 0) return makeConstant('');
+  const joined = made.length === 1 ? made[0]! : joinTexts(made as Made[]);
+  if (joined.source.length <= FLOW_LIMITS.expressionChars) return joined;
+  language.onNote(
+    node,
+    text,
+    `It becomes an expression of more than ${FLOW_LIMITS.expressionChars} characters, and is left out.`,
+  );
+  return undefined;
+}
+
+/** The expression of one slot; undefined, and told, where there is none. */
+export function translateSlot(
+  { source, parsed }: TemplatePart & { readonly kind: 'slot' },
+  node: string,
+  language: Language,
+): Made | undefined {
+  const made = 'why' in parsed ? parsed : translateTree(parsed.root, language);
+  if (!('why' in made)) return made;
+  language.onNote(node, source, `It has no counterpart: ${made.why}. It is left out.`);
+  return undefined;
+}
+
+type Filter = (args: readonly Node[]) => string | undefined;
+
+const FILTERS: { readonly [call: string]: Filter } = {
+  upper: () => 'upper',
+  lower: () => 'lower',
+  format_number: ([, places]) => (places ? withNumber('number', places) : 'number'),
+  fixed: ([, places]) => (places ? withNumber('number', places) : 'number:2'),
+  if: orElse,
+  default: ([, other]) => (other?.kind === 'value' ? `default:'${escapeQuotes(String(other.value))}'` : undefined),
+};
+
+/** `IF(x = NULL, "none", x)` is what the filter `default` does. */
+function orElse([test, other, value]: readonly Node[]): string | undefined {
+  if (test?.kind !== 'binary' || test.sign !== '=' || other?.kind !== 'value' || value?.kind !== 'path')
+    return undefined;
+  const isSame = test.left.kind === 'path' && test.left.steps.join('.') === value.steps.join('.');
+  const isNull = test.right.kind === 'value' && test.right.value === null;
+  return isSame && isNull ? `default:'${escapeQuotes(String(other.value))}'` : undefined;
+}
+
+function withNumber(filter: string, node: Node): string | undefined {
+  return node.kind === 'value' && Number.isInteger(node.value) && Number(node.value) >= 0 && Number(node.value) <= 9
+    ? `${filter}:${node.value}`
+    : undefined;
+}
+
+/** `{{name|upper}}` for `upper(name)`. */
+function filterOf(root: Node, language: Language): string | undefined {
+  if (root.kind !== 'call' || !Object.hasOwn(FILTERS, root.name)) return undefined;
+  const of = root.name === 'if' ? root.args[2] : root.args[0];
+  if (of?.kind !== 'path') return undefined;
+  const filter = FILTERS[root.name]!(root.args);
+  const made = filter === undefined ? undefined : translateTree(of, language);
+  return made && 'source' in made && made.value === undefined && PATH.test(made.source)
+    ? `{{${made.source}|${filter}}}`
+    : undefined;
+}
+
+function cut(text: string, node: string, { onNote }: Language): string {
+  if (text.length <= TEXT_CHARS) return text;
+  onNote(node, text, `The text has ${text.length} characters; only the first ${TEXT_CHARS} are kept.`);
+  return text.slice(0, TEXT_CHARS);
+}
+
+function escapeBraces(text: string): string {
+  return text.replace(/(\\*)\{\{/g, (_, slashes: string) => `${slashes}${slashes}\\{{`);
+}
+
+function escapeQuotes(text: string): string {
+  return text.replace(/[\\']/g, '\\$&');
+}
+
+/** Values of several names; those without a counterpart are left out. */
+export function translateValues(texts: { readonly [name: string]: string }, node: string, language: Language): Values {
+  const entries = Object.entries(texts).flatMap(([name, text]) => {
+    const value = translateValue(text, node, language);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,179 @@
+// What the names of FLOIP's expressions are in a flow: properties of the contact and results of blocks become variables.
+
+import type { Variables } from '../draft/variables.ts';
+import { type Made, makeConstant } from '../excellent/made.ts';
+import type { Language } from '../excellent/words.ts';
+import { makeName, makeVariableName } from '../names.ts';
+
+export interface Context extends Language {
+  /** The variable of a property of the contact. */
+  property(key: string): string;
+  /** The variable of what a block gives. */
+  result(block: string): string;
+  /** Says that a block gives what this variable holds. */
+  alias(block: string, variable: string): void;
+  /** The same names at a block, where `block.value` is its own. */
+  at(variable: string): Context;
+  /** Properties that are used here: key → variable. */
+  readonly properties: ReadonlyMap<string, string>;
+  /** Results of the flow that was entered which are read here. */
+  readonly childReads: Set<string>;
+  /** Results of the entering flow that are read here: block → variable. */
+  readonly parentReads: Map<string, string>;
+  readonly child: string;
+  /** Blocks that give an answer of a webhook. */
+  readonly webhooks: ReadonlySet<string>;
+}
+
+export interface Surroundings {
+  readonly variables: Variables;
+  readonly langs: readonly string[];
+  readonly webhooks: ReadonlySet<string>;
+  /** What results are called, so that properties keep their names. */
+  readonly resultName?: (block: string) => string;
+  readonly onNote: Language['onNote'];
+}
+
+const ROOTS = new Set('contact run parent child results flow block session channel date'.split(' '));
+const MODE = 'USSD';
+
+type Found = Made | { readonly why: string };
+
+const unknown = (path: string): Found => ({ why: `${path} is nothing that flows know` });
+
+export function makeContext({
+  variables,
+  langs,
+  webhooks,
+  onNote,
+  resultName = (block) => block,
+}: Surroundings): Context {
+  if (langs.length > 1) variables.declare('lang', { type: 'string', default: langs[0]!, max: 20 });
+  const properties = new Map<string, string>();
+  const aliases = new Map<string, string>();
+  const childReads = new Set<string>();
+  const parentReads = new Map<string, string>();
+  const property = (key: string): string => {
+    const known = key.toLowerCase();
+    const named = Object.hasOwn(PROPERTIES, known) ? PROPERTIES[known] : undefined;
+    const name = named
+      ? variables.declare(named, { type: 'string', max: 20 })
+      : variables.name(`contact ${known}`, key);
+    properties.set(known, name);
+    return name;
+  };
+  const result = (block: string): string => {
+    const key = block.toLowerCase();
+    const type = webhooks.has(key) ? 'object' : 'string';
+    return aliases.get(key) ?? variables.name(`results ${key}`, makeVariableName(resultName(block)), { type });
+  };
+  const make = (own: string | undefined): Context => {
+    const context: Context = {
+      isCaseless: true,
+      roots: ROOTS,
+      variables,
+      onNote,
+      property,
+      result,
+      alias: (block, variable) => aliases.set(block.toLowerCase(), variable),
+      at: make,
+      properties,
+      childReads,
+      parentReads,
+      webhooks,
+      get child() {
+        return variables.name('child', 'child', { type: 'object' });
+      },
+      resolve: ([root = '', ...rest]) => {
+        if (root === 'block') return ofBlock(rest, own, variables);
+        return Object.hasOwn(ROOT_TABLE, root) ? ROOT_TABLE[root]!(rest, context) : bare(root, rest);
+      },
+    };
+    return context;
+  };
+  return make(undefined);
+}
+
+/** Properties that the door or the flow itself knows. */
+const PROPERTIES: { readonly [key: string]: string } = {
+  language: 'lang',
+  phone: 'phoneNumber',
+  preferred_urn: 'phoneNumber',
+  active_urn: 'phoneNumber',
+  urn: 'phoneNumber',
+};
+
+// `block.value = chocolate`: a single word that is no name stands for itself.
+function bare(root: string, rest: readonly string[]): Found {
+  return rest.length === 0 ? makeConstant(root) : unknown([root, ...rest].join('.'));
+}
+
+function ofBlock([part = 'value', ...more]: readonly string[], own: string | undefined, variables: Variables): Found {
+  if (own === undefined || more.length || (part !== 'value' && part !== 'response')) return unknown(`block.${part}`);
+  return variables.read(own);
+}
+
+type Root = (rest: readonly string[], context: Context) => Found;
+
+const contact: Root = ([part, key, ...more], context) => {
+  if (part === undefined) return unknown('contact');
+  if (part === 'groups' || part === 'urns') return unknown(`contact.${part}`);
+  const isNested = part === 'properties' && key !== undefined;
+  const name = context.property(isNested ? key : part);
+  const steps = (isNested ? more : [key, ...more]).filter(
+    (step) => step !== undefined && step !== 'value' && step !== '__value__',
+  );
+  return steps.length ? member(name, steps as string[]) : context.variables.read(name);
+};
+
+const results: Root = ([block, part = 'value', ...more], context) => {
+  if (block === undefined) return unknown('results');
+  const name = context.result(block);
+  if (context.webhooks.has(block)) return member(`${name}.body`, part === 'value' ? more : [part, ...more]);
+  const isPlain = part === 'value' || part === 'response' || part === '__value__';
+  return isPlain ? context.variables.read(name) : unknown(`results.${block}.${part}`);
+};
+
+const ROOT_TABLE: { readonly [root: string]: Root } = {
+  contact,
+  results,
+  session: ([key], context) => (key === undefined ? unknown('session') : context.variables.read(context.property(key))),
+  flow: ([part, ...more], context) => {
+    if (part === 'language') return context.variables.read(context.property('language'));
+    return part === 'mode' ? makeConstant(MODE) : results([part ?? '', ...more], context);
+  },
+  run: ([part, ...more], context) => {
+    if (part === 'language') return context.variables.read(context.property('language'));
+    if (part === 'mode') return makeConstant(MODE);
+    return part === 'results' ? results(more, context) : unknown(`run.${part ?? ''}`);
+  },
+  child: ([part, block, value = 'value'], context) => {
+    if (part !== 'results' || block === undefined || value !== 'value') return unknown(`child.${part ?? ''}`);
+    context.childReads.add(block);
+    return { source: `${context.child}.${makeName(block, 'result')}`, kind: 'unknown', isTight: true };
+  },
+  parent: ([part, block, value = 'value'], context) => {
+    if (part !== 'results' || block === undefined || value !== 'value') return unknown(`parent.${part ?? ''}`);
+    const name = context.variables.name(`parent ${block}`, `parent_${makeName(block, 'result')}`);
+    context.parentReads.set(block, name);
+    return context.variables.read(name);
+  },
+  channel: () => unknown('channel'),
+  date: () => unknown('date'),
+};
+
+function member(of: string, steps: readonly string[]): Found {
+  let source = of;
+  for (const step of steps) {
+    if (/^\d{1,6}$/.test(step)) source += `[${step}]`;
+    else if (/^[A-Za-z_]\w*$/.test(step)) source += `.${step}`;
+    else return { why: `"${step}" is no name that a path of a flow may have` };
+  }
+  return { source, kind: 'unknown', isTight: true };
+}
+
+/** The property of the contact that a variable is. */
+export function propertyOf(variable: string): string {
+  const known = { lang: 'language', phoneNumber: 'phone' } as const;
+  return Object.hasOwn(known, variable) ? known[variable as keyof typeof known] : variable;
+}

@@ -1,0 +1,62 @@
+// Texts that list what may be answered, as in "1. Balance": their lines, and the text around them.
+
+import type { Words } from './draft/step.ts';
+
+export interface Listing {
+  /** The text without the lines. */
+  readonly text: Words;
+  readonly items: readonly ListedItem[];
+}
+
+export interface ListedItem {
+  /** What is typed. */
+  readonly key: string;
+  readonly text: Words;
+}
+
+const MARKED = /^\s*[([]?(\d{1,3}|[A-Za-z]|[*#]{1,2})\s*[.):\]–-]\s*(\S.*)$/;
+const BARE = /^\s*(\d{1,2})\s+(\S.*)$/;
+
+/** The options that a text lists in every language, each under the same key; undefined when it lists none. */
+export function readListing(words: Words): Listing | undefined {
+  const read = Object.entries(words).map(([lang, text]) => [lang, readLines(text)] as const);
+  const [first] = read;
+  if (!first || first[1].items.length === 0) return undefined;
+  const keys = first[1].items.map(({ key }) => key);
+  const isSame = read.every(([, { items }]) => items.map(({ key }) => key).join('\n') === keys.join('\n'));
+  if (!isSame || new Set(keys).size < keys.length) return undefined;
+  return {
+    text: Object.fromEntries(read.map(([lang, { rest }]) => [lang, rest])),
+    items: keys.map((key, at) => ({
+      key,
+      text: Object.fromEntries(read.map(([lang, { items }]) => [lang, items[at]!.text])),
+    })),
+  };
+}
+
+function readLines(text: string): { rest: string; items: { key: string; text: string }[] } {
+  const lines = text.split('\n');
+  const pattern = lines.some((line) => MARKED.test(line)) ? MARKED : BARE;
+  const items: { key: string; text: string }[] = [];
+  const rest: string[] = [];
+  for (const line of lines) {
+    const found = line.length > 200 ? null : pattern.exec(line);
+    if (found) items.push({ key: found[1]!, text: found[2]!.trim() });
+    else rest.push(line);
+  }
+  const isList = pattern === MARKED || items.length > 1;
+  return isList
+    ? {
+        rest: rest
+          .join('\n')
+          .replace(/\n{2,}/g, '\n')
+          .trim(),
+        items,
+      }
+    : { rest: text, items: [] };
+}
+
+/** Whether the options are numbered as a menu numbers them by itself. */
+export function isNumbered(keys: readonly string[]): boolean {
+  return keys.every((key, at) => key === String(at + 1));
+}

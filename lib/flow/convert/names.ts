@@ -1,0 +1,38 @@
+// Names of another program → names that flows may have: letters, digits and `_`, a letter first, none of them twice.
+
+import { isName } from '../format/flow.ts';
+
+const NAME_CHARS = 40;
+const RESERVED = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null', 'row', 'error', 'lang']);
+
+/** `favorite_color` for `Favorite Color`; `fallback` where nothing of it can be kept. */
+export function makeName(text: string, fallback: string): string {
+  const plain = text
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .replace(/[^A-Za-z0-9_]+/g, '_')
+    .replace(/^[_0-9]+|_+$/g, '')
+    .slice(0, NAME_CHARS)
+    .replace(/_+$/, '');
+  return isName(plain) && !RESERVED.has(plain.toLowerCase()) ? plain : fallback;
+}
+
+/** A variable's name for a key, the same one each time; a name that may stay is kept. */
+export function makeVariableName(key: string): string {
+  if (key === 'lang' || (isName(key) && !RESERVED.has(key.toLowerCase()))) return key;
+  return makeName(key, `v_${makeName(`v${key}`, 'value')}`);
+}
+
+/** Gives each wish a name of its own: `menu`, `menu_2`, `menu_3`. */
+export function uniqueNames(taken: Iterable<string> = []): (wish: string) => string {
+  const used = new Set(taken);
+  const counts = new Map<string, number>();
+  return (wish) => {
+    let name = wish;
+    let count = counts.get(wish) ?? 1;
+    while (used.has(name)) name = `${wish.slice(0, 56)}_${++count}`;
+    counts.set(wish, count);
+    used.add(name);
+    return name;
+  };
+}

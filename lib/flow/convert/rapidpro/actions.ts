@@ -1,0 +1,141 @@
+// Actions of RapidPro's nodes → steps: a table by type. What has no row is reported and left out.
+
+import type { Values } from '../../format/flow.ts';
+import type { Next, Step } from '../draft/step.ts';
+import { translateValue, translateWords } from '../excellent/words.ts';
+import { makeName } from '../names.ts';
+import { asObject, asText, type Foreign } from '../source.ts';
+import { type Context, makeKey, noteContact } from './context.ts';
+import type { ProFlow } from './file.ts';
+import { webhookStep } from './webhook.ts';
+
+export interface ActionPlace {
+  readonly flow: ProFlow;
+  readonly context: Context;
+  readonly node: string;
+  /** What the node itself is called. */
+  readonly name: string;
+  /** What comes after the action. */
+  readonly next: Next;
+  /** The step that enters another flow; undefined where that cannot be. */
+  enter(action: Foreign): Step | undefined;
+}
+
+type Make = (action: Foreign, place: ActionPlace) => Step | undefined;
+
+/** The step of an action; undefined where it has none. */
+export function actionStep(action: Foreign, place: ActionPlace): Step | undefined {
+  const type = asText(action.type) ?? 'no type';
+  if (Object.hasOwn(ACTIONS, type)) return ACTIONS[type]!(action, place);
+  const reason = Object.hasOwn(WITHOUT, type) ? WITHOUT[type]! : 'Flows have nothing like it; it is left out.';
+  place.context.onNote(place.node, type, reason);
+  return undefined;
+}
+
+const say: Make = (action, { flow, context, node, next, name }) => {
+  const media = ['attachments', 'template', 'templating', 'audio_url'].filter((key) => hasContent(action[key]));
+  for (const key of media)
+    context.onNote(node, `${action.type}.${key}`, 'A phone menu shows text only; it is left out.');
+  const said = translateWords(flow.words(action, 'text'), node, context);
+  return { kind: 'say', node, name, said, waits: false, next };
+};
+
+function hasContent(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && value !== '';
+}
+
+const assign = (values: Values, { node, next, name }: ActionPlace): Step => ({
+  kind: 'assign',
+  node,
+  name: `${name}_set`.slice(0, 60),
+  values,
+  next,
+});
+
+function setShared(kind: 'contact' | 'field', key: string, { text, place }: { text: unknown; place: ActionPlace }) {
+  const { context, node } = place;
+  const value = translateValue(typeof text === 'string' ? text : '', node, context);
+  noteContact(context, node, `${kind === 'field' ? 'set_contact_field' : `set_contact_${key}`} ${key}`);
+  return value === undefined ? undefined : assign({ [context.shared(kind, key)]: asTextValue(value) }, place);
+}
+
+// Results and fields are texts, whatever they look like.
+function asTextValue(value: Values[string]): Values[string] {
+  if (typeof value !== 'string') return String(value ?? '');
+  return value.startsWith('=') ? `=str(${value.slice(1)})` : value;
+}
+
+const ACTIONS: { readonly [type: string]: Make } = {
+  send_msg: say,
+  say_msg: say,
+  set_run_result: (action, place) => {
+    const { context, node } = place;
+    const name = asText(action.name) ?? 'result';
+    const value = translateValue(typeof action.value === 'string' ? action.value : '', node, context);
+    if (value === undefined) return undefined;
+    const category = asText(action.category);
+    return assign(
+      {
+        [context.result(name)]: asTextValue(value),
+        ...(category !== undefined && { [context.result(name, 'category')]: category }),
+      },
+      place,
+    );
+  },
+  set_contact_field: (action, place) => {
+    const field = asObject(action.field);
+    const key = asText(field.key) ?? makeKey(asText(field.name) ?? 'field');
+    return setShared('field', key, { text: action.value, place });
+  },
+  set_contact_name: (action, place) => setShared('contact', 'name', { text: action.name, place }),
+  set_contact_language: (action, place) => {
+    const { flow, context, node } = place;
+    const lang = asText(action.language) ?? '';
+    if (lang !== '' && !flow.langs.includes(lang))
+      context.onNote(
+        node,
+        `set_contact_language ${lang}`,
+        `The flow is not written in it; callers read "${flow.langs[0]}".`,
+      );
+    context.variables.declare('lang', { type: 'string', default: flow.langs[0]!, max: 20 });
+    context.sharedNames.set('contact language', 'lang');
+    return assign({ lang: lang || flow.langs[0]! }, place);
+  },
+  set_run_local: (action, place) => {
+    const { context, node } = place;
+    const name = context.variables.name(
+      `local ${asText(action.local) ?? ''}`,
+      `local_${makeName(asText(action.local) ?? '', 'value')}`,
+    );
+    const value = translateValue(typeof action.value === 'string' ? action.value : '', node, context);
+    if (value === undefined) return undefined;
+    if (action.operation !== 'increment') return assign({ [name]: asTextValue(value) }, place);
+    const more = typeof value === 'string' ? (value.startsWith('=') ? value.slice(1) : value) : String(value);
+    return assign({ [name]: `=str((num(${name}) == null ? 0 : num(${name})) + (${more}))` }, place);
+  },
+  call_webhook: (action, { context, node, next, name }) => webhookStep(action, { context, node, next, name }),
+  enter_flow: (action, place) => place.enter(action),
+};
+
+const NO_CONTACTS = 'Flows know no contacts; it is left out.';
+const TO_OTHERS = 'A phone menu speaks to its caller only; call a service that sends it. It is left out.';
+
+const WITHOUT: { readonly [type: string]: string } = {
+  add_contact_groups: NO_CONTACTS,
+  remove_contact_groups: NO_CONTACTS,
+  add_contact_urn: NO_CONTACTS,
+  set_contact_status: NO_CONTACTS,
+  set_contact_timezone: NO_CONTACTS,
+  set_contact_channel: NO_CONTACTS,
+  add_input_labels: 'Answers have no labels; it is left out.',
+  send_email: TO_OTHERS,
+  send_broadcast: TO_OTHERS,
+  start_session: TO_OTHERS,
+  open_ticket: TO_OTHERS,
+  request_optin: TO_OTHERS,
+  call_resthook: 'Subscribers of a resthook are not in the export; call a service of your own. It is left out.',
+  call_classifier: 'Flows do not understand free text; call a service of your own. It is left out.',
+  call_llm: 'Flows ask no model; call a service of your own. It is left out.',
+  transfer_airtime: 'Call a service of your own that transfers airtime. It is left out.',
+  play_audio: 'A phone menu shows text only; it is left out.',
+};

@@ -1,0 +1,185 @@
+// What the names of RapidPro's expressions are in a flow: results, fields and the contact become variables.
+
+import type { Variables } from '../draft/variables.ts';
+import { type Made, makeConstant } from '../excellent/made.ts';
+import type { Language } from '../excellent/words.ts';
+import { makeName } from '../names.ts';
+
+/** Variables that flows which enter each other share. */
+export type Shared = 'contact' | 'field' | 'global';
+
+export interface Context extends Language {
+  /** The variable of a result of the flow, or of a part of it. */
+  result(name: string, part?: 'value' | 'category' | 'input' | 'extra'): string;
+  shared(kind: Shared, key: string): string;
+  /** The last answer of the caller. */
+  readonly answer: string;
+  /** The answer of the last webhook. */
+  readonly webhook: string;
+  /** What the flow that was entered last gave back. */
+  readonly child: string;
+  /** Results of the flow that was entered which are read here, by their keys. */
+  readonly childReads: Set<string>;
+  /** Results of the entering flow that are read here: key → variable. */
+  readonly parentReads: Map<string, string>;
+  /** Shared variables that are used here: key → name. */
+  readonly sharedNames: Map<string, string>;
+}
+
+const ROOTS = new Set(
+  'contact fields results input urns run child parent webhook legacy_extra globals locals trigger resume node ticket'.split(
+    ' ',
+  ),
+);
+const NOT_KEPT = 'Flows know no contacts: the value is kept for one conversation. Call a service to keep it.';
+
+/** `favorite_color` for `Favorite Color`, as RapidPro makes keys. */
+export function makeKey(name: string): string {
+  return name
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '_')
+    .slice(0, 64);
+}
+
+export interface Surroundings {
+  readonly variables: Variables;
+  readonly langs: readonly string[];
+  readonly onNote: Language['onNote'];
+}
+
+export function makeContext({ variables, langs, onNote }: Surroundings): Context {
+  if (langs.length > 1) variables.declare('lang', { type: 'string', default: langs[0]!, max: 20 });
+  const childReads = new Set<string>();
+  const parentReads = new Map<string, string>();
+  const sharedNames = new Map<string, string>();
+  const result: Context['result'] = (name, part = 'value') => {
+    const key = makeKey(name);
+    const wish = makeName(key, 'result');
+    if (part === 'value') return variables.name(`results ${key}`, wish);
+    const type = part === 'extra' ? 'object' : 'string';
+    return variables.name(`results ${key} ${part}`, `${wish}_${part}`, { type, isDerived: true });
+  };
+  const shared: Context['shared'] = (kind, key) => {
+    const wish = `${kind === 'global' ? kind : 'contact'}_${makeName(makeKey(key), 'value')}`;
+    const name = variables.name(`${kind} ${key}`, wish);
+    sharedNames.set(`${kind} ${key}`, name);
+    return name;
+  };
+  const context: Context = {
+    isCaseless: false,
+    roots: ROOTS,
+    variables,
+    onNote,
+    result,
+    shared,
+    childReads,
+    parentReads,
+    sharedNames,
+    get answer() {
+      return variables.name('input', 'answer', { isDerived: true });
+    },
+    get webhook() {
+      return variables.name('webhook', 'webhook', { type: 'object' });
+    },
+    get child() {
+      return variables.name('child', 'child', { type: 'object' });
+    },
+    resolve: ([root = '', ...rest]) =>
+      ROOT_TABLE[root]?.(rest, context) ?? { why: `@${root} is nothing that flows know` },
+  };
+  return context;
+}
+
+type Found = Made | { readonly why: string };
+type Root = (rest: readonly string[], context: Context) => Found;
+
+const unknown = (path: string): Found => ({ why: `@${path} is nothing that flows know` });
+
+const results: Root = ([key, part = 'value', ...more], context) => {
+  if (key === undefined) return unknown('results');
+  const { variables } = context;
+  if (part === 'value') return variables.read(context.result(key));
+  if (part === 'category' || part === 'category_localized') return variables.read(context.result(key, 'category'));
+  if (part === 'input' || part === 'text') return variables.read(context.result(key, 'input'));
+  return part === 'extra' ? member(context.result(key, 'extra'), more) : unknown(`results.${key}.${part}`);
+};
+
+const fields: Root = ([key], context) =>
+  key === undefined ? unknown('fields') : context.variables.read(context.shared('field', key));
+
+const phone: Root = (_, { variables }) => variables.read(variables.declare('phoneNumber', { type: 'string', max: 16 }));
+
+const CONTACT: { readonly [part: string]: Root } = {
+  name: (_, context) => context.variables.read(context.shared('contact', 'name')),
+  first_name: (_, context) => context.variables.read(context.shared('contact', 'first_name')),
+  language: (_, { variables }) => variables.read(variables.declare('lang', { type: 'string', max: 20 })),
+  urn: phone,
+  tel: phone,
+  tel_e164: phone,
+  urns: phone,
+  fields,
+};
+
+const contact: Root = ([part = 'name', ...more], context) =>
+  Object.hasOwn(CONTACT, part) ? CONTACT[part]!(more, context) : unknown(`contact.${part}`);
+
+const ROOT_TABLE: { readonly [root: string]: Root } = {
+  results,
+  fields,
+  contact,
+  urns: ([scheme], context) => (scheme === 'tel' ? phone([], context) : unknown(`urns.${scheme ?? ''}`)),
+  input: ([part = 'text'], { variables, answer }) =>
+    part === 'text' ? variables.read(answer) : unknown(`input.${part}`),
+  run: ([part, ...more], context) => {
+    if (part === 'results') return results(more, context);
+    return part === 'status' ? makeConstant('active') : unknown(`run.${part ?? ''}`);
+  },
+  child: ([part, key, value = 'value'], context) => {
+    if (part === 'status' || (part === 'run' && key === 'status')) return makeConstant('completed');
+    if (part !== 'results' || key === undefined || value !== 'value') return unknown(`child.${part ?? ''}`);
+    context.childReads.add(key);
+    return { source: `${context.child}.${makeName(key, 'result')}`, kind: 'unknown', isTight: true };
+  },
+  parent: ([part, key, value = 'value'], context) => {
+    if (part === 'fields' && key !== undefined) return fields([key], context);
+    if (part === 'contact') return contact(key === undefined ? [] : [key], context);
+    if (part !== 'results' || key === undefined || value !== 'value') return unknown(`parent.${part ?? ''}`);
+    const name = context.variables.name(`parent ${key}`, `parent_${makeName(key, 'result')}`);
+    context.parentReads.set(key, name);
+    return context.variables.read(name);
+  },
+  webhook: ([part, ...more], { webhook }) => {
+    if (part === 'status') return { source: `${webhook}.status`, kind: 'number', isTight: true };
+    return part === 'headers'
+      ? unknown('webhook.headers')
+      : member(`${webhook}.body`, part === 'json' ? more : [part, ...more]);
+  },
+  legacy_extra: (rest, { webhook }) => member(`${webhook}.body`, rest),
+  globals: ([key], context) => {
+    if (key === undefined) return unknown('globals');
+    const name = context.shared('global', key);
+    context.onNote('', `@globals.${key}`, `Give the variable "${name}" its value as its "default".`);
+    return context.variables.read(name);
+  },
+  locals: ([key], { variables }) =>
+    key === undefined
+      ? unknown('locals')
+      : variables.read(variables.name(`local ${key}`, `local_${makeName(key, 'value')}`)),
+};
+
+function member(of: string, steps: readonly (string | undefined)[]): Found {
+  let source = of;
+  for (const step of steps) {
+    if (step === undefined) continue;
+    if (/^\d{1,6}$/.test(step)) source += `[${step}]`;
+    else if (/^[A-Za-z_]\w*$/.test(step)) source += `.${step}`;
+    else return { why: `"${step}" is no name that a path of a flow may have` };
+  }
+  return { source, kind: 'unknown', isTight: true };
+}
+
+/** Tells that a value of the contact is not kept. */
+export function noteContact(context: Context, node: string, what: string): void {
+  context.onNote(node, what, NOT_KEPT);
+}

@@ -1,0 +1,218 @@
+// A router that waits for a message → a menu where the message before it lists what may be answered, an input with a rule where one test
+// asks for one, else an input whose answer decides.
+
+import type { Values } from '../../format/flow.ts';
+import { compileAccept } from '../../run/accept.ts';
+import type { Ask, Choose, Next, Said, Step, StepOption, Wait, Words } from '../draft/step.ts';
+import { isSilent } from '../draft/step.ts';
+import { makeConstant } from '../excellent/made.ts';
+import { passesTest, splitWords } from '../excellent/tests.ts';
+import { isNumbered, type ListedItem, readListing } from '../listing.ts';
+import { makeName, uniqueNames } from '../names.ts';
+import type { Context } from './context.ts';
+import { type Category, keepResult, type ProCase, type ProRouter } from './router.ts';
+
+export interface WaitPlace {
+  readonly router: ProRouter;
+  readonly context: Context;
+  readonly name: string;
+  /** Key of the step itself, and of the one that decides by the answer. */
+  readonly key: string;
+  readonly split: string;
+  /** The variable that keeps the answer. */
+  readonly save: string;
+  /** Nothing else puts anything into it. */
+  readonly mayBeNumber: boolean;
+  /** What can be tapped instead of typed. */
+  readonly replies: readonly Words[];
+  step(key: string): Step | undefined;
+  /** Tells what is not the same where the answer decides. */
+  tellSplit(): void;
+}
+
+export function waitStep(place: WaitPlace): Wait {
+  const { router, name } = place;
+  return {
+    kind: 'wait',
+    node: router.node,
+    name,
+    resolve: (before, keys) => {
+      const said = before ?? { words: {}, values: {} };
+      const again = findAgain(router.otherwise.next, place, keys);
+      return makeMenu(said, again, place) ?? makeAsk(said, again, place);
+    },
+  };
+}
+
+/** How a wrong answer comes back to the question, and what it is told; undefined where it leads elsewhere. */
+type Again = { readonly error?: Words } | undefined;
+
+const HOPS_MAX = 10;
+
+function findAgain(next: Next, { key, step }: WaitPlace, shown: readonly string[]): Again {
+  let error: Words | undefined;
+  let at = next;
+  for (let hop = 0; hop < HOPS_MAX && at !== undefined; hop++) {
+    if (at === key) return error ? { error } : {};
+    const here = step(at);
+    const pass = here?.kind === 'split' && here.ways.length === 1 ? here.ways[0] : undefined;
+    if (pass && pass.when === undefined && !pass.set) {
+      at = pass.next;
+      continue;
+    }
+    if (here?.kind !== 'say' || here.waits) return undefined;
+    if (!shown.includes(at)) {
+      if (error || Object.keys(here.said.values).length) return undefined;
+      if (!isSilent(here.said)) error = here.said.words;
+    }
+    at = here.next;
+  }
+  return undefined;
+}
+
+function makeMenu(said: Said, again: Again, place: WaitPlace): Choose | undefined {
+  const { router, context, name, replies } = place;
+  // Where another answer leads elsewhere, a menu would not take it there.
+  if (!again && router.otherwise.next !== undefined) return undefined;
+  const listing = readListing(said.words);
+  const listed: readonly ListedItem[] =
+    listing?.items ?? replies.map((text) => ({ key: Object.values(text)[0] ?? '', text }));
+  if (listed.length === 0) return undefined;
+  const found = listed.map(({ key }) => findCase(router, key));
+  if (found.some((one) => one === undefined)) return undefined;
+  noteMenu(router, { again, context, keys: listed.map(({ key }) => key) });
+  const isKeyed = listing !== undefined && !isNumbered(listed.map(({ key }) => key));
+  const unique = uniqueNames();
+  const options = listed.map(({ key, text }, at): StepOption => {
+    const { category } = found[at]!;
+    const set = optionValues(place, category, key);
+    return {
+      id: unique(makeName(category.name.toLowerCase(), 'option')),
+      text,
+      ...(isKeyed && { key }),
+      ...(Object.keys(set).length && { set }),
+      next: category.next,
+    };
+  });
+  return {
+    kind: 'choose',
+    node: router.node,
+    name,
+    said: { words: listing?.text ?? said.words, values: said.values },
+    options,
+    ...(again?.error && { error: again.error }),
+  };
+}
+
+function optionValues({ router, context }: WaitPlace, category: Category, key: string): Values {
+  const value = makeConstant(key);
+  return { ...keepResult(router, category, { context, value }), [context.answer]: key };
+}
+
+function findCase({ cases }: ProRouter, answer: string): ProCase | undefined {
+  return cases.find(({ type, arguments: lists }) =>
+    lists.length
+      ? lists.some((list) => passesTest(type, answer, list) === true)
+      : passesTest(type, answer, []) === true,
+  );
+}
+
+const WORD_TESTS = ['has_any_word', 'has_all_words', 'has_phrase', 'has_only_phrase', 'has_only_text', 'has_beginning'];
+
+function noteMenu(
+  router: ProRouter,
+  { again, context, keys }: { again: Again; context: Context; keys: readonly string[] },
+): void {
+  const taken = new Set(keys.map((key) => key.toLowerCase()));
+  const words = router.cases
+    .filter(({ type }) => WORD_TESTS.includes(type))
+    .flatMap(({ arguments: lists }) => lists.flatMap((list) => list.flatMap(splitWords)))
+    .filter((word) => !taken.has(word));
+  if (words.length)
+    context.onNote(
+      router.node,
+      `words ${[...new Set(words)].join(', ')}`,
+      'A menu takes the keys that it lists; these words are no answer any more.',
+    );
+  if (!again)
+    context.onNote(
+      router.node,
+      `category ${router.otherwise.name}`,
+      'Any other answer ended the flow; a menu asks again.',
+    );
+}
+
+function makeAsk(said: Said, again: Again, place: WaitPlace): Ask {
+  const { router, context, name, save, split, tellSplit } = place;
+  if (isSilent(said)) context.onNote(router.node, 'a wait', 'Nothing was said before it; the caller reads "...".');
+  const asked = isSilent(said)
+    ? { words: { [Object.keys(said.words)[0] ?? 'und']: '...' }, values: said.values }
+    : said;
+  const base = { kind: 'ask', node: router.node, name, said: asked, save } as const;
+  const [only, ...more] = router.cases;
+  const accept = again && only && more.length === 0 ? acceptOf(only, place) : undefined;
+  if (!accept || !only) {
+    tellSplit();
+    return { ...base, set: { [context.answer]: `=${save}` }, next: split };
+  }
+  if (accept.number !== undefined) context.variables.makeNumber(save);
+  const value = context.variables.read(save);
+  const set = { ...keepResult(router, only.category, { context, value }), [context.answer]: `=str(${save})` };
+  return {
+    ...base,
+    accept,
+    ...(again?.error && { error: again.error }),
+    set,
+    next: only.category.next,
+  };
+}
+
+type Accept = NonNullable<Ask['accept']>;
+
+/** The rule of an input that asks for the same as a test. */
+function acceptOf(
+  { type, arguments: [list = []] }: ProCase,
+  { router, context, mayBeNumber }: WaitPlace,
+): Accept | undefined {
+  const numbers = list.map(Number);
+  if (type.startsWith('has_number') && (numbers.some(Number.isNaN) || !mayBeNumber)) return undefined;
+  const accept = Object.hasOwn(ACCEPT, type) ? ACCEPT[type]!(list, numbers) : undefined;
+  if (!accept || !compiles(accept)) return undefined;
+  if (NOTES[type]) context.onNote(router.node, type, NOTES[type]!);
+  return accept;
+}
+
+function compiles(accept: Accept): boolean {
+  try {
+    compileAccept(accept as Parameters<typeof compileAccept>[0]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const NUMBER = 'The answer has to be a number and nothing else; the test finds one inside a sentence, too.';
+const NOTES: { readonly [type: string]: string } = {
+  has_number: NUMBER,
+  has_number_between: NUMBER,
+  has_number_gte: NUMBER,
+  has_number_lte: NUMBER,
+  has_date: 'The date is typed as DDMMYYYY and kept as YYYY-MM-DD.',
+  has_phone: 'The number is typed with its country code; the default country of the workspace is not in the export.',
+  has_email: 'The answer has to be the address and nothing else.',
+};
+
+const ACCEPT: { readonly [type: string]: (list: readonly string[], numbers: readonly number[]) => Accept | undefined } =
+  {
+    has_text: () => ({ length: { min: 1 } }),
+    has_number: () => ({ number: true }),
+    has_number_between: (_, [min, max]) =>
+      min !== undefined && max !== undefined ? { number: { min, max } } : undefined,
+    has_number_gte: (_, [min]) => (min !== undefined ? { number: { min } } : undefined),
+    has_number_lte: (_, [max]) => (max !== undefined ? { number: { max } } : undefined),
+    has_date: () => ({ date: true }),
+    has_phone: () => ({ msisdn: true }),
+    has_email: () => ({ pattern: '[^@\\s]+@[^@\\s]+\\.[^@\\s]+' }),
+    has_pattern: ([pattern = '']) =>
+      pattern && !pattern.includes('@') ? { pattern: `(?is).*?(?:${pattern.trim()}).*` } : undefined,
+  };

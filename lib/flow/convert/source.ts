@@ -1,0 +1,84 @@
+// The text of a file of another program → its JSON, and careful looks into it: nothing there has the shape that it should until seen.
+
+import { TwinlineError } from '../../errors.ts';
+import { type Problem, problemLine } from '../format/problem.ts';
+import { outline, parseDocument } from '../format/source.ts';
+import { FLOW_LIMITS } from '../limits.ts';
+
+export type Foreign = { readonly [name: string]: unknown };
+
+/** Nodes or blocks of all flows in one file. */
+export const NODES_MAX = 10_000;
+/** Levels of lists and objects; exports of editors nest deeper than flows. */
+const DEPTH_MAX = FLOW_LIMITS.flowFileDepth * 2;
+export const FILE_BYTES_MAX = FLOW_LIMITS.flowFileBytes * 4;
+
+/** The JSON object of a text. Throws ERR_INPUT, saying what is wrong with the file and where. */
+export function readForeign(text: string, file: string): Foreign {
+  const value = readForeignValue(text, file);
+  if (!isObject(value)) throw refuseFile(file, 'it holds no JSON object. Give the file as its program exported it');
+  return value;
+}
+
+/** Any JSON value of a text; throws as {@link readForeign} does. */
+export function readForeignValue(text: string, file: string): unknown {
+  const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  const bytes = Buffer.byteLength(plain);
+  if (bytes > FILE_BYTES_MAX)
+    throw refuseFile(file, `it has ${bytes} bytes, and ${FILE_BYTES_MAX} is the most. Export fewer flows at once`);
+  const seen = outline(plain);
+  if (seen.depth > DEPTH_MAX)
+    throw refuseFile(file, `it nests ${seen.depth} levels deep, and ${DEPTH_MAX} is the most. Flatten its values`);
+  return parseJson(plain, file);
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The other parser knows where.
+    const { fault } = parseDocument(text, outline(text));
+    const where = fault && `line ${fault.line}, column ${fault.column}: ${fault.message} ${fault.fix}`;
+    throw refuseFile(file, where?.replace(/\.$/, '') ?? 'it is not JSON');
+  }
+}
+
+/** ERR_INPUT about a file that cannot be converted. */
+export function refuseFile(file: string, why: string): TwinlineError {
+  return new TwinlineError('ERR_INPUT', `Cannot convert ${file}: ${why}.`);
+}
+
+/** ERR_INPUT about a flow that cannot be made, with what is wrong with it. */
+export function refuseFlow(flow: string, problems: readonly Problem[]): TwinlineError {
+  const errors = problems.filter(({ severity }) => severity === 'error').map(problemLine);
+  return new TwinlineError('ERR_INPUT', [`Cannot make a sound flow of "${flow}".`, ...errors].join('\n'));
+}
+
+export function isObject(value: unknown): value is Foreign {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The object that a value is, or an empty one. */
+export function asObject(value: unknown): Foreign {
+  return isObject(value) ? value : {};
+}
+
+/** The objects of a list; whatever else is in it is left out. */
+export function asObjects(value: unknown): Foreign[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** The texts of a list. */
+export function asTexts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
+/** The text that a value is, or undefined; an empty text is none. */
+export function asText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** What an object has under a name, by itself; undefined when it has nothing there. */
+export function getOwn(object: Foreign, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}

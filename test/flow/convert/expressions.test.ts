@@ -1,0 +1,165 @@
+// Expressions and texts of FLOIP and RapidPro: what each becomes, that it gives what it gave there, and why some become nothing.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeVariables } from '../../../lib/flow/convert/draft/variables.ts';
+import { makeConstant } from '../../../lib/flow/convert/excellent/made.ts';
+import { parseExcellent } from '../../../lib/flow/convert/excellent/parse.ts';
+import { passesTest, testConditions } from '../../../lib/flow/convert/excellent/tests.ts';
+import { translateTree } from '../../../lib/flow/convert/excellent/translate.ts';
+import { translateWords } from '../../../lib/flow/convert/excellent/words.ts';
+import { readListing } from '../../../lib/flow/convert/listing.ts';
+import { makeContext } from '../../../lib/flow/convert/rapidpro/context.ts';
+import { compileExpression } from '../../../lib/flow/expression/expression.ts';
+import { compileTemplate } from '../../../lib/flow/expression/template.ts';
+import type { Json, JsonObject } from '../../../lib/store/store.ts';
+
+const test = suite('convert expressions');
+
+const notes: string[] = [];
+const context = makeContext({
+  variables: makeVariables(),
+  langs: ['eng'],
+  onNote: (_, what, reason) => notes.push(`${what} ${reason}`),
+});
+const scope: JsonObject = {
+  age: '17',
+  crop: 'Maize',
+  contact_name: 'Ann',
+  empty: '',
+  webhook: { status: 200, body: { price: 45, items: [{ id: 'a' }] } },
+};
+
+function translate(source: string, isCaseless = false) {
+  const parsed = parseExcellent(source);
+  assert.ok('root' in parsed, `${source}: ${'why' in parsed ? parsed.why : ''}`);
+  return translateTree(parsed.root, Object.create(context, { isCaseless: { value: isCaseless } }));
+}
+
+function evaluate(source: string, isCaseless = false) {
+  const made = translate(source, isCaseless);
+  assert.ok('source' in made, `${source}: ${'why' in made ? made.why : ''}`);
+  return compileExpression(made.source).evaluate(scope);
+}
+
+test('values are converted wherever Excellent converts them, and nothing ends a conversation', () => {
+  const cases: [string, unknown][] = [
+    ['results.age + 1', 18],
+    ['results.age > 9', true],
+    ['results.age = 17', true],
+    ['results.age = "17"', true],
+    ['results.missing + 1', 1],
+    ['results.missing > 1', false],
+    ['results.missing = null', true],
+    ['"a" & results.age & results.missing & 2', 'a172'],
+    ['upper(results.crop) & "!"', 'MAIZE!'],
+    ['if(results.age >= 18, "old", "young")', 'young'],
+    ['if(results.empty, 1, 2)', 2],
+    ['and(results.age, results.crop = "Maize")', true],
+    ['or(results.empty, false)', false],
+    ['default(results.missing, "none")', 'none'],
+    ['text_length(results.crop)', 5],
+    ['max(results.age, 20) - 1', 19],
+    ['abs(-3) * (2 + 1)', 9],
+    ['-results.age', -17],
+    ['10 / 4', 2.5],
+    ['webhook.price * 2', 90],
+    ['webhook.items[0].id', 'a'],
+    ['webhook.status = 200', true],
+    ['has_any_word(results.crop, "beans maize")', true],
+    ['1 + 2 * 3 = 7', true],
+  ];
+  for (const [source, expected] of cases) assert.equal(evaluate(source), expected, source);
+});
+
+test('FLOIP takes large and small letters as the same, RapidPro does not', () => {
+  assert.is(evaluate('results.crop = "maize"'), false);
+  assert.is(evaluate('results.crop = "maize"', true), true);
+  assert.is(evaluate('results.crop <> "MAIZE"', true), false);
+});
+
+test('what has no counterpart says why', () => {
+  const cases: [string, string][] = [
+    ['title(results.crop)', 'flows have no function like title'],
+    ['2 ^ 3', 'flows have no powers'],
+    ['1 / results.age', 'it divides by something that may be zero, which would end the conversation'],
+    ['contact.groups', '@contact.groups is nothing that flows know'],
+    ['nothing.known', '@nothing is nothing that flows know'],
+    ['upper()', 'an argument is missing'],
+  ];
+  for (const [source, why] of cases) assert.equal(translate(source), { why }, source);
+  for (const source of ['(1', '1 +', '"open', 'a b', '1 ? 2', '(x) => x', `${'('.repeat(60)}1${')'.repeat(60)}`])
+    assert.ok('why' in parseExcellent(source), source);
+});
+
+test('texts become templates: addresses of mail stay, braces are escaped, sums are computed first', () => {
+  const say = (text: string) => {
+    const { words, values } = translateWords({ eng: text }, 'n', context);
+    const all: { [name: string]: Json } = { ...scope };
+    for (const [name, value] of Object.entries(values))
+      all[name] = compileExpression(String(value).slice(1)).evaluate(scope);
+    return compileTemplate(words.eng!).render(all, 'en');
+  };
+  assert.is(
+    say('Hi @contact.name, write to me@example.org or @@contact.'),
+    'Hi Ann, write to me@example.org or @contact.',
+  );
+  assert.is(say('@results.crop. @(upper(results.crop)) @(results.age + 1)!'), 'Maize. MAIZE 18!');
+  assert.is(say('{{crop}} \\{{x'), '{{crop}} \\{{x');
+  assert.is(say('@(default(results.missing, "no ""one"))'), 'no "one');
+  assert.is(say('100% @ home @'), '100% @ home @');
+  notes.length = 0;
+  assert.is(say('A @(title(results.crop)) B'), 'A  B');
+  assert.equal(notes, [
+    '@(title(results.crop)) It has no counterpart: flows have no function like title. It is left out.',
+  ]);
+});
+
+test('tests of routers mean the same as conditions and for answers that are known', () => {
+  const cases: [string, string[], string, boolean][] = [
+    ['has_any_word', ['red rouge'], 'my RED car', true],
+    ['has_any_word', ['red'], 'reddish', false],
+    ['has_all_words', ['red car'], 'a car so red', true],
+    ['has_all_words', ['red bus'], 'a car so red', false],
+    ['has_phrase', ['red car'], 'my red car', true],
+    ['has_phrase', ['red car'], 'red my car', false],
+    ['has_only_phrase', ['red car'], 'Red Car', true],
+    ['has_only_text', ['Red'], 'red', false],
+    ['has_beginning', ['re'], 'Red', true],
+    ['has_text', [], '', false],
+    ['has_number', [], '12', true],
+    ['has_number', [], 'twelve', false],
+    ['has_number_eq', ['2'], '2', true],
+    ['has_number_between', ['1', '3'], '4', false],
+    ['has_number_lt', ['3'], '2', true],
+    ['has_number_lte', ['3'], '3', true],
+    ['has_number_gt', ['3'], '3', false],
+    ['has_number_gte', ['3'], '3', true],
+  ];
+  for (const [type, args, answer, expected] of cases) {
+    assert.is(passesTest(type, answer, args), expected, `${type} ${answer}`);
+    const made = testConditions(type, { source: 'answer', kind: 'text', isTight: true }, args.map(makeConstant));
+    assert.ok('conditions' in made, type);
+    const holds = made.conditions.some((one) => compileExpression(one).evaluate({ answer }) === true);
+    assert.is(holds, expected, `${type} ${args} of ${answer}: ${made.conditions}`);
+  }
+  assert.equal(testConditions('has_group', { source: 'a', kind: 'text' }, []), {
+    why: 'flows have no test like has_group',
+  });
+});
+
+test('options are read from a text when every language lists the same keys', () => {
+  assert.equal(readListing({ eng: 'Choose:\n1. One\n2) Two\n0 - Back\nThank you' }), {
+    text: { eng: 'Choose:\nThank you' },
+    items: [
+      { key: '1', text: { eng: 'One' } },
+      { key: '2', text: { eng: 'Two' } },
+      { key: '0', text: { eng: 'Back' } },
+    ],
+  });
+  assert.is(readListing({ eng: '1. One\n2. Two', swa: '1. Moja' }), undefined);
+  assert.is(readListing({ eng: 'In 2024 we were 5.' }), undefined);
+  assert.is(readListing({ eng: '1. One\n1. Two' }), undefined);
+});
+
+test.run();
