@@ -36,6 +36,10 @@ export interface Shown {
   input(view: View, input: Json): string | null;
   /** What the service of the call with this id gave. */
   output(id: string, output: Json): Json;
+  /** The variables, private ones masked. @default as they are */
+  context?(context: JsonObject): JsonObject;
+  /** What `render` gives, private values masked. @default as it is */
+  reply?(view: View): string;
 }
 
 /** What the engine must know to keep one kind of conversation. Everything here is pure. */
@@ -60,6 +64,10 @@ export interface Conversation {
   secretsIn?(context: JsonObject): readonly string[];
   /** What may be shown to those who watch; null for a secret. Without it they see neither inputs nor answers. */
   readonly shown?: Shown;
+  /** It holds private values: variables, inputs of calls and replies are sealed before they are stored. @default false */
+  readonly isPrivate?: boolean;
+  /** The texts of the private values in a context: what the error of a service may quote, and no log may hold. */
+  privateIn?(context: JsonObject): readonly string[];
   /** Milliseconds of silence after which a session is forgotten, where that is sooner than the engine's. */
   readonly ttlMs?: number;
   /** A rest of an older version in terms of this one, or undefined when it has no place here. */

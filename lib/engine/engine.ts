@@ -38,7 +38,10 @@ export interface EngineOptions<C extends Conversation = Conversation> {
   readonly services?: Services;
   /** @default the system clock */
   readonly clock?: Clock;
-  /** Seals records and proves secrets. Without it, sessions can be tampered with and secrets compared only in this process. */
+  /**
+   * Seals records and private values, and proves secrets. Without it, sessions can be tampered with, private values are
+   * stored as they are, and secrets are compared only in this process.
+   */
   readonly keyring?: Keyring;
   /** Seconds of silence before a session is forgotten, ≥ 1. @default 180 */
   readonly ttlSeconds?: number;

@@ -3,14 +3,15 @@
 
 import type { Clock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
-import { TwinlineError } from '../errors.ts';
+import { type ErrorCode, TwinlineError } from '../errors.ts';
 import { retryDelay } from '../retry.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import type { CallPolicy } from './conversation.ts';
+import { type KnownCall, knownCalls } from './known-calls.ts';
 import { ENGINE_LIMITS } from './limits.ts';
 import type { Answer } from './machine/step.ts';
 import type { SessionCall } from './session/record.ts';
-import { hasKnownCode, holdSecrets, keepSecrets } from './session/secret-calls.ts';
+import { hasKnownCode, holdPrivate, holdSecrets, keepSecrets } from './session/secret-calls.ts';
 
 /** Who is calling: the session and what its door knows about it. */
 export interface ServiceSession {
@@ -44,6 +45,8 @@ export interface CallRequest {
   readonly session: ServiceSession;
   /** Texts that must not come back in answers and errors. @default none */
   readonly secrets?: readonly string[];
+  /** Gives the texts that no log may show. @default none */
+  readonly privates?: (() => readonly string[]) | undefined;
 }
 
 const BACKOFF = { firstMs: ENGINE_LIMITS.callBackoffMs };
@@ -66,34 +69,27 @@ export interface Calls {
   readonly size: number;
 }
 
-interface Known {
+interface Known extends KnownCall {
   readonly answer: Promise<Answer>;
-  /** Milliseconds since 1970. */
-  readonly until: number;
   isRunning: boolean;
 }
 
 /** An answer stays until it is stored or its lease ends: the turn that waited for it may have to begin anew. */
 export function callRunner(given: Services, clock: Clock): Calls {
   const services = keepSecrets(given);
-  const known = new Map<string, Known>();
+  const known = knownCalls<Known>();
   let running = 0;
-  const dropStale = () => {
-    for (const [key, call] of known) {
-      if (call.until > clock.now()) return;
-      if (!call.isRunning) known.delete(key);
-    }
-  };
   return {
     start: (request) => {
       const { key, until } = request.call;
       const started = known.get(key);
       if (started) return started.answer;
-      dropStale();
+      known.dropStale(clock.now());
       running++;
       const answer = makeCall(services, clock, request).finally(() => {
         running--;
         call.isRunning = false;
+        known.settle(key, call, clock.now());
       });
       const call: Known = { answer, until, isRunning: true };
       known.set(key, call);
@@ -121,7 +117,7 @@ async function makeCall(services: Services, clock: Clock, request: CallRequest):
 type Try = { ok: true; output: Json } | { ok: false; retry: boolean; error: unknown };
 
 async function oneTry(service: Service, clock: Clock, request: CallRequest): Promise<Try> {
-  const { call, policy, session, input, secrets = [] } = request;
+  const { call, policy, session, input, secrets = [], privates } = request;
   const stop = new AbortController();
   const settled = new AbortController();
   const late = clock.wait(policy.timeoutMs, settled.signal).then((): Try => {
@@ -131,7 +127,10 @@ async function oneTry(service: Service, clock: Clock, request: CallRequest): Pro
   });
   // The service starts inside a promise, so that one that throws at once is a rejection too.
   const work = Promise.resolve()
-    .then(() => service(input, holdSecrets({ signal: stop.signal, idempotencyKey: call.key, session }, secrets, input)))
+    .then(() => {
+      const made = holdPrivate({ signal: stop.signal, idempotencyKey: call.key, session }, privates);
+      return service(input, holdSecrets(made, secrets, input));
+    })
     .then((output): Try => ({ ok: true, output: clean(output, call.service) }))
     .catch((error): Try => ({ ok: false, retry: !hasKnownCode(error) || error.retry, error }));
   const first = await Promise.race([work, late]);
@@ -150,6 +149,15 @@ function clean(output: unknown, service: string): Json {
     );
   return JSON.parse(text) as Json;
 }
+
+/** The codes that a call of any service may fail with, and when: `error` of a flow. Services have codes of their own besides. */
+export const CALL_ERRORS: { readonly [code in ErrorCode]?: string } = {
+  ERR_TIMEOUT: 'no try was answered within its `timeout`',
+  ERR_SERVICE: 'the service failed with an error of its own, whose words are kept back',
+  ERR_SERVICE_UNKNOWN: 'no service has this name',
+  ERR_INPUT: `the service answered more than ${COMMON_LIMITS.recordChars / 2} characters of JSON, or something of \`with\` is not as it must be`,
+  ERR_EXPRESSION: 'the service answered, and a `when` or `set` of `done` cannot be computed with that answer',
+};
 
 /** An error as a flow may see it: its code and the words of our own errors only, for others may quote secrets. */
 export function refusal(error: unknown): Answer {

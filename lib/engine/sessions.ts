@@ -5,7 +5,9 @@ import { TwinlineError } from '../errors.ts';
 import type { JsonObject } from '../store/store.ts';
 import { currentConversation, type Engine } from './engine.ts';
 import type { AtRest } from './machine/transition.ts';
-import { encodeRecord, openStored } from './session/record.ts';
+import { openStored } from './session/open.ts';
+import { openReply, sealRecord } from './session/private.ts';
+import { encodeRecord, type SessionRecord } from './session/record.ts';
 
 export interface SessionView {
   readonly conversation: string;
@@ -19,12 +21,26 @@ export interface SessionView {
   readonly reply: string;
 }
 
-/** A living session as it is stored, so without secrets; undefined when there is none, or it cannot be read. */
+/**
+ * A living session as it is stored: without secrets, with private values, which `showSession` masks. Undefined when there is
+ * none, or it cannot be read.
+ */
 export async function viewSession(engine: Engine, key: string): Promise<SessionView | undefined> {
   const opened = openStored(engine, key, await engine.store.load(key));
   if (opened.kind !== 'live') return undefined;
   const { conversation, version, turn, startedAt, rest, door } = opened.record;
-  return { conversation, version, turn, startedAt, rest, door, reply: opened.stored.reply };
+  const reply = openReply(engine, key, opened.stored);
+  if (typeof reply === 'string') return undefined;
+  return { conversation, version, turn, startedAt, rest, door, reply: reply.text };
+}
+
+/** The same as those who watch may see it: private values are masked, and of the reply nothing is said. */
+export async function showSession(engine: Engine, key: string): Promise<Omit<SessionView, 'reply'> | undefined> {
+  const opened = openStored(engine, key, await engine.store.load(key));
+  if (opened.kind !== 'live') return undefined;
+  const { conversation, version, turn, startedAt, rest, door } = opened.record;
+  const context = opened.conversation.shown?.context?.(rest.context) ?? rest.context;
+  return { conversation, version, turn, startedAt, rest: { ...rest, context }, door };
 }
 
 /** Keys of living sessions that begin with `prefix`, in key order, at most `limit`. */
@@ -60,23 +76,20 @@ const NO_EDITION = '';
  */
 export async function seedSession(engine: Engine, key: string, placement: Seed): Promise<void> {
   const { state, context, door } = placement;
-  const { id, version, redact } = currentConversation(engine, placement.conversation);
+  const { id, version, redact, isPrivate } = currentConversation(engine, placement.conversation);
   const now = engine.clock.now();
-  const record = encodeRecord(
-    key,
-    {
-      conversation: id,
-      version,
-      hash: NO_EDITION,
-      rest: { state, context: redact(context, (secret) => engine.prove(key, secret)) },
-      turn: 1,
-      startedAt: now,
-      door,
-      timers: [],
-      calls: [],
-    },
-    engine.seals[0],
-  );
+  const seeded: SessionRecord = {
+    conversation: id,
+    version,
+    hash: NO_EDITION,
+    rest: { state, context: redact(context, (secret) => engine.prove(key, secret)) },
+    turn: 1,
+    startedAt: now,
+    door,
+    timers: [],
+    calls: [],
+  };
+  const record = encodeRecord(key, isPrivate ? sealRecord(engine, key, seeded) : seeded, engine.seals[0]);
   const stored = { record, turnKey: '', reply: '', ended: false, expiresAt: now + engine.ttlMs, dueAt: null };
   if (openStored(engine, key, { ...stored, revision: 0 }).kind !== 'live') throw noSuchState(id, state);
   const { kind } = await engine.store.commit(key, 0, stored);

@@ -4,6 +4,7 @@
 // to know a retry, an older text, and where the new answer begins in a longer one.
 
 import type { Decision, SessionState } from '../engine/session/turn.ts';
+import type { DoorValues } from '../flow/format/names.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
 import type { JsonObject } from '../store/store.ts';
 import type { UssdRequest } from './request.ts';
@@ -146,7 +147,7 @@ function prepareBegin(request: UssdRequest, rules: DialRules, marks: string): Be
   const serviceCode = request.serviceCode || (request.dialled ?? '');
   const known = { sessionId, phoneNumber, serviceCode, marks };
   const door = imsi === undefined ? known : { ...known, sim: rules.markSim(imsi) };
-  const input = { sessionId, phoneNumber, msisdn: phoneNumber, serviceCode };
+  const input: DoorValues<'phone'> = { sessionId, phoneNumber, msisdn: phoneNumber, serviceCode };
   return (inputs) => ({ kind: 'begin', conversation: rules.flow, input, door, inputs });
 }
 

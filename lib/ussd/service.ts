@@ -3,8 +3,8 @@
 import { COMMON_LIMITS } from '../common-limits.ts';
 import type { Conversation } from '../engine/conversation.ts';
 import type { Engine } from '../engine/engine.ts';
-import { openStored } from '../engine/session/record.ts';
-import { type Decision, type SessionState, type TurnResult, takeTurn } from '../engine/session/turn.ts';
+import { openStored } from '../engine/session/open.ts';
+import { type Decision, type SessionState, type TurnMove, type TurnResult, takeTurn } from '../engine/session/turn.ts';
 import { type SessionView, sessionKeys, viewSession } from '../engine/sessions.ts';
 import { toPath } from '../flow/run/scope.ts';
 import type { Keyring } from '../keyring.ts';
@@ -28,8 +28,22 @@ export interface UssdServiceOptions<C extends Conversation = Conversation> {
   readonly deadlineMs?: number;
   /** What went wrong behind an UNAVAILABLE, and the request that it was shown to. */
   readonly onProblem?: (error: unknown, requestId: string | undefined) => void;
+  /** Called with each turn that was answered, and where it led. */
+  readonly onTurn?: (turn: UssdTurn) => void;
   /** A session ended because its phone began more than USSD_LIMITS.sessionsPerPhone. */
   readonly onCrowded?: () => void;
+}
+
+/** A turn that was answered, for those who count and log. */
+export interface UssdTurn {
+  readonly dialect: string;
+  readonly phoneNumber: string;
+  readonly requestId: string | undefined;
+  /** Milliseconds that it took. */
+  readonly ms: number;
+  readonly reply: UssdReply['kind'];
+  /** Missing where nothing was done: the reply is one of before, or there is no session. */
+  readonly move: TurnMove | undefined;
 }
 
 /** A session as operators see it. */
@@ -58,6 +72,7 @@ interface Asked {
   /** Of the session in the store. */
   readonly key: string;
   readonly request: UssdRequest;
+  readonly dialect: string;
   readonly requestId: string | undefined;
 }
 
@@ -67,7 +82,7 @@ const DIALECTS = Object.keys(createAdapters('cumulative'));
 
 /** Opens the door. Session ids of different dialects never meet. */
 export function ussdService<C extends Conversation>(options: UssdServiceOptions<C>): UssdService<C> {
-  const { engine, onProblem } = options;
+  const { engine, onProblem, onTurn } = options;
   const deadlineMs = options.deadlineMs ?? 8_000;
   const rules: DialRules = {
     flow: options.flow,
@@ -86,7 +101,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   const beginSession = (phone: string, key: string, requestId: string | undefined) =>
     phones.begin(phone, key).catch((error: unknown) => onProblem?.(error, requestId));
 
-  const answer = async ({ key, request, requestId }: Asked): Promise<UssdReply> => {
+  const answer = async ({ key, request, dialect, requestId }: Asked): Promise<UssdReply> => {
     const dial = readDial(request, rules);
     let hasBegun = false;
     const decide = (seen: SessionState): Decision => {
@@ -94,7 +109,14 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
       hasBegun = decision.kind === 'begin';
       return decision;
     };
-    const reply = toReply(await takeTurn(engine, { key, turnKey: dial.turnKey, decide, deadlineMs, requestId }));
+    const begun = performance.now();
+    const result = await takeTurn(engine, { key, turnKey: dial.turnKey, decide, deadlineMs, requestId });
+    const reply = toReply(result);
+    if (onTurn) {
+      const move = result.kind === 'replied' ? result.move : undefined;
+      const ms = Math.round((performance.now() - begun) * 100) / 100;
+      onTurn({ dialect, phoneNumber: request.phoneNumber, requestId, ms, reply: reply.kind, move });
+    }
     if (reply.kind === 'end') phones.end(request.phoneNumber, key);
     else if (hasBegun) await beginSession(request.phoneNumber, key, requestId);
     return reply;
@@ -128,7 +150,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
         clearTimeout(timer);
         resolve(reply);
       };
-      const reply = act({ key, request, requestId });
+      const reply = act({ key, request, dialect, requestId });
       reply.then(show, (error) => {
         onProblem?.(error, requestId);
         show(UNAVAILABLE);

@@ -6,6 +6,8 @@ import * as assert from 'uvu/assert';
 import {
   type Attempts,
   fail,
+  isClean,
+  lockState,
   NO_ATTEMPTS,
   type Reservation,
   refusal,
@@ -124,6 +126,66 @@ test('repeats of an open try come to an end', () => {
   assert.is(checks, ACCOUNT_LIMITS.pinFailuresToLock * (1 + ACCOUNT_LIMITS.pinRepeats));
 });
 
+test('a repeat of an open try is granted, under the time of the try that it repeats', () => {
+  const again = reserve(granted(reserve(NO_ATTEMPTS, START, 'key')), START + 9, 'key');
+  assert.equal([again.kind, again.kind === 'granted' && again.at], ['granted', START]);
+});
+
+test('a lock is over in its very millisecond, and then three tries are left', () => {
+  const locked = wrong(NO_ATTEMPTS, START, 3);
+  const until = START + 15 * MINUTE;
+  assert.equal(refusal(locked, until), { reason: 'wrong', remaining: 3 });
+  assert.is(lockState(locked, until - 1).state, 'locked');
+  assert.is(lockState(locked, until).state, 'open');
+});
+
+test('ten failures hold, also when one more try of the same moment is right or is taken back', () => {
+  let attempts = NO_ATTEMPTS;
+  for (let n = 0; n < 10; n++) {
+    attempts = { ...wrong(attempts, START + n, 1), consecutive: 0, lockedUntil: 0, held: false };
+  }
+  const more = granted(reserve(attempts, START + 20, 'key'));
+  assert.is(more.failures.length, 11);
+  for (const then of [succeed(more, START + 20), release(more, START + 20, 'key')]) {
+    assert.is(then.failures.length, 10);
+    assert.ok(then.held);
+  }
+  assert.not(release(granted(reserve(wrong(NO_ATTEMPTS, START, 1), START, null)), START, null).held);
+});
+
+test('a try that is taken back ends the lock that it began, and no lock that others began', () => {
+  const two = wrong(NO_ATTEMPTS, START, 2);
+  const locked = granted(reserve(two, START + 1, 'key'));
+  const freed = release(locked, START + 1, 'key');
+  assert.equal([freed.lockedUntil, freed.locks, freed.consecutive], [0, 0, 2]);
+  const still = release({ ...locked, consecutive: 4 }, START + 1, 'key');
+  assert.equal([still.lockedUntil, still.locks, still.consecutive], [locked.lockedUntil, 1, 3]);
+});
+
+test('a try that is taken back leaves the key of another one known', () => {
+  const one = granted(reserve(NO_ATTEMPTS, START, 'one'));
+  const two = granted(reserve(one, START + 1, 'two'));
+  assert.is(release(two, START, 'one').last?.key, 'two');
+  assert.is(release(two, START + 1, 'two').last, null);
+});
+
+test('a success whose try is forgotten already takes no other failure away', () => {
+  const attempts = wrong(NO_ATTEMPTS, START, 2);
+  assert.is(succeed(attempts, START + 99).failures.length, 2);
+});
+
+test('there is something to forget as soon as anything is counted', () => {
+  assert.ok(isClean(NO_ATTEMPTS));
+  const counted: Partial<Attempts>[] = [
+    { held: true },
+    { lockedUntil: 1 },
+    { consecutive: 1 },
+    { locks: 1 },
+    { failures: [START] },
+  ];
+  for (const one of counted) assert.not(isClean({ ...NO_ATTEMPTS, ...one }), JSON.stringify(one));
+});
+
 type Step = { readonly wait: number; readonly does: 'try' | 'right' | 'wrong' | 'busy' };
 
 const steps = fc.array(
@@ -133,6 +195,9 @@ const steps = fc.array(
   }),
   { minLength: 5, maxLength: 120 },
 );
+
+/** Far longer than a check of a PIN takes, and far shorter than any lock. */
+const CHECK_MS = 60_000;
 
 test('in any order of tries and outcomes, nobody gets more wrong answers than the limits say', () => {
   fc.assert(
@@ -144,6 +209,9 @@ test('in any order of tries and outcomes, nobody gets more wrong answers than th
       let inRow = 0;
       for (const { wait, does } of steps) {
         now += wait;
+        // A check takes seconds. One that is not answered by then has died with its process, and its try counts as wrong.
+        const oldest = now - CHECK_MS;
+        open = open.filter((at) => at > oldest);
         if (does === 'try') {
           if (attempts.lockedUntil > 0 && now >= attempts.lockedUntil) inRow = 0;
           const reservation = reserve(attempts, now, null);

@@ -6,6 +6,7 @@ import { type AccountsOptions, accounts } from '../../lib/account/account.ts';
 import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
 import { pinVault } from '../../lib/account/pin.ts';
 import { ACCOUNT_KINDS, ACCOUNTS } from '../../lib/account/records.ts';
+import { isSimNew, noteSim } from '../../lib/account/sim.ts';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import { markSim } from '../../lib/ussd/dial.ts';
@@ -103,6 +104,27 @@ test('a change of keys is no change of SIM, and a SIM is known under each key', 
   assert.is(await next.login(OWN), false, 'it moved to the new key');
   assert.equal(changes, []);
   assert.is(await next.login(OTHER), true);
+});
+
+test('another SIM is noticed while keys change, and under a key that is gone nothing is compared', () => {
+  const known = { mark: 'old:one', changedAt: null };
+  assert.equal(noteSim(known, 'next:three old:two', 7), { mark: 'next:three', changedAt: 7 });
+  assert.equal(noteSim(known, 'next:three old:one', 7), { mark: 'next:three', changedAt: null });
+  assert.equal(noteSim(known, 'next:three', 7), { mark: 'next:three', changedAt: null });
+});
+
+test('nobody has to be told of a change', async () => {
+  const { documents, clock } = await open();
+  const vault = pinVault({ keyring: keyring(KEYS.old), derive: quickDigest().derive });
+  const own = accounts({ documents, vault, clock });
+  await own.create({ phone: PHONE, pin: PIN, sim: 'old:one' });
+  const answer = await own.verifyPin({ phone: PHONE, pin: PIN, sim: 'old:two' });
+  assert.ok(answer.ok && answer.simChanged);
+});
+
+test('a SIM that took no place is not new, at any time', () => {
+  assert.not(isSimNew({ mark: 'old:one', changedAt: null }, 0));
+  assert.not(isSimNew(undefined, 0));
 });
 
 test.run();

@@ -76,6 +76,43 @@ test('while many checks fail, so many may fail at once and then one a second; ri
   assert.is(brake.begin(), 'free', 'when they are over');
 });
 
+test('after five minutes to the millisecond the alarm is raised again', async () => {
+  const { clock, alarms, checks } = watching();
+  checks(true, 51);
+  await clock.advance(ACCOUNT_LIMITS.sprayWindowMs - 1);
+  checks(true, 51);
+  assert.is(alarms.length, 1);
+  await clock.advance(1);
+  checks(true, 51);
+  assert.is(alarms.length, 2);
+});
+
+test('what comes to no check is none', () => {
+  const { alarms, brake, checks } = watching();
+  for (let n = 0; n < 300; n++) brake.end('free', 'unchecked');
+  checks(true, 51);
+  assert.equal(alarms, [{ kind: 'spray', failures: 51, ratio: 1 }]);
+});
+
+test('a right check gives back what it took itself, and no more', () => {
+  const { brake, checks } = watching();
+  const spend = (times: number) => {
+    for (let n = 0; n < times; n++) {
+      assert.is(brake.begin(), 'slowed');
+      brake.end('slowed', 'wrong');
+    }
+  };
+  assert.is(brake.begin(), 'free');
+  checks(true, 51);
+  spend(ACCOUNT_LIMITS.slowedChecks - 1);
+  assert.is(brake.begin(), 'slowed');
+  brake.end('slowed', 'right');
+  spend(1);
+  assert.is(brake.begin(), 'refused');
+  brake.end('free', 'right');
+  assert.is(brake.begin(), 'refused', 'a check from before the attack took nothing');
+});
+
 test('a clock that is set back keeps neither the brake nor the silence of the alarm', () => {
   let now = 1_800_000_000_000;
   let alarms = 0;

@@ -32,6 +32,7 @@ const CASES: readonly (readonly [string, Weakness | undefined])[] = [
   ['1800', undefined],
   ['2100', undefined],
   ['19871', undefined],
+  ['41987', undefined],
   ['94710', undefined],
   ['8041', undefined],
   ['80416', undefined],
@@ -46,6 +47,7 @@ for (const [pin, weakness] of CASES)
 test('a phone number that is too short weakens no PIN', () => {
   assert.is(weakPin('8041', ''), undefined);
   assert.is(weakPin('8041', '+41'), undefined);
+  assert.is(weakPin('8041', '041'), undefined);
 });
 
 test('few of the 4-digit PINs are refused, so that most people keep theirs', () => {

@@ -96,6 +96,45 @@ test('what stands at a place is explained', () => {
   assert.equal([screen.title, screen.words], ['bye: end', 'Bye']);
 });
 
+test('what a service takes is proposed and explained, and so are functions and operators with examples', () => {
+  const contracts = {
+    'auth.verifyPin': {
+      doc: 'Checks a PIN.',
+      input: {
+        pin: { kind: 'text', about: 'four digits', required: true },
+        phone: { kind: 'text', about: 'a number' },
+      },
+      answer: { ok: { kind: 'boolean', about: 'whether it is right' } },
+    },
+  } as const;
+  const explained = (marked: string) => {
+    const { text, offset } = at(marked);
+    const { title, words } = explainFlow(text, offset, { contracts })!;
+    return [title, words] as const;
+  };
+  const call = (rest: string) => inScreen(`{"type": "call", ${rest}}`);
+  const open = at(call('"service": "auth.verifyPin", "with": {‸}'));
+  assert.equal(
+    completeFlow({ text: open.text, contracts }, open.offset)!.items.map(({ label, detail }) => [label, detail]),
+    [
+      ['pin', 'text, required'],
+      ['phone', 'text'],
+    ],
+  );
+  assert.equal(explained(call('"service": "auth.ver‸ifyPin"')), [
+    'auth.verifyPin',
+    'Checks a PIN.\nTakes: pin (required), phone.\nAnswers: ok.',
+  ]);
+  assert.equal(explained(call('"service": "auth.verifyPin", "with": {"pi‸n": ""}')), ['pin: text', 'four digits']);
+  assert.match(
+    explained(inScreen('{"type": "branch", "branch": [{"when": "le‸n(orders) > 1"}]}'))[1],
+    "len('Bread') gives 5",
+  );
+  assert.is(explained(inScreen('{"type": "branch", "branch": [{"when": "true an‸d true"}]}'))[0], 'a and b');
+  assert.not.match(explained(inScreen('{"type": "end", "text": "Tea an‸d {{farmer.name}}"}'))[0], 'a and b');
+  assert.equal(labels('{"flow": "f", "vars": {‸}}').includes('phoneNumber'), true);
+});
+
 test('any piece of a flow, cut anywhere, is helped with or left alone', () => {
   const cut = fc.record({
     drop: fc.integer({ min: 0, max: WALLET.length }),

@@ -454,7 +454,7 @@ const FLOW_KEYS: Keys<Flow> = {
 };
 const WAY_KEYS: Keys<Way> = { when: 1, set: 1, to: 1, track: 1 };
 const OPTION_KEYS: Keys<Option> = { ...WAY_KEYS, id: 1, text: 1, key: 1, hidden: 1 };
-const VARIABLE_KEYS: Keys<Variable> = { type: 1, default: 1, max: 1, sample: 1, secret: 1 };
+const VARIABLE_KEYS: Keys<Variable> = { type: 1, default: 1, max: 1, sample: 1, secret: 1, private: 1 };
 const MIGRATION_KEYS: Keys<Migration> = { screens: 1, set: 1, drop: 1 };
 const ANY_KEYS = { type: 1, back: 1, track: 1, note: 1 } as const;
 const CALL_KEYS: Keys<CallScreen> = {

@@ -8,6 +8,7 @@ import { showInput } from '../../engine/session/secret-calls.ts';
 import { takeTurn } from '../../engine/session/turn.ts';
 import { viewSession } from '../../engine/sessions.ts';
 import { TwinlineError } from '../../errors.ts';
+import type { DoorValues } from '../../flow/format/names.ts';
 import type { CompiledFlow } from '../../flow/run/compile.ts';
 import { retryUntilAborted } from '../../retry.ts';
 import { isObject } from '../../shape.ts';
@@ -102,7 +103,7 @@ function takeChatTurn(
 ): Promise<string> {
   const { session: sessionId, owner: did, request, runId } = turn;
   const { locale, timezone } = request;
-  const input = {
+  const input: Partial<DoorValues<'chat'>> = {
     sessionId,
     did,
     ...(locale !== undefined && { locale }),

@@ -4,6 +4,7 @@ import type { JsonObject, StoredSession } from '../../store/store.ts';
 import type { Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
+import { openReply, sealRecord, sealReply } from './private.ts';
 import { encodeRecord, type SessionRecord } from './record.ts';
 import { makeView, type Work } from './work.ts';
 
@@ -27,10 +28,11 @@ export function sessionWriter(
 ): SessionWriter {
   let expected = before?.revision ?? 0;
   const ttlMs = Math.min(engine.ttlMs, work.conversation.ttlMs ?? Infinity);
+  const { isPrivate = false } = work.conversation;
   // The last reply of an ended session is not repeated once another one has begun in its place.
   const last = {
     turnKey: before?.ended ? '' : (before?.turnKey ?? ''),
-    reply: { kind: 'continue', text: before?.reply ?? '' } as const,
+    reply: { kind: 'continue', text: before ? lastReply(engine, work.key, before) : '' } as const,
   };
 
   async function write(requests: Requests, { turnKey, reply }: { turnKey: string; reply: Reply }): Promise<boolean> {
@@ -38,7 +40,7 @@ export function sessionWriter(
     const result = await engine.store.commit(work.key, expected, {
       record: encodeWork(engine, work, { ended, requests }),
       turnKey,
-      reply: reply.text,
+      reply: isPrivate ? sealReply(engine, work.key, reply.text) : reply.text,
       ended,
       expiresAt: engine.clock.now() + (ended ? ENGINE_LIMITS.endedSessionSeconds * 1000 : ttlMs),
       dueAt: ended ? null : nextDue(work),
@@ -67,6 +69,12 @@ export function sessionWriter(
       return isWritten;
     },
   };
+}
+
+// What cannot be read belongs to a session in whose place another one begins: nobody asks for its reply again.
+function lastReply(engine: Engine, key: string, before: StoredSession): string {
+  const opened = openReply(engine, key, before);
+  return typeof opened === 'string' ? '' : opened.text;
 }
 
 // `busy` is the request that began the pending calls. A reply to it clears `busy`; requests that were told to wait
@@ -111,11 +119,21 @@ function encodeWork(engine: Engine, work: Work, { ended, requests }: { ended: bo
     isOvertaken: requests.isOvertaken,
     steps: calls.length ? hops : undefined,
   };
-  return encodeRecord(work.key, record, engine.seals[0]);
+  return encodeRecord(
+    work.key,
+    conversation.isPrivate ? sealRecord(engine, work.key, record) : record,
+    engine.seals[0],
+  );
 }
 
 function redactedContext(engine: Engine, { key, conversation, live }: Work): JsonObject {
   return conversation.redact(live.context, (secret) => engine.prove(key, secret));
+}
+
+// The reply as those who watch may see it.
+function showReply(work: Work, reply: string): string {
+  const { conversation } = work;
+  return work.waiting ? reply : (conversation.shown?.reply?.(makeView(work)) ?? reply);
 }
 
 interface Committed {
@@ -132,11 +150,12 @@ function publish(engine: Engine, work: Work, { revision, ended, reply }: Committ
   try {
     if (engine.onFact) for (const fact of facts) engine.onFact(fact);
     if (!engine.onTurn && !trace) return;
-    const rest = { ...machine.rest(work.live), context: redactedContext(engine, work) };
+    const context = redactedContext(engine, work);
+    const rest = { ...machine.rest(work.live), context: conversation.shown?.context?.(context) ?? context };
     engine.onTurn?.({ key, conversation: id, version, turn, events, rest, revision, ended });
     if (!trace) return;
     const { transitions, typed, answers } = trace;
-    const shown = { startedAt, door, reply, waiting, typed, answers };
+    const shown = { startedAt, door, reply: reply && showReply(work, reply), waiting, typed, answers };
     const at = engine.clock.now();
     engine.inspector?.emit({
       kind: 'turn',

@@ -1,14 +1,11 @@
-// A session as it is stored: a compact line of JSON, sealed by a keyed hash, checked before it is used; and the session that
-// can go on from it, or why none can.
+// A session as it is stored: a compact line of JSON, sealed by a keyed hash, checked before it is used.
 
-import type { AnyMachineSnapshot, StateValue } from 'xstate';
+import type { StateValue } from 'xstate';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { shortMac } from '../../keyring.ts';
 import { isCount, isListWhere, isObject, isText } from '../../shape.ts';
-import type { JsonObject, StoredSession } from '../../store/store.ts';
-import type { Conversation } from '../conversation.ts';
-import type { Engine } from '../engine.ts';
+import type { JsonObject } from '../../store/store.ts';
 import { isPendingCall, isRest, isTimer, type PendingCall, type Timer } from '../machine/step.ts';
 import type { AtRest } from '../machine/transition.ts';
 
@@ -41,6 +38,8 @@ export interface SessionRecord {
   readonly waiting?: boolean;
   /** Timers and answers passed through so far, while calls are pending. */
   readonly steps?: number | undefined;
+  /** The variables and calls of a session with private values; here they are empty then. */
+  readonly sealed?: string | undefined;
 }
 
 /** A key that seals records, and the id that records name it by. */
@@ -84,6 +83,7 @@ export function encodeRecord(key: string, record: SessionRecord, seal: SealKey |
     w: record.waiting || undefined,
     p: record.steps || undefined,
     a: seal?.kid,
+    e: record.sealed,
   });
   if (json.length > COMMON_LIMITS.recordChars)
     throw new TwinlineError(
@@ -124,6 +124,7 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
   if (raw.x === true) record.isOvertaken = true;
   if (raw.w === true) record.waiting = true;
   if (raw.p !== undefined) record.steps = raw.p as number;
+  if (raw.e !== undefined) record.sealed = raw.e as string;
   return record;
 }
 
@@ -139,7 +140,8 @@ function isOfOthers(json: string, seals: readonly SealKey[]): boolean {
   }
 }
 
-function isCall(call: unknown): boolean {
+/** Whether this is a call of a session. */
+export function isCall(call: unknown): boolean {
   if (!isPendingCall(call)) return false;
   const { until, sealed } = call as SessionCall;
   return isCount(until) && (sealed === undefined || isText(sealed));
@@ -158,12 +160,13 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     (raw.t === undefined || isListWhere(raw.t, isTimer)) &&
     (raw.k === undefined || isListWhere(raw.k, isCall)) &&
     (raw.o === undefined || isText(raw.o)) &&
-    (raw.p === undefined || isCount(raw.p))
+    (raw.p === undefined || isCount(raw.p)) &&
+    (raw.e === undefined || isText(raw.e))
   );
 }
 
-// JSON drops undefined, but a machine may tell a variable without a value from one that was never there.
-function undefinedNames(context: JsonObject): string[] | undefined {
+/** JSON drops undefined, but a machine may tell a variable without a value from one that was never there. */
+export function undefinedNames(context: JsonObject): string[] | undefined {
   let names: string[] | undefined;
   for (const name in context)
     if (context[name] === undefined) {
@@ -173,68 +176,9 @@ function undefinedNames(context: JsonObject): string[] | undefined {
   return names;
 }
 
-function withUndefined(context: JsonObject, names: readonly string[]): JsonObject {
+/** The variables, and these without a value. */
+export function withUndefined(context: JsonObject, names: readonly string[]): JsonObject {
   const whole: Record<string, unknown> = { ...context };
   for (const name of names) whole[name] = undefined;
   return whole as JsonObject;
-}
-
-export type Opened<C extends Conversation = Conversation> =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'ended'; readonly stored: StoredSession; readonly record: SessionRecord }
-  | {
-      readonly kind: 'live';
-      readonly stored: StoredSession;
-      readonly record: SessionRecord;
-      readonly conversation: C;
-      /** The record is of an older version and has been put in terms of this one. */
-      readonly isMigrated: boolean;
-      /** The machine, put back where the record says. */
-      readonly live: AnyMachineSnapshot;
-    }
-  | { readonly kind: 'unreadable'; readonly stored: StoredSession; readonly reason: RecordProblem };
-
-export type Live = Opened & { readonly kind: 'live' };
-
-/** Reads a stored session. A record that cannot go on is a result of its own, never a new beginning. */
-export function openStored<C extends Conversation>(
-  engine: Engine<C>,
-  key: string,
-  stored: StoredSession | undefined,
-): Opened<C> {
-  if (!stored) return { kind: 'none' };
-  const record = decodeRecord(key, stored.record, engine.seals);
-  if (typeof record === 'string') return { kind: 'unreadable', stored, reason: record };
-  if (stored.ended) return { kind: 'ended', stored, record };
-  const found = engine.library.exact(record.conversation, record.version, record.hash);
-  const fit = found ? { conversation: found, record, isMigrated: false } : migrated(engine, record);
-  if (typeof fit === 'string') return { kind: 'unreadable', stored, reason: fit };
-  const live = resumeMachine(fit);
-  if (!live) return { kind: 'unreadable', stored, reason: 'unknown-state' };
-  const { conversation, isMigrated } = fit;
-  return { kind: 'live', stored, record: fit.record, conversation, isMigrated, live };
-}
-
-interface Fit<C> {
-  readonly conversation: C;
-  readonly record: SessionRecord;
-  readonly isMigrated: boolean;
-}
-
-function migrated<C extends Conversation>(engine: Engine<C>, record: SessionRecord): Fit<C> | RecordProblem {
-  const conversation = engine.library.current(record.conversation);
-  if (!conversation) return 'foreign';
-  if (record.version > conversation.version) return 'future';
-  const rest = conversation.migrate?.(record.rest, { version: record.version, hash: record.hash });
-  return rest ? { conversation, record: { ...record, rest }, isMigrated: true } : 'outdated';
-}
-
-// Undefined when the machine has no such state.
-function resumeMachine({ conversation, record: { rest, calls } }: Fit<Conversation>): AnyMachineSnapshot | undefined {
-  try {
-    return conversation.machine.resume(calls.length ? { ...rest, calling: calls.map(({ id }) => id) } : rest);
-  } catch (error) {
-    if (error instanceof TwinlineError && error.code === 'ERR_RECORD') return undefined;
-    throw error;
-  }
 }

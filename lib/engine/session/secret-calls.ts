@@ -4,7 +4,7 @@
 // recordings, and none of those may hold the PIN. So answers are masked, and of errors only what cannot quote it is kept.
 
 import { ERROR_CODES, TwinlineError } from '../../errors.ts';
-import { holdsSecret, listRequestSecrets, type Redactor, redactor } from '../../redact.ts';
+import { holdsSecret, listRequestSecrets, mayQuote, type Redactor, redactor } from '../../redact.ts';
 import type { JsonObject } from '../../store/store.ts';
 import type { Service, ServiceCall, Services } from '../service.ts';
 
@@ -20,6 +20,14 @@ export function holdSecrets(call: ServiceCall, turn: readonly string[], input: J
   return call;
 }
 
+const privateByCall = new WeakMap<ServiceCall, () => readonly string[]>();
+
+/** Remembers the private values of the session that makes a call: logs of an error of its service mask them. */
+export function holdPrivate(call: ServiceCall, list: (() => readonly string[]) | undefined): ServiceCall {
+  if (list) privateByCall.set(call, list);
+  return call;
+}
+
 /** The input of a call without the secrets that it holds. */
 export function showInput(input: JsonObject, call: ServiceCall): JsonObject {
   return redactor(secretsByCall.get(call) ?? []).json(input) as JsonObject;
@@ -27,7 +35,7 @@ export function showInput(input: JsonObject, call: ServiceCall): JsonObject {
 
 /**
  * The same services, but for calls that hold secrets: each place in an answer that is the secret is masked, and an
- * error whose words may quote it is replaced. The words of services of `own` count as ours: they are kept unless the
+ * error whose words may quote it is replaced. What logs show of an error has private values masked. The words of services of `own` count as ours: they are kept unless the
  * secret stands in them. Every answer passes `redact`. All of this is harmless when it is done twice.
  */
 export function keepSecrets(
@@ -42,6 +50,8 @@ export function keepSecrets(
         return secrets ? redactor(secrets).json(answer) : answer;
       } catch (error) {
         const secrets = secretsByCall.get(call);
+        const privates = privateByCall.get(call);
+        if (privates) mayQuote(error, redactor(privates()));
         if (!secrets || isRewritten(error)) throw error;
         throw own(name) && isOurs(error, secrets) ? error : withoutWords(name, error, secrets);
       }

@@ -73,7 +73,10 @@ function startCall(engine: Engine, work: Work, working: WorkingCall): WorkingCal
   const { call, input = {} } = working;
   const policy = work.conversation.callPolicy(call.id);
   const secrets = policy.secret ? listSecrets(work, input) : [];
-  const answer = engine.calls.start({ call, input, policy, session: serviceSession(work), secrets });
+  const context = work.live.context as JsonObject;
+  const { privateIn } = work.conversation;
+  const privates = privateIn && (() => privateIn(context));
+  const answer = engine.calls.start({ call, input, policy, session: serviceSession(work), secrets, privates });
   const started = { ...working, answer, stored: true };
   work.started.push(started);
   return started;

@@ -4,6 +4,7 @@
 // A turn that calls a service commits its intent first, so that no other process makes the same call, and so that a
 // crash leaves behind which call was begun under which idempotency key.
 
+import type { StateValue } from 'xstate';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { retryDelay } from '../../retry.ts';
@@ -14,7 +15,9 @@ import { noteTyped } from '../inspection.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { Answer } from '../machine/step.ts';
 import { sessionWriter } from './commit.ts';
-import { type Live, type Opened, openStored, type RecordProblem } from './record.ts';
+import { type Live, type Opened, openStored } from './open.ts';
+import { openReply } from './private.ts';
+import type { RecordProblem } from './record.ts';
 import { type Again, type Settled, settle } from './settle.ts';
 import { beginWork, feed, fireDue, giveAnswer, makeView, resumeWork, type Work, type WorkingCall } from './work.ts';
 
@@ -52,8 +55,18 @@ export interface TurnRequest {
   readonly requestId?: string | undefined;
 }
 
+/** Where a turn led, for those who count. */
+export interface TurnMove {
+  readonly flow: string;
+  readonly version: number;
+  /** Undefined at a first turn. */
+  readonly from: StateValue | undefined;
+  readonly to: StateValue;
+}
+
 export type TurnResult =
-  | { readonly kind: 'replied'; readonly reply: Reply; readonly repeated: boolean }
+  /** `move` is missing where the reply is one of before. */
+  | { readonly kind: 'replied'; readonly reply: Reply; readonly repeated: boolean; readonly move?: TurnMove }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unreadable'; readonly reason: RecordProblem };
 
@@ -118,7 +131,7 @@ async function retryUntilCommitted(engine: Engine, attempt: Attempt): Promise<Tu
     const loading = engine.store.load(attempt.key);
     const stored = loading instanceof Promise ? await loading : loading;
     const isRetry = stored && attempt.turnKey !== undefined && stored.turnKey === attempt.turnKey;
-    if (isRetry) return repeatReply(stored);
+    if (isRetry) return repeatReply(engine, attempt.key, stored);
     const result = await takeAttempt(engine, attempt, openStored(engine, attempt.key, stored));
     if (typeof result === 'object') return result;
     if (result === 'conflict') conflicts++;
@@ -145,7 +158,7 @@ function takeAttempt(engine: Engine, attempt: Attempt, opened: Opened): TurnResu
     case 'repeat':
       return opened.kind === 'none'
         ? { kind: 'refused', reason: 'there is nothing to repeat' }
-        : repeatReply(opened.stored);
+        : repeatReply(engine, key, opened.stored);
     case 'begin': {
       const after = opened.kind === 'live' || opened.kind === 'ended' ? opened.record : undefined;
       const work = beginWork(engine, key, { ...decision, ...(after && { after }) });
@@ -172,9 +185,10 @@ function refuseWithoutSession(opened: Opened): TurnResult {
   return { kind: 'refused', reason: opened.kind === 'ended' ? 'the session has ended' : 'there is no such session' };
 }
 
-function repeatReply(stored: Pick<StoredSession, 'reply' | 'ended'>): TurnResult {
-  const reply = { kind: stored.ended ? 'end' : 'continue', text: stored.reply } as const;
-  return { kind: 'replied', reply, repeated: true };
+function repeatReply(engine: Engine, key: string, stored: StoredSession): TurnResult {
+  const opened = openReply(engine, key, stored);
+  if (typeof opened === 'string') return { kind: 'unreadable', reason: opened };
+  return { kind: 'replied', reply: { kind: stored.ended ? 'end' : 'continue', text: opened.text }, repeated: true };
 }
 
 interface Turn {
@@ -226,7 +240,11 @@ async function takeInputs(
   work.waiting = settled === 'late';
   if (work.waiting) deliverLater(engine, key, work.calls);
   const reply = await writer.storeReply();
-  return reply ? { kind: 'replied', reply, repeated: false } : 'conflict';
+  return reply ? { kind: 'replied', reply, repeated: false, move: describeMove(work, opened) } : 'conflict';
+}
+
+function describeMove({ conversation: { id, version }, live }: Work, opened: Opened): TurnMove {
+  return { flow: id, version, from: opened.kind === 'live' ? opened.record.rest.state : undefined, to: live.value };
 }
 
 async function continueInBackground(engine: Engine, attempt: Attempt, turn: Turn): Promise<TurnResult | Again> {
@@ -241,7 +259,7 @@ async function continueInBackground(engine: Engine, attempt: Attempt, turn: Turn
   const settled = await settle(engine, work, { writer, until });
   if (settled === 'conflict' || settled === 'poll') return settled;
   if (settled === 'late') deliverLater(engine, key, work.calls);
-  return work.hops === hops || (await writer.storeProgress()) ? repeatReply(before) : 'conflict';
+  return work.hops === hops || (await writer.storeProgress()) ? repeatReply(engine, key, before) : 'conflict';
 }
 
 // The turn replies now; the answers of its running calls are given to the session when they come, in its order of turns.

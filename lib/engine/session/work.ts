@@ -24,7 +24,8 @@ import {
 } from '../machine/step.ts';
 import { NO_EVENT } from '../machine/transition.ts';
 import { longestMs, type ServiceSession } from '../service.ts';
-import type { Live, SessionCall, SessionRecord } from './record.ts';
+import type { Live } from './open.ts';
+import type { SessionCall, SessionRecord } from './record.ts';
 
 /** A call in the working copy of a session. */
 export interface WorkingCall {

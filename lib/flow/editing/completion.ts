@@ -1,14 +1,17 @@
 // What may be written at a place of a flow: keys and values of the format, and the names that the flow, its services and other
 // flows have.
 
+import { describeUse } from '../expression/described.ts';
 import { FILTERS } from '../expression/filters.ts';
 import { FUNCTIONS } from '../expression/functions.ts';
-import { DOOR_NAMES, type Flow } from '../format/flow.ts';
+import type { Flow } from '../format/flow.ts';
+import { DOOR_NAMES, LOCAL_NAMES } from '../format/names.ts';
 import { type SchemaPart, schemaAt, screenTypes } from '../format/schema.ts';
 import { pointerTo } from '../format/source.ts';
 import type { Surroundings } from '../lint/lint.ts';
 import { declaredShapes, FAILURE, type Shape, UNKNOWN } from '../lint/shapes.ts';
 import { type Cursor, readLoosely, type Sketch, sketchFlow } from './cursor.ts';
+import { describePart, findContract } from './words.ts';
 
 export type CompletionKind =
   | 'key'
@@ -60,7 +63,7 @@ export function completeFlow(draft: Draft, offset: number): Completions | undefi
 
 type Placed = Sketch & { readonly cursor: Cursor };
 
-function completeKey({ text, flows }: Draft, { cursor, vars }: Placed): Completions {
+function completeKey({ text, flows, contracts }: Draft, { cursor, vars }: Placed): Completions {
   const { path, keys, around, isQuoted, from } = cursor;
   const closing = isQuoted ? cursor.to + 1 : cursor.to;
   const hasColon = /^\s*:/.test(text.slice(closing));
@@ -84,41 +87,54 @@ function completeKey({ text, flows }: Draft, { cursor, vars }: Placed): Completi
       ...write(label, whole),
     };
   });
-  const others = nameKeys(path, { vars, flows, around }).map(
-    ({ label, kind }): Completion => ({ label, kind, ...write(label, {}) }),
+  const others = nameKeys(path, { vars, flows, contracts, around }).map(
+    (name): Completion => ({ ...name, ...write(name.label, {}) }),
   );
   return { from, to, items: [...declared, ...others].filter(({ label }) => !keys.has(label)) };
 }
 
-type Name = Pick<Completion, 'label' | 'kind'>;
+type Name = Pick<Completion, 'label' | 'kind' | 'detail' | 'info'>;
 const toNames = (labels: Iterable<string>, kind: CompletionKind): Name[] =>
   [...labels].map((label) => ({ label, kind }));
 
-// Keys that are names: of variables that are set, of languages, of the variables of a called flow.
-function nameKeys(
-  path: readonly string[],
-  { vars, flows, around }: Pick<Sketch, 'vars'> & Pick<Draft, 'flows'> & Pick<Cursor, 'around'>,
-): Name[] {
+type Known = Pick<Sketch, 'vars'> & Pick<Draft, 'flows' | 'contracts'> & Pick<Cursor, 'around'>;
+
+// Keys that are names: of variables that are set, of the variables of a called flow, of what a service takes.
+function nameKeys(path: readonly string[], { vars, flows, contracts, around }: Known): Name[] {
   const owner = path.at(-1);
   if (owner === 'set') return toNames(vars, 'variable');
-  if (owner === 'vars') return toNames(DOOR_NAMES, 'variable');
+  if (owner === 'vars')
+    return Object.entries(DOOR_NAMES).map(([label, { about }]) => ({ label, kind: 'variable', info: about }));
   if (owner !== 'with') return [];
-  const { screens } = around as { screens?: { [id: string]: { type?: string; flow?: string } } };
+  const { screens } = around as { screens?: { [id: string]: { type?: string; flow?: string; service?: string } } };
   const screen = screens?.[path[1]!];
+  const contract = screen?.type === 'call' ? findContract(contracts, screen.service ?? '') : undefined;
+  if (contract)
+    return Object.entries(contract.input).map(([label, { kind, about, required }]) => {
+      return { label, kind: 'field', detail: required ? `${kind}, required` : kind, info: about };
+    });
   return screen?.type === 'flow' ? toNames(Object.keys(flows?.get(screen.flow ?? '')?.vars ?? {}), 'variable') : [];
 }
 
 // Keys whose value is a name.
 const SCREENS: ReadonlySet<string> = new Set(['to', 'start', 'else', 'done', 'fail']);
 
-function completeValue({ flows, services }: Draft, { cursor, screens, vars }: Placed): Completions | undefined {
+function completeValue(
+  { flows, services, contracts }: Draft,
+  { cursor, screens, vars }: Placed,
+): Completions | undefined {
   const { path, around, isQuoted, from, to } = cursor;
   const key = path.at(-1) ?? '';
   const part = schemaAt(pointerTo(...path), around);
+  const nameServices = () =>
+    toNames(services ?? [], 'service').map((name): Name => {
+      const contract = findContract(contracts, name.label);
+      return contract ? { ...name, info: contract.doc } : name;
+    });
   const names = [
     ...(SCREENS.has(key) ? toNames(screens.keys(), 'screen') : []),
     ...(key === 'type' && path[0] === 'screens' ? toNames(screenTypes(), 'value') : []),
-    ...(key === 'service' ? toNames(services ?? [], 'service') : []),
+    ...(key === 'service' ? nameServices() : []),
     ...(key === 'save' ? toNames(vars, 'variable') : []),
     ...(key === 'flow' && path.length > 1 ? toNames(flows?.keys() ?? [], 'flow') : []),
   ];
@@ -183,11 +199,11 @@ function completeExpression(
     return {
       from,
       to: wordEnd(draft.text, offset),
-      items: Object.entries(FILTERS).map(([label, { usage, doc }]) => ({
+      items: Object.entries(FILTERS).map(([label, filter]) => ({
         label,
         kind: 'filter',
-        detail: usage,
-        info: doc,
+        detail: filter.usage,
+        info: describeUse(filter),
         insert: label,
       })),
     };
@@ -209,11 +225,11 @@ function completeExpression(
 }
 
 const FUNCTION_ITEMS = Object.entries(FUNCTIONS).map(
-  ([label, { usage, doc }]): Completion => ({
+  ([label, known]): Completion => ({
     label,
     kind: 'function',
-    detail: usage,
-    info: doc,
+    detail: known.usage,
+    info: describeUse(known),
     insert: `${label}()`,
     caret: label.length + 1,
   }),
@@ -222,7 +238,7 @@ const FUNCTION_ITEMS = Object.entries(FUNCTIONS).map(
 // `row` of a list and `error` of a call are there on their screens only.
 function localNames(flow: Loose | undefined, [top, id]: readonly string[]): string[] {
   const type = top === 'screens' && id !== undefined ? flow?.screens[id]?.type : undefined;
-  return type === 'list' ? ['row'] : type === 'call' ? ['error'] : [];
+  return Object.entries(LOCAL_NAMES).flatMap(([name, { screen }]) => (screen === type ? [name] : []));
 }
 
 function findShape(
@@ -253,14 +269,6 @@ function listFields(shape: Shape): Completion[] {
 
 function wordEnd(text: string, offset: number): number {
   return offset + /^\w*/.exec(text.slice(offset, offset + 200))![0].length;
-}
-
-/** What the schema says of a place: its words, and what it takes when nothing is written. */
-export function describePart({ description = '', default: usual, enum: all, examples }: SchemaPart): string {
-  const values = all && `One of: ${all.map((value) => JSON.stringify(value)).join(', ')}.`;
-  const without = usual !== undefined && `Without it: ${JSON.stringify(usual)}.`;
-  const example = examples?.[0] !== undefined && `Example: ${JSON.stringify(examples[0])}`;
-  return [description, values, without, example].filter(Boolean).join('\n');
 }
 
 const EMPTY: { readonly [type: string]: readonly [value: string, caret: number] } = {

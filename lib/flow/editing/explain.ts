@@ -1,12 +1,15 @@
 // What stands at a place of a flow, in words: keys of the format, screens, variables, functions, filters.
 
+import { type Described, describeUse } from '../expression/described.ts';
 import { FILTERS } from '../expression/filters.ts';
 import { FUNCTIONS } from '../expression/functions.ts';
+import { BINARY_OPERATORS, OTHER_OPERATORS } from '../expression/operators.ts';
 import type { Flow, Screen, Text } from '../format/flow.ts';
 import { schemaAt } from '../format/schema.ts';
 import { pointerTo } from '../format/source.ts';
-import { describePart } from './completion.ts';
+import type { Surroundings } from '../lint/lint.ts';
 import { type Cursor, readLoosely, sketchFlow } from './cursor.ts';
+import { type Contracts, describeContract, describePart, findContract } from './words.ts';
 
 export interface Explanation {
   /** Offsets of what is explained, in UTF-16 units. */
@@ -18,11 +21,37 @@ export interface Explanation {
 }
 
 /** Undefined where there is nothing to say. Never throws. */
-export function explainFlow(text: string, offset: number): Explanation | undefined {
+export function explainFlow(
+  text: string,
+  offset: number,
+  { contracts }: Pick<Surroundings, 'contracts'> = {},
+): Explanation | undefined {
   const { cursor } = sketchFlow(text, offset);
   if (!cursor) return undefined;
   const flow = readLoosely(text);
-  return (cursor.kind === 'value' && flow && explainWord(flow, text, { cursor, offset })) || explainPlace(text, cursor);
+  return (
+    explainService(text, cursor, contracts) ||
+    (cursor.kind === 'value' && flow && explainWord(flow, text, { cursor, offset })) ||
+    explainPlace(text, cursor)
+  );
+}
+
+// The name of a service, and the keys of what it takes.
+function explainService(
+  text: string,
+  { kind, path, around, from, to }: Cursor,
+  contracts: Contracts,
+): Explanation | undefined {
+  const word = text.slice(from, to);
+  if (kind === 'value') {
+    const contract = path.at(-1) === 'service' ? findContract(contracts, word) : undefined;
+    return contract && { from, to, title: word, words: describeContract(contract) };
+  }
+  const { screens } = around as { screens?: { [id: string]: { service?: string } } };
+  const contract =
+    path.length === 3 && path[2] === 'with' ? findContract(contracts, screens?.[path[1]!]?.service ?? '') : undefined;
+  const field = contract && Object.hasOwn(contract.input, word) ? contract.input[word] : undefined;
+  return field && { from, to, title: `${word}: ${field.kind}`, words: field.about };
 }
 
 function explainPlace(text: string, { kind, path, around, from, to }: Cursor): Explanation | undefined {
@@ -51,7 +80,8 @@ function explainWord(
   const start = offset - before.length;
   const word = before + WORD_AFTER.exec(text.slice(offset, to))![0];
   const isFilter = /\|\s*$/.test(text.slice(from, start));
-  const found = isFilter ? describeFilter(word) : describeName(flow, word);
+  const isExpression = !whole.includes('{{');
+  const found = isFilter ? describeFilter(word) : describeName(flow, word, isExpression);
   return found && { from: start, to: start + word.length, ...found };
 }
 
@@ -59,24 +89,29 @@ type Found = Pick<Explanation, 'title' | 'words'> | undefined;
 
 function describeFilter(name: string): Found {
   const filter = Object.hasOwn(FILTERS, name) ? FILTERS[name] : undefined;
-  return filter && { title: filter.usage, words: filter.doc };
+  return filter && describeNamed(filter);
 }
 
-function describeName({ vars = {} }: Pick<Flow, 'vars'>, name: string): Found {
+function describeName({ vars = {} }: Pick<Flow, 'vars'>, name: string, isExpression: boolean): Found {
   const variable = Object.hasOwn(vars, name) ? vars[name] : undefined;
   if (variable) {
-    const { type, secret, max, sample, default: initial } = variable;
+    const { type, secret, private: isPrivate, max, sample, default: initial } = variable;
     const parts = [
       secret === true && 'Secret: it lives within one answer only.',
+      isPrivate === true && 'Private: stored sealed, masked for those who watch.',
       max !== undefined && `At most ${max} long.`,
       initial !== undefined && `At first: ${JSON.stringify(initial)}`,
       sample !== undefined && secret !== true && `Sample: ${JSON.stringify(sample).slice(0, 400)}`,
     ];
     return { title: `${name}: ${type}`, words: parts.filter(Boolean).join('\n') };
   }
-  const known = (FUNCTIONS as { readonly [name: string]: { usage: string; doc: string } | undefined })[name];
-  return known && { title: known.usage, words: known.doc };
+  const known = isExpression && Object.hasOwn(WORDS, name) ? WORDS[name] : undefined;
+  return known && describeNamed(known);
 }
+
+const WORDS: { readonly [word: string]: Described } = { ...FUNCTIONS, ...BINARY_OPERATORS, ...OTHER_OPERATORS };
+
+const describeNamed = (known: Described) => ({ title: known.usage, words: describeUse(known) });
 
 function describeScreen(screen: Screen): string {
   if ('text' in screen) return showText(screen.text);

@@ -12,7 +12,8 @@
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { FUNCTIONS, isIn, isSame } from './functions.ts';
-import { type BinarySign, type Node, parseExpression } from './parse.ts';
+import type { BinarySign } from './operators.ts';
+import { type Node, parseExpression } from './parse.ts';
 import { expressionError } from './tokens.ts';
 import { element, isRefusedName, member, nameKind } from './values.ts';
 

@@ -1,15 +1,16 @@
 // Filters of text templates: a closed table. What a filter cannot read becomes null, which prints as nothing.
 
 import type { Json } from '../../store/store.ts';
+import type { Arguments, Described } from './described.ts';
+import { formatNumber } from './numbers.ts';
 import { dateAt, isDecimal, readIsoDate } from './values.ts';
 
 /** A filter with its arguments in place. `lang` is the tag of the text's language. */
 export type Filter = (value: Json, lang: string) => Json;
 
-export interface FilterKind {
-  /** How it is written, for messages and documentation. */
-  readonly usage: string;
-  readonly doc: string;
+export interface FilterKind extends Described {
+  /** What it takes behind its name, each after a colon. */
+  readonly args: Arguments;
   /** Fewest and most arguments. */
   readonly arity: readonly [least: number, most: number];
   /** The filter for these arguments, or what is wrong with them. */
@@ -21,6 +22,12 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   money: {
     usage: 'money or money:KES',
     doc: "An amount with two decimals as the language writes it, after the currency's code when one is given.",
+    args: { code: 'a currency of three capital letters; none without it' },
+    examples: [
+      ['{{balance|money}}', '1,234.50', { balance: 1234.5 }],
+      ['{{balance|money:KES}}', 'KES 1,234.50', { balance: '1234.5' }],
+      ['{{balance|money:EUR}}', 'EUR 1.234,50', { balance: 1234.5, lang: 'de' }],
+    ],
     arity: [0, 1],
     make: (code = '') => {
       if (code !== '' && !/^[A-Z]{3}$/.test(code)) return { problem: 'a currency is three capital letters, as in KES' };
@@ -34,6 +41,11 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   number: {
     usage: 'number or number:2',
     doc: 'A number as the language writes it, with exactly so many decimals (0 to 9); up to three when none are given.',
+    args: { decimals: '0 to 9' },
+    examples: [
+      ['{{weight|number}} kg', '1,250.125 kg', { weight: 1250.125 }],
+      ['{{weight|number:1}} kg', '1,250.1 kg', { weight: 1250.125 }],
+    ],
     arity: [0, 1],
     make: (digits) => {
       if (digits === undefined) return (value, lang) => formatNumber(value, lang, 0, 3);
@@ -45,6 +57,11 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   trunc: {
     usage: 'trunc:14',
     doc: 'At most so many characters (1 to 999); a longer text ends in "..".',
+    args: { length: '1 to 999 characters, with the two points' },
+    examples: [
+      ['{{name|trunc:14}}', 'Tariro Moyo', { name: 'Tariro Moyo' }],
+      ['{{name|trunc:8}}', 'Tariro..', { name: 'Tariro Moyo' }],
+    ],
     arity: [1, 1],
     make: (length) => {
       const most = parseWhole(length, 1, 999);
@@ -59,6 +76,8 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   first: {
     usage: 'first:3',
     doc: 'The first so many characters (1 to 999).',
+    args: { length: '1 to 999 characters' },
+    examples: [['{{name|first:1}}. {{surname}}', 'T. Moyo', { name: 'Tariro', surname: 'Moyo' }]],
     arity: [1, 1],
     make: (length) => {
       const most = parseWhole(length, 1, 999);
@@ -69,6 +88,12 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   mask: {
     usage: 'mask or mask:2',
     doc: 'Stars and the last 4 (or 1 to 4) characters; stars only where those would be more than half of the text.',
+    args: { shown: 'how many of the last characters are shown, 1 to 4; 4 without it' },
+    examples: [
+      ['{{account|mask}}', '****7713', { account: '0098927713' }],
+      ['{{account|mask:2}}', '****13', { account: '0098927713' }],
+      ['{{code|mask}}', '****', { code: '48291' }],
+    ],
     arity: [0, 1],
     make: (shown = '4') => {
       const last = parseWhole(shown, 1, 4);
@@ -83,18 +108,27 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   upper: {
     usage: 'upper',
     doc: 'In capital letters.',
+    args: {},
+    examples: [['{{code|upper}}', 'ZM12', { code: 'zm12' }]],
     arity: [0, 0],
     make: () => (value) => toText(value).toUpperCase(),
   },
   lower: {
     usage: 'lower',
     doc: 'In small letters.',
+    args: {},
+    examples: [['{{answer|lower}}', 'yes', { answer: 'YES' }]],
     arity: [0, 0],
     make: () => (value) => toText(value).toLowerCase(),
   },
   date: {
     usage: 'date or date:iso',
     doc: 'DD/MM/YYYY (or YYYY-MM-DD) of an ISO date, as written there, or of milliseconds since 1970, in UTC.',
+    args: { format: '`iso` for YYYY-MM-DD, or `dmy`, as without it' },
+    examples: [
+      ['{{due|date}}', '28/02/2026', { due: '2026-02-28T09:00:00Z' }],
+      ['{{due|date:iso}}', '2026-02-28', { due: 1772265600000 }],
+    ],
     arity: [0, 1],
     make: (format = 'dmy') => {
       if (format !== 'dmy' && format !== 'iso') return { problem: 'write date or date:iso' };
@@ -108,6 +142,11 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   plural: {
     usage: 'plural:item:items',
     doc: 'The first text for exactly 1, the second for every other number; the number itself is not printed.',
+    args: { one: 'the text for 1', other: 'the text for other numbers' },
+    examples: [
+      ['{{count}} {{count|plural:item:items}}', '1 item', { count: 1 }],
+      ["{{count}} {{count|plural:'bag':'bags'}}", '3 bags', { count: 3 }],
+    ],
     arity: [2, 2],
     make: (one, other) => (value) => {
       const count = typeof value === 'string' && isDecimal(value) ? Number(value) : value;
@@ -118,12 +157,19 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   default: {
     usage: 'default:none',
     doc: 'This text where there would be nothing.',
+    args: { text: 'what is printed for nothing' },
+    examples: [['Dear {{name|default:friend}}', 'Dear friend']],
     arity: [1, 1],
     make: (text) => (value) => (toText(value) === '' ? (text ?? null) : value),
   },
   count: {
     usage: 'count',
     doc: 'How many elements a list has; 0 where it is missing.',
+    args: {},
+    examples: [
+      ['{{basket|count}} in your basket', '2 in your basket', { basket: ['milk', 'bread'] }],
+      ['{{basket|count}} in your basket', '0 in your basket'],
+    ],
     arity: [0, 0],
     make: () => (value) => (Array.isArray(value) ? value.length : value === null ? 0 : null),
   },
@@ -145,47 +191,3 @@ function parseWhole(text: string | undefined, least: number, most: number): numb
   const value = /^\d{1,3}$/.test(text ?? '') ? Number(text) : -1;
   return value >= least && value <= most ? value : undefined;
 }
-
-// Formatters cost 50 times more to make than to use. Languages can come from data, so the cache is bounded.
-const FORMATTERS_KEPT = 200;
-const formatters = new Map<string, Intl.NumberFormat>();
-
-function formatNumber(value: Json, lang: string, least: number, most: number): string | null {
-  // Amounts are often decimal texts; they are formatted from their digits, so that none are lost.
-  if (typeof value !== 'number' && !(typeof value === 'string' && isDecimal(value))) return null;
-  const key = `${least}${most}${lang}`;
-  let formatter = formatters.get(key);
-  if (!formatter) {
-    formatter = numberFormat(lang, least, most);
-    if (formatters.size >= FORMATTERS_KEPT) formatters.clear();
-    formatters.set(key, formatter);
-  }
-  const text = formatter.format(value as number);
-  return NOT_ASCII.test(text) ? text.replace(PHONE_UNSAFE, (sign) => PLAIN_SIGNS[sign] ?? ' ') : text;
-}
-
-function numberFormat(lang: string, least: number, most: number): Intl.NumberFormat {
-  const options = {
-    minimumFractionDigits: least,
-    maximumFractionDigits: most,
-    numberingSystem: 'latn',
-    signDisplay: 'negative',
-  } as const;
-  try {
-    // English follows, because the next choice would be the language of the machine that runs this.
-    return new Intl.NumberFormat([lang, 'en'], options);
-  } catch {
-    return new Intl.NumberFormat('en', options);
-  }
-}
-
-// Signs that some languages put into numbers and that phones with a GSM alphabet cannot show. Other spaces become plain.
-const NOT_ASCII = /[^ -~]/;
-const PHONE_UNSAFE = /[\u00a0\u2009\u202f\u2019\u2212\u200e\u200f\u061c]/g;
-const PLAIN_SIGNS: { readonly [sign: string]: string } = {
-  '\u2019': "'",
-  '\u2212': '-',
-  '\u200e': '',
-  '\u200f': '',
-  '\u061c': '',
-};

@@ -1,15 +1,14 @@
 // Functions of the expression language: a closed table.
 
 import type { Json } from '../../store/store.ts';
+import type { Arguments, Described } from './described.ts';
 import { nameKind, parseDecimal, roundDecimal } from './values.ts';
 
 /** Ends the evaluation; the problem names kinds of values, never the values. */
 type Refuse = (problem: string) => never;
 
-export interface ExpressionFunction {
-  /** How it is written, for messages and documentation. */
-  readonly usage: string;
-  readonly doc: string;
+export interface ExpressionFunction extends Described {
+  readonly args: Arguments;
   /** Fewest and most arguments. */
   readonly arity: readonly [least: number, most: number];
   readonly call: (args: readonly Json[], refuse: Refuse) => Json;
@@ -35,6 +34,12 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
   len: {
     usage: 'len(list or text)',
     doc: 'How many elements or characters; 0 for null.',
+    args: { value: 'a list, a text or null; anything else is an error' },
+    examples: [
+      ["len('Bread')", 5],
+      ['len(basket)', 2, { basket: ['milk', 'bread'] }],
+      ['len(basket) == 0', true],
+    ],
     arity: [1, 1],
     call: ([value = null], refuse) => {
       if (typeof value === 'string') return countCharacters(value);
@@ -45,6 +50,11 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
   num: {
     usage: 'num(text)',
     doc: 'The number that a text writes in plain decimal notation; null when it writes none.',
+    args: { text: 'a text, or a number, which stays as it is; null for everything else' },
+    examples: [
+      ["num('12.50')", 12.5],
+      ["num('12,50')", null],
+    ],
     arity: [1, 1],
     call: ([value = null]) => {
       if (typeof value === 'number') return value;
@@ -54,6 +64,11 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
   str: {
     usage: 'str(value)',
     doc: 'A number, true or false as text; an empty text for null.',
+    args: { value: 'a plain value or null; a list or an object is an error' },
+    examples: [
+      ["'Table ' + str(7)", 'Table 7'],
+      ['str(null)', ''],
+    ],
     arity: [1, 1],
     call: ([value = null], refuse) => {
       if (value === null) return '';
@@ -63,18 +78,28 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
   min: {
     usage: 'min(number, number...)',
     doc: 'The smallest of the numbers.',
+    args: { 'number...': 'one number or more; anything else is an error' },
+    examples: [['min(balance, 500)', 12.5, { balance: 12.5 }]],
     arity: [1, MANY],
     call: (args, refuse) => Math.min(...requireNumbers('min', args, refuse)),
   },
   max: {
     usage: 'max(number, number...)',
     doc: 'The largest of the numbers.',
+    args: { 'number...': 'one number or more; anything else is an error' },
+    examples: [['max(3, 7, 5)', 7]],
     arity: [1, MANY],
     call: (args, refuse) => Math.max(...requireNumbers('max', args, refuse)),
   },
   round: {
     usage: 'round(number) or round(number, places)',
     doc: 'Rounds half away from zero, to 0 to 12 decimal places.',
+    args: { number: 'a number; anything else is an error', places: 'decimal places, 0 to 12; 0 without it' },
+    examples: [
+      ['round(2.5)', 3],
+      ['round(-2.5)', -3],
+      ['round(10 / 3, 2)', 3.33],
+    ],
     arity: [1, 2],
     call: (args, refuse) => {
       const [value = 0, places = 0] = requireNumbers('round', args, refuse);
@@ -85,24 +110,35 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
   abs: {
     usage: 'abs(number)',
     doc: 'The number without its sign.',
+    args: { number: 'a number; anything else is an error' },
+    examples: [['abs(3 - 10)', 7]],
     arity: [1, 1],
     call: (args, refuse) => Math.abs(requireNumbers('abs', args, refuse)[0]!),
   },
   lower: {
     usage: 'lower(text)',
     doc: 'In small letters; null for null.',
+    args: { text: 'a text or null; anything else is an error' },
+    examples: [["lower('YES') == 'yes'", true]],
     arity: [1, 1],
     call: ([value = null], refuse) => requireText('lower', value, refuse)?.toLowerCase() ?? null,
   },
   upper: {
     usage: 'upper(text)',
     doc: 'In capital letters; null for null.',
+    args: { text: 'a text or null; anything else is an error' },
+    examples: [["upper('ab12')", 'AB12']],
     arity: [1, 1],
     call: ([value = null], refuse) => requireText('upper', value, refuse)?.toUpperCase() ?? null,
   },
   startsWith: {
     usage: 'startsWith(text, beginning)',
     doc: 'Whether the text begins so; false when either is no text.',
+    args: { text: 'a text', beginning: 'a text; large and small letters differ' },
+    examples: [
+      ["startsWith(phoneNumber, '+263')", true, { phoneNumber: '+263771234567' }],
+      ["startsWith(null, '+')", false],
+    ],
     arity: [2, 2],
     call: ([value, beginning]) =>
       typeof value === 'string' && typeof beginning === 'string' && value.startsWith(beginning),
@@ -110,6 +146,11 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
   contains: {
     usage: 'contains(list or text, part)',
     doc: 'Whether a list has the element or a text the part: "part in list" read the other way.',
+    args: { whole: 'a list or a text', part: 'a plain value, or a part of the text' },
+    examples: [
+      ["contains(basket, 'bread')", true, { basket: ['milk', 'bread'] }],
+      ["contains(lower(question), 'price')", true, { question: 'PRICE of maize' }],
+    ],
     arity: [2, 2],
     call: ([whole = null, part = null]) => isIn(part, whole),
   },

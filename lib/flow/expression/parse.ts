@@ -2,12 +2,10 @@
 
 import { FLOW_LIMITS } from '../limits.ts';
 import { FUNCTIONS, type FunctionName } from './functions.ts';
+import { BINARY_OPERATORS, type BinarySign, OTHER_OPERATORS } from './operators.ts';
 import { suggest } from './suggest.ts';
 import { expressionError, readTokens, type Token } from './tokens.ts';
 import { isRefusedName } from './values.ts';
-
-export type BinarySign = 'or' | 'and' | Comparison | '+' | '-' | '*' | '/' | '%';
-type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
 
 /** A part of a parsed expression; `at` is its offset in the source. */
 export type Node =
@@ -27,26 +25,8 @@ export type Node =
   | { readonly kind: 'choice'; readonly test: Node; readonly yes: Node; readonly no: Node }
   | { readonly kind: 'call'; readonly name: FunctionName; readonly args: readonly Node[]; readonly at: number };
 
-const NOT_LEVEL = 3;
-const COMPARE_LEVEL = 4;
-const TIGHTEST = 7;
-const LEVELS: { readonly [sign in BinarySign]: number } = {
-  or: 1,
-  and: 2,
-  '==': COMPARE_LEVEL,
-  '!=': COMPARE_LEVEL,
-  '<': COMPARE_LEVEL,
-  '<=': COMPARE_LEVEL,
-  '>': COMPARE_LEVEL,
-  '>=': COMPARE_LEVEL,
-  in: COMPARE_LEVEL,
-  'not in': COMPARE_LEVEL,
-  '+': 5,
-  '-': 5,
-  '*': 6,
-  '/': 6,
-  '%': 6,
-};
+const levelOf = (sign: BinarySign) => BINARY_OPERATORS[sign].level;
+const COMPARE_LEVEL = levelOf('==');
 const CONSTANTS = new Map([
   ['true', true],
   ['false', false],
@@ -87,7 +67,7 @@ export function parseExpression(source: string): { readonly root: Node; readonly
   };
 
   const choice = (): Node => {
-    const test = binary(LEVELS.or);
+    const test = binary(BINARY_OPERATORS.or.level);
     if (!take('?')) return test;
     const yes = deeper(choice);
     need(':', 'and the other choice');
@@ -98,18 +78,18 @@ export function parseExpression(source: string): { readonly root: Node; readonly
     const token = peek();
     if (token.kind !== 'sign' && token.kind !== 'word') return undefined;
     if (token.text === 'not' && peek(1).text === 'in') return 'not in';
-    return Object.hasOwn(LEVELS, token.text) ? (token.text as BinarySign) : undefined;
+    return Object.hasOwn(BINARY_OPERATORS, token.text) ? (token.text as BinarySign) : undefined;
   };
 
   const binary = (loosest: number): Node => {
     let left = prefix(loosest);
-    for (let found = sign(); found && LEVELS[found] >= loosest; found = sign()) {
+    for (let found = sign(); found && levelOf(found) >= loosest; found = sign()) {
       const at = peek().at;
       next += found === 'not in' ? 2 : 1;
-      const right = binary(LEVELS[found] + 1);
+      const right = binary(levelOf(found) + 1);
       left = { kind: 'binary', sign: found, left, right, at };
       const chained = sign();
-      if (LEVELS[found] === COMPARE_LEVEL && chained && LEVELS[chained] === COMPARE_LEVEL) {
+      if (levelOf(found) === COMPARE_LEVEL && chained && levelOf(chained) === COMPARE_LEVEL) {
         throw fail(peek(), `found a second comparison, "${chained}". Write: a < b and b < c.`);
       }
     }
@@ -119,11 +99,12 @@ export function parseExpression(source: string): { readonly root: Node; readonly
   const prefix = (loosest: number): Node => {
     const token = peek();
     if (take('not')) {
-      if (loosest > NOT_LEVEL) throw fail(token, 'found "not", expected a value. Put "not ..." in parentheses.');
-      return { kind: 'not', of: deeper(() => binary(NOT_LEVEL)) };
+      if (loosest > OTHER_OPERATORS.not.level)
+        throw fail(token, 'found "not", expected a value. Put "not ..." in parentheses.');
+      return { kind: 'not', of: deeper(() => binary(OTHER_OPERATORS.not.level)) };
     }
     if (!take('-')) return primary();
-    const of = deeper(() => prefix(TIGHTEST));
+    const of = deeper(() => prefix(OTHER_OPERATORS.minus.level));
     if (of.kind === 'value' && typeof of.value === 'number') return { kind: 'value', value: 0 - of.value };
     return { kind: 'minus', of, at: token.at };
   };

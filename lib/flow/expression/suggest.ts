@@ -11,11 +11,11 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return findNearest(name, known)?.name;
 }
 
-/** The same, and whether no other name is as near. */
+/** The same, with how many letters differ, and whether no other name is as near. */
 export function findNearest(
   name: string,
   known: Iterable<string>,
-): { readonly name: string; readonly isAlone: boolean } | undefined {
+): { readonly name: string; readonly edits: number; readonly isAlone: boolean } | undefined {
   let best: string | undefined;
   let isAlone = true;
   let fewest = Math.max(1, Math.floor(name.length / 3)) + 0.5;
@@ -28,7 +28,7 @@ export function findNearest(
     isAlone = true;
     fewest = edits;
   }
-  return best === undefined ? undefined : { name: best, isAlone };
+  return best === undefined ? undefined : { name: best, edits: fewest, isAlone };
 }
 
 // Edits that turn one into the other: insert, delete, replace, and swap of neighbours.

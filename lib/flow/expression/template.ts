@@ -88,8 +88,27 @@ function printer(steps: Steps, filters: readonly Filter[]) {
     let value: Json = Object.hasOwn(scope, root) ? (scope[root] ?? null) : null;
     for (const step of rest) value = typeof step === 'string' ? member(value, step) : element(value, step);
     for (const filter of filters) value = filter(value, lang);
-    return clean(toText(value));
+    const text = clean(toText(value));
+    return (scope as Masking)[MASKED]?.has(root) ? text.replace(/\S/gu, '*') : text;
   };
+}
+
+const MASKED = Symbol('the variables that are printed masked');
+interface Masking {
+  readonly [MASKED]?: ReadonlySet<string>;
+}
+
+/** The same scope, but templates print `*` for each character of these variables, spaces apart. */
+export function maskPrinted(scope: JsonObject, names: ReadonlySet<string>): JsonObject {
+  return { ...scope, [MASKED]: names } as JsonObject;
+}
+
+/** The same scope, in which `name` is masked, too, when one of `sources` is. */
+export function maskPrintedFrom(scope: JsonObject, name: string, sources: readonly string[]): JsonObject {
+  const masked = (scope as Masking)[MASKED];
+  return masked && sources.some((source) => masked.has(source))
+    ? maskPrinted(scope, new Set([...masked, name]))
+    : scope;
 }
 
 // Control characters, the two line separators, and the marks that turn the direction of writing.

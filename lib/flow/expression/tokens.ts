@@ -7,8 +7,9 @@ export type Token =
   | { readonly kind: 'text'; readonly value: string; readonly at: number; readonly text: string }
   | { readonly kind: 'name' | 'word' | 'sign' | 'end'; readonly at: number; readonly text: string };
 
-const WORDS = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null']);
-const SIGNS = new Set(['==', '!=', '<=', '>=', ...'<>+-*/%?:()[].,']);
+/** Words that are no names. */
+export const WORDS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null']);
+export const SIGNS: ReadonlySet<string> = new Set(['==', '!=', '<=', '>=', ...'<>+-*/%?:()[].,']);
 
 const SPACE = /\s+/y;
 const NUMBER = /\d[\w.]*/y;

@@ -18,6 +18,8 @@ export interface Variable {
   readonly sample?: Json;
   /** Lives only inside the turn: never stored, logged or shown. */
   readonly secret?: boolean;
+  /** Of the caller alone: sealed where it is stored, masked for those who watch and in logs, recordings and saved tests. */
+  readonly private?: boolean;
 }
 
 /** One way out of a screen. The first whose `when` holds is taken; the last has no `when`. */
@@ -153,9 +155,6 @@ export const DEFAULT_LABELS: { readonly [label in Label]: string } = {
   goodbye: 'Goodbye.',
 };
 export const DEFAULT_WAIT = 'Please wait.\n1. Continue';
-
-/** What a door says of the caller: it goes into the variables of these names, where a flow declares them. */
-export const DOOR_NAMES = ['sessionId', 'phoneNumber', 'msisdn', 'serviceCode'] as const;
 
 /** Names of screens and variables; other names break XState's addressing or JavaScript objects. */
 export const NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;

@@ -1,8 +1,9 @@
 // The text of a flow file → a flow of the right shape, with the position of everything in it.
 
 import { basename } from 'node:path';
-import { type DocumentNode, evaluate, type ValueNode } from '@humanwhocodes/momoa';
+import type { DocumentNode, ValueNode } from '@humanwhocodes/momoa';
 import { flawOfNumbers } from '../../json/reader.ts';
+import { requireMomoa } from '../../packages.ts';
 import type { Json } from '../../store/store.ts';
 import { isRefusedName } from '../expression/values.ts';
 import { FLOW_LIMITS } from '../limits.ts';
@@ -46,7 +47,7 @@ export function parseFlow(text: string, file: string): ParsedFlow {
 }
 
 function read(document: DocumentNode, source: FlowSource): ParsedFlow {
-  const value = evaluate(document) as Json;
+  const value = requireMomoa().evaluate(document) as Json;
   const problems = [...keyProblems(document.body, source), ...numberProblems(source)];
   const findings = schemaFindings(value);
   for (const { code, ...finding } of findings)

@@ -2,7 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { requireAjv } from '../../packages.ts';
 import type { Json } from '../../store/store.ts';
 import { findNearest, suggest } from '../expression/suggest.ts';
 import { nameKind } from '../expression/values.ts';
@@ -91,6 +92,7 @@ function load(): Loaded {
   if (loaded) return loaded;
   const path = fileURLToPath(import.meta.resolve('#menus/flow.schema.json'));
   const schema = JSON.parse(readFileSync(path, 'utf8')) as SchemaPart;
+  const { Ajv } = requireAjv();
   const ajv = new Ajv({ allErrors: true, discriminator: true, strict: true, allowUnionTypes: true, verbose: true });
   ajv.addKeyword('defaultSnippets');
   loaded = { schema, validate: ajv.compile(schema) };

@@ -1,7 +1,8 @@
 // The text of JSON files that people write: where things stand in it, lines and columns by JSON pointer; and what keeps it from being
 // JSON, in plain words.
 
-import { type ArrayNode, type DocumentNode, type ObjectNode, parse, type ValueNode } from '@humanwhocodes/momoa';
+import type { ArrayNode, DocumentNode, ObjectNode, ValueNode } from '@humanwhocodes/momoa';
+import { requireMomoa } from '../../packages.ts';
 
 export interface Position {
   /** 1-based. */
@@ -28,7 +29,7 @@ interface Found {
 /** The positions in `text`; where it is not JSON, every position is its beginning. */
 export function flowSource(file: string, text: string): FlowSource {
   try {
-    return makeFlowSource(file, text, parse(text).body);
+    return makeFlowSource(file, text, requireMomoa().parse(text).body);
   } catch {
     return { file, text, locate: () => ({ line: 1, column: 1 }) };
   }
@@ -147,7 +148,7 @@ export function parseDocument(
 ): { document: DocumentNode; fault?: undefined } | { document?: undefined; fault: SyntaxFault } {
   try {
     // JSON.parse decides what is JSON; the other parser gives the positions.
-    const document = parse(text);
+    const document = requireMomoa().parse(text);
     JSON.parse(text);
     return { document };
   } catch (error) {

@@ -1,7 +1,8 @@
 // The shape of the value of an expression, and its faults: fields that do not exist, kinds that cannot be compared.
 
 import type { FunctionName } from '../expression/functions.ts';
-import type { BinarySign, Node } from '../expression/parse.ts';
+import type { BinarySign } from '../expression/operators.ts';
+import type { Node } from '../expression/parse.ts';
 import type { Mend } from '../format/problem.ts';
 import { type Fields, formatPath, type Shape, UNKNOWN } from './shapes.ts';
 

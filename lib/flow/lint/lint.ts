@@ -10,6 +10,7 @@ import { buildGraph, type Lint, type Rule } from './rule.ts';
 import { callRules } from './rules/calls.ts';
 import { typeRules } from './rules/kinds.ts';
 import { listMigrations, nameRules } from './rules/names.ts';
+import { privateRules } from './rules/private.ts';
 import { reachRules } from './rules/reach.ts';
 import { savedRules } from './rules/saved.ts';
 import { secretRules } from './rules/secrets.ts';
@@ -28,6 +29,7 @@ export const RULES: readonly Rule[] = [
   ...textRules,
   ...lengthRules,
   ...secretRules,
+  ...privateRules,
   ...callRules,
   ...typeRules,
   ...savedRules,

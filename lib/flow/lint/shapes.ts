@@ -14,6 +14,8 @@ export type Shape =
   | { readonly kind: 'list'; readonly of: Shape; readonly isSure: boolean }
   | { readonly kind: 'object'; readonly fields?: Fields | undefined; readonly isSure: boolean };
 
+export const UNKNOWN: Shape = { kind: 'unknown' };
+
 /** The fields of an object whose fields are all known. */
 export interface Fields {
   readonly shapes: ReadonlyMap<string, Shape>;
@@ -22,21 +24,26 @@ export interface Fields {
   readonly isSure: boolean;
 }
 
-/** What the fields of an answer hold: `any` is anything, an object has the fields that it names. */
+/** What a field holds: `any` is anything, an object has the fields that it names. */
 export type ContractKind = 'text' | 'number' | 'boolean' | 'list' | 'object' | 'any';
+
+export interface ContractField {
+  readonly kind: ContractKind;
+  readonly about: string;
+}
 
 /** What a service takes and answers. */
 export interface ServiceContract {
-  readonly input: {
-    readonly [name: string]: { readonly kind: ContractKind; readonly about: string; readonly required?: true };
-  };
+  /** What it does. */
+  readonly doc: string;
+  readonly input: { readonly [name: string]: ContractField & { readonly required?: true } };
   /** All fields that an answer may have. */
-  readonly answer: { readonly [name: string]: ContractKind };
+  readonly answer: { readonly [name: string]: ContractField };
 }
 
 /** What a call to a service saves. */
 export function answerShape(service: string, { answer }: ServiceContract): Shape {
-  const shapes = new Map(Object.entries(answer).map(([name, kind]) => [name, kindShape(kind)] as const));
+  const shapes = new Map(Object.entries(answer).map(([name, { kind }]) => [name, kindShape(kind)] as const));
   return { kind: 'object', isSure: true, fields: { shapes, source: `the answer of "${service}"`, isSure: true } };
 }
 
@@ -46,17 +53,20 @@ function kindShape(kind: ContractKind): Shape {
   return { kind, isSure: true };
 }
 
-export const UNKNOWN: Shape = { kind: 'unknown' };
-
 /** What `error` holds on the `fail` ways of a call. */
+export const FAILURE_FIELDS: ServiceContract['answer'] = {
+  code: { kind: 'text', about: 'One of the codes of errors; conditions compare it.' },
+  message: {
+    kind: 'text',
+    about: 'What went wrong, in English, for logs and developers. Callers need words of your own.',
+  },
+};
+
 export const FAILURE: Shape = {
   kind: 'object',
   isSure: true,
   fields: {
-    shapes: new Map<string, Shape>([
-      ['code', { kind: 'text', isSure: true }],
-      ['message', { kind: 'text', isSure: true }],
-    ]),
+    shapes: new Map(Object.entries(FAILURE_FIELDS).map(([name, { kind }]) => [name, kindShape(kind)] as const)),
     source: '"error" of a failed call',
     isSure: true,
   },

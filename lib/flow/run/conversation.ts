@@ -8,8 +8,18 @@ import type { Json, JsonObject } from '../../store/store.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { DEFAULT_WAIT, durationMs, type Flow, type Screen } from '../format/flow.ts';
 import { migrateRest } from './migrate.ts';
+import { listPrivateTexts, maskContext, renderMasked } from './private.ts';
 import { backTarget, canGoBack, depth, renderScreen, screenPages } from './render.ts';
-import { chooseLang, flowError, keepsSecret, listExpressions, type ScreenNode, toPath } from './scope.ts';
+import {
+  chooseLang,
+  flowError,
+  keepsPrivate,
+  keepsSecret,
+  listExpressions,
+  listPrivateNames,
+  type ScreenNode,
+  toPath,
+} from './scope.ts';
 
 interface Compiled {
   readonly nodes: ReadonlyMap<string, ScreenNode>;
@@ -25,6 +35,7 @@ export function flowConversation(
 ): Omit<Conversation, 'id' | 'version' | 'hash' | 'machine'> {
   const secrets = listSecretNames(used);
   const proven = listProvenNames(nodes);
+  const privates = listPrivateNames(used.values());
   const policies = new Map(
     [...nodes].flatMap(([path, { screen }]) => (screen.type === 'call' ? [[path, callPolicy(screen, secrets)]] : [])),
   );
@@ -41,7 +52,11 @@ export function flowConversation(
     redact: (context, prove) => redact(context, { secrets, proven, prove }),
     callPolicy: (id) => policies.get(id)!,
     secretsIn: (context) => [...new Set(listSecretTexts(context, secrets))],
-    shown: showWithoutSecrets(nodes),
+    shown: showToWatchers(nodes, privates),
+    ...(privates.size && {
+      isPrivate: true,
+      privateIn: (context) => [...new Set(listPrivateTexts(context, privates))],
+    }),
     ...(session !== undefined && { ttlMs: session }),
     migrate: (rest, from) => migrateRest(rest, from.version, { flow, flows: used, nodes }),
   };
@@ -147,16 +162,21 @@ function cleanInput(raw: string): string {
   return raw.slice(0, COMMON_LIMITS.ussdTextChars).replace(CONTROL, ' ').trim();
 }
 
-// What those who watch a flow may see of what is typed and of what services answer: nothing that is a secret.
-function showWithoutSecrets(nodes: ReadonlyMap<string, ScreenNode>): Shown {
+// What those who watch a flow may see of it: nothing that is a secret, and private values masked.
+function showToWatchers(nodes: ReadonlyMap<string, ScreenNode>, privates: ReadonlySet<string>): Shown {
+  const findNode = ({ state }: Pick<View, 'state'>) => nodes.get(toPath(state));
+  const isHidden = (node: ScreenNode | undefined) => !node || keepsSecret(node) || keepsPrivate(node);
   return {
-    input: ({ state }, input) => {
-      const node = nodes.get(toPath(state));
-      return !node || keepsSecret(node) || typeof input !== 'string' ? null : input;
+    ...(privates.size && {
+      context: (context) => maskContext(context, privates),
+      reply: (view) => renderMasked(findNode(view)!, view, privates).text,
+    }),
+    input: (view, input) => {
+      const node = findNode(view);
+      // What is typed on a list is the number of a row.
+      const isNumber = node?.screen.type === 'list';
+      return typeof input !== 'string' || (isHidden(node) && !isNumber) ? null : input;
     },
-    output: (id, output): Json => {
-      const node = nodes.get(id);
-      return !node || keepsSecret(node) ? null : output;
-    },
+    output: (id, output): Json => (isHidden(nodes.get(id)) ? null : output),
   };
 }

@@ -148,6 +148,24 @@ export function keepsSecret({ screen, scope }: ScreenNode): boolean {
   return 'save' in screen && screen.save !== undefined && scope.flow.vars?.[screen.save]?.secret === true;
 }
 
+/** The names of all private variables of these flows. A name is private in all of them when it is in one. */
+export function listPrivateNames(flows: Iterable<Flow>): Set<string> {
+  const names = new Set<string>();
+  for (const { vars = {} } of flows) for (const name in vars) if (vars[name]!.private) names.add(name);
+  return names;
+}
+
+/** Whether what a screen saves is private. */
+export function keepsPrivate({ screen, scope }: ScreenNode): boolean {
+  const name = screen.type === 'list' ? screen.pick?.save : 'save' in screen ? screen.save : undefined;
+  return name !== undefined && scope.flow.vars?.[name]?.private === true;
+}
+
+/** Whether what is typed at a screen is a secret or private, so that no record may hold it. */
+export function isAnswerHidden(node: ScreenNode): boolean {
+  return node.screen.type === 'input' && (keepsSecret(node) || keepsPrivate(node));
+}
+
 /** Whether the answer to a screen is a secret. */
 export function asksForSecret(node: ScreenNode | undefined): boolean {
   return node?.screen.type === 'input' && keepsSecret(node);

@@ -1,6 +1,7 @@
 // A list: one row per item of an array, cut into pages; with `pick`, rows are numbered and can be chosen.
 
 import type { Json, JsonObject } from '../../store/store.ts';
+import { maskPrintedFrom } from '../expression/template.ts';
 import type { ListScreen } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { isRefused } from '../run/scope.ts';
@@ -33,7 +34,8 @@ export const list: ScreenKind<ListScreen> = {
         const lines = [isRefused(context) ? error.render(context, lang) : '', text.render(context, lang)];
         if (!found.length && empty) lines.push(empty.render(context, lang));
         const number = screen.pick ? (at: number) => `${at + 1}. ` : () => '';
-        const rows = found.map((item, at) => number(at) + row.render({ ...context, row: item }, lang));
+        const scope = maskPrintedFrom(context, 'row', items.names);
+        const rows = found.map((item, at) => number(at) + row.render({ ...scope, row: item }, lang));
         return { text: lines.filter((line) => line !== '').join('\n'), rows };
       },
       read: ({ input, context }) => {

@@ -2,13 +2,14 @@
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { evaluate, type ValueNode } from '@humanwhocodes/momoa';
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { RE2JS } from 're2js';
+import type { ValueNode } from '@humanwhocodes/momoa';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import { ERROR_CODES } from '../../errors.ts';
+import { requireAjv, requireMomoa, requireRe2 } from '../../packages.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { suggest } from '../expression/suggest.ts';
 import { type Finding, locateProblem, type Problem, showValue, sortProblems } from '../format/problem.ts';
+import type { SchemaPart } from '../format/schema.ts';
 import { type FlowSource, flowSource, makeFlowSource, outline, parseDocument, pointerTo } from '../format/source.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 
@@ -84,7 +85,7 @@ export function parseFlowTests(text: string, file: string): ParsedFlowTests {
   const { document, fault } = parseDocument(plain, seen);
   if (fault) return refuseTests(file, { code: 'syntax', ...fault });
   const source = makeFlowSource(file, plain, document.body);
-  const value = evaluate(document) as unknown;
+  const value = requireMomoa().evaluate(document) as unknown;
   const errors = schemaErrors(value);
   const findings = [
     ...twice(document.body, ''),
@@ -125,13 +126,21 @@ function twice(node: ValueNode, pointer: string): Found[] {
   });
 }
 
+let schema: SchemaPart | undefined;
 let validator: ValidateFunction | undefined;
+
+/** The JSON Schema of test files. */
+export function flowTestSchema(): SchemaPart {
+  const path = () => fileURLToPath(import.meta.resolve('#menus/test.schema.json'));
+  schema ??= JSON.parse(readFileSync(path(), 'utf8')) as SchemaPart;
+  return schema;
+}
 
 function schemaErrors(value: unknown): readonly ErrorObject[] {
   if (!validator) {
-    const path = fileURLToPath(import.meta.resolve('#menus/test.schema.json'));
+    const { Ajv } = requireAjv();
     const ajv = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true, verbose: true });
-    validator = ajv.compile(JSON.parse(readFileSync(path, 'utf8')));
+    validator = ajv.compile(flowTestSchema());
   }
   return validator(value) ? [] : (validator.errors ?? []);
 }
@@ -227,7 +236,7 @@ function answerProblems(answer: MockAnswer, pointer: string): Found[] {
 
 function patternProblem(source: string): string | undefined {
   try {
-    RE2JS.compile(source);
+    requireRe2().RE2JS.compile(source);
     return undefined;
   } catch (error) {
     return `The pattern cannot be read: ${(error as Error).message}.`;

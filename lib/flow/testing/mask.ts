@@ -1,13 +1,16 @@
-// Secrets of a recorded dialogue: a number takes the place of each, and a stand-in the place of the number.
+// Secrets and private values of a recorded dialogue: a number takes the place of each that was typed, and a stand-in the place of the
+// number; of what services answered, a stand-in.
 
 import { TwinlineError } from '../../errors.ts';
-import type { JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../store/store.ts';
 import type { InputScreen } from '../format/flow.ts';
 import { compileAccept } from '../run/accept.ts';
-import { keepsSecret, type ScreenNode } from '../run/scope.ts';
+import type { CompiledFlow } from '../run/compile.ts';
+import { isAnswerHidden, keepsPrivate, type ScreenNode } from '../run/scope.ts';
+import type { MockAnswer } from './file.ts';
 import type { Masked } from './replay.ts';
 
-/** Numbers for the secrets of one dialogue. It holds them while it lasts; nothing else does. */
+/** Numbers for the secrets and private answers of one dialogue. It holds them while it lasts; nothing else does. */
 export interface Masks {
   /** What may be written of an answer that is typed at this screen. */
   mask(typed: string, node: ScreenNode | undefined): string | Masked;
@@ -17,9 +20,9 @@ export function masks(now: () => number = Date.now): Masks {
   const seen: string[] = [];
   return {
     mask: (typed, node) => {
-      if (node?.screen.type !== 'input' || !keepsSecret(node) || isKey(typed, node)) return typed;
+      if (!node || !isAnswerHidden(node) || isKey(typed, node)) return typed;
       if (!seen.includes(typed)) seen.push(typed);
-      return { secret: seen.indexOf(typed) + 1, fits: compileRule(node.screen)(typed, now()) };
+      return { secret: seen.indexOf(typed) + 1, fits: compileRule(node.screen as InputScreen)(typed, now()) };
     },
   };
 }
@@ -65,4 +68,38 @@ function listCandidates(number: number): string[] {
   const [digits, letters] = [turned(DIGITS), turned(LETTERS)];
   const mixed = [digits, letters, `A1${letters}`, `aA1!${letters}`];
   return mixed.flatMap((text) => LENGTHS.map((length) => text.slice(0, length)));
+}
+
+/** The services of a flow whose answers are private, with what may be written in their place. */
+export function listPrivateServices({ screens }: Pick<CompiledFlow, 'screens'>): Map<string, (answer: Json) => Json> {
+  const found = new Map<string, (answer: Json) => Json>();
+  for (const node of screens.values()) {
+    if (node.screen.type !== 'call' || !keepsPrivate(node)) continue;
+    const { sample } = node.scope.flow.vars![node.screen.save!]!;
+    found.set(node.screen.service, (answer) => sample ?? standInFor(answer));
+  }
+  return found;
+}
+
+/** Answers of services, those that are private replaced: by the sample of their variable, else by values of the same kinds. */
+export function hidePrivateAnswers(
+  compiled: Pick<CompiledFlow, 'screens'>,
+  services: { readonly [service: string]: readonly MockAnswer[] },
+): Record<string, MockAnswer[]> {
+  const hidden = listPrivateServices(compiled);
+  const hide = (service: string, answer: MockAnswer): MockAnswer => {
+    const standIn = 'return' in answer ? hidden.get(service) : undefined;
+    return standIn ? { ...answer, return: standIn(answer.return ?? null) } : answer;
+  };
+  return Object.fromEntries(
+    Object.entries(services).map(([name, answers]) => [name, answers.map((answer) => hide(name, answer))]),
+  );
+}
+
+function standInFor(value: Json): Json {
+  if (typeof value === 'string') return value.replace(/\p{L}/gu, 'x').replace(/\p{N}/gu, '5');
+  if (typeof value === 'number') return 5;
+  if (Array.isArray(value)) return value.map(standInFor);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, standInFor(part as Json)]));
 }

@@ -51,8 +51,9 @@ export async function replayDialogue(compiled: CompiledFlow, dialogue: Dialogue)
 
 type Outcome = Pick<ReplayedTurn, 'outcome' | 'message' | 'details'>;
 
-function compareTurn(then: DialogueTurn, { reply, screen, unanswered }: Taken): Outcome {
-  const details = then.text === undefined || then.text === reply.text ? [] : diffLines(then.text, reply.text);
+function compareTurn(then: DialogueTurn, { reply, masked, screen, unanswered }: Taken): Outcome {
+  const isSame = then.text === undefined || then.text === reply.text || isSameMasked(then.text, masked);
+  const details = isSame ? [] : diffLines(then.text!, masked ?? reply.text);
   if (unanswered.length) return { outcome: 'different', message: describeUnanswered(unanswered), details };
   const ends = reply.kind === 'end';
   if (then.end !== undefined && then.end !== ends)
@@ -61,6 +62,11 @@ function compareTurn(then: DialogueTurn, { reply, screen, unanswered }: Taken): 
   if (then.state === undefined || then.state === screen) return { outcome: 'same' };
   return { outcome: 'moved', message: `screen "${then.state}" is "${screen}" now.` };
 }
+
+// What stands for private values now may be longer or shorter than they were.
+const isSameMasked = (then: string, now: string | undefined) =>
+  now !== undefined && then.replace(MASKED, '*') === now.replace(MASKED, '*');
+const MASKED = /\*+(?:\s+\*+)*/g;
 
 // What a test says of a call without an answer, up to what its author should do about it.
 function describeUnanswered(calls: readonly string[]): string {

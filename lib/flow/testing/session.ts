@@ -19,6 +19,8 @@ import { type FlowTestSetup, type MockAnswer, TEST_PHONE } from './file.ts';
 /** What a step led to. */
 export interface Taken {
   readonly reply: Reply;
+  /** The same with private values masked; undefined where there are none. */
+  readonly masked: string | undefined;
   /** Path of the screen. */
   readonly screen: string;
   readonly tracks: readonly string[];
@@ -43,6 +45,7 @@ export function openTestSession(compiled: CompiledFlow, marked: MarkedFlow, setu
   let screen = '';
   let calling = '';
   let tracks: string[] = [];
+  let masked: string | undefined;
   const calls = [...compiled.screens.values()].flatMap(({ screen: one }) => (one.type === 'call' ? [one] : []));
   const mocks = mockServices(setup.services, {
     clock,
@@ -63,6 +66,12 @@ export function openTestSession(compiled: CompiledFlow, marked: MarkedFlow, setu
     onFact,
     conversations: [{ ...marked.conversation, callPolicy }],
     services: mocks.services,
+    inspector: {
+      isWatched: () => compiled.isPrivate === true,
+      emit: ({ turn }) => {
+        masked = turn?.reply;
+      },
+    },
     onTurn: ({ rest }) => {
       screen = toPath(rest.state);
     },
@@ -74,7 +83,7 @@ export function openTestSession(compiled: CompiledFlow, marked: MarkedFlow, setu
     const result = await clock.drive(takeTurn(engine, { key: KEY, decide: () => decision }));
     if (result.kind !== 'replied')
       throw new TwinlineError('ERR_INPUT', `The session does not go on: ${result.reason}.`);
-    const taken = { reply: result.reply, screen, tracks, unanswered: mocks.unanswered() };
+    const taken = { reply: result.reply, masked, screen, tracks, unanswered: mocks.unanswered() };
     tracks = [];
     return taken;
   };

@@ -1,7 +1,8 @@
 // Updates the expectations of flow tests to what the flow shows now, and writes test files as text.
 
-import { type MemberNode, parse, type ValueNode } from '@humanwhocodes/momoa';
+import type { MemberNode, ValueNode } from '@humanwhocodes/momoa';
 import { TwinlineError } from '../../errors.ts';
+import { requireMomoa } from '../../packages.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { parsePointer, pointerTo } from '../format/source.ts';
 import type { CompiledFlow } from '../run/compile.ts';
@@ -57,7 +58,7 @@ function differences(step: FlowTestStep, { reply, screen, tracks }: Taken): { ke
 
 // From the last to the first, so that places before an edit stay where they are.
 function applyEdits(text: string, edits: readonly Edit[]): string {
-  const { body } = parse(text);
+  const { body } = requireMomoa().parse(text);
   const places = edits.map(({ pointer, value }) => {
     const { start, end } = nodeAt(body, pointer).loc;
     return { from: start.offset, to: end.offset, value };
@@ -85,7 +86,7 @@ export function addFlowTest(text: string, { flow, test }: { readonly flow: strin
   if (!file) throw new TwinlineError('ERR_INPUT', `The tests have errors: ${problems[0]?.message}`);
   if (file.tests.some(({ name }) => name === test.name))
     throw new TwinlineError('ERR_INPUT', `There is a test "${test.name}" already. Choose another name.`);
-  const end = nodeAt(parse(text).body, `/tests/${file.tests.length - 1}`).loc.end.offset;
+  const end = nodeAt(requireMomoa().parse(text).body, `/tests/${file.tests.length - 1}`).loc.end.offset;
   return `${text.slice(0, end)},\n    ${formatJson(test as unknown as Json, '    ', 1)}${text.slice(end)}`;
 }
 
@@ -101,17 +102,22 @@ export function formatFile(value: Json): string {
   return `${formatJson(value, '', 0)}\n`;
 }
 
+/** The same in narrower lines, of which the first begins behind so many characters. */
+export function formatLines(value: Json, { width, taken }: { readonly width: number; readonly taken: number }): string {
+  return formatJson(value, '', taken, width);
+}
+
 // `taken` is what stands before the value and behind it in its line.
-function formatJson(value: Json, indent: string, taken: number): string {
+function formatJson(value: Json, indent: string, taken: number, width = WIDTH): string {
   const line = valueText(value);
-  if (value === null || typeof value !== 'object' || indent.length + taken + line.length <= WIDTH) return line;
+  if (value === null || typeof value !== 'object' || indent.length + taken + line.length <= width) return line;
   const inside = `${indent}  `;
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
   const parts = Array.isArray(value)
-    ? value.map((item) => formatJson(item, inside, 1))
+    ? value.map((item) => formatJson(item, inside, 1, width))
     : Object.entries(value as JsonObject).map(([key, item]) => {
         const name = `${JSON.stringify(key)}: `;
-        return name + formatJson(item, inside, name.length + 1);
+        return name + formatJson(item, inside, name.length + 1, width);
       });
   return `${open}\n${parts.map((part) => inside + part).join(',\n')}\n${indent}${close}`;
 }

@@ -409,6 +409,29 @@ export const SEEDS: readonly Seed[] = [
     known: { flows: new Map([['history', history]]) },
   }),
 
+  warning('private-copied', {
+    edits: [
+      ['"auth": { "type": "object"', '"auth": { "type": "object", "private": true'],
+      ['"name": { "type": "string"', '"name": { "private": true, "type": "string"'],
+    ],
+    at: '"=auth.balance"',
+    says: ['"auth"', '"balance"', '"private": true'],
+  }),
+  warning('private-copied', {
+    edits: [
+      ['"name": { "type": "string"', '"name": { "private": true, "type": "string"'],
+      called('history', '"with": { "phone": "=name" }, '),
+    ],
+    at: '"=name" }, "done"',
+    says: ['"name"', '"phone"', '"history"'],
+    known: { flows: new Map([['history', history]]) },
+  }),
+  error('private-secret', {
+    edits: [['"secret": true', '"secret": true, "private": true']],
+    at: 'true, "max"',
+    says: ['"pin"', 'secret'],
+  }),
+
   error('secret-gone', {
     edits: [
       ['"to": "verify"', '"to": "sure"'],

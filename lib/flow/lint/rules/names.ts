@@ -2,6 +2,7 @@
 
 import { isRefusedName } from '../../expression/values.ts';
 import { type Flow, isName } from '../../format/flow.ts';
+import { LOCAL_NAMES } from '../../format/names.ts';
 import { capitalize, describePlace } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { didYouMean, formatNames, type Lint, type Rule, type RuleFinding } from '../rule.ts';
@@ -15,7 +16,7 @@ interface Named {
 
 // Words of the expression language, and the names that list rows (`row`) and failed calls (`error`) define.
 const WORDS = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null']);
-const BROUGHT = new Set(['row', 'error']);
+const BROUGHT = new Set(Object.keys(LOCAL_NAMES));
 
 export const nameRules: readonly Rule[] = [
   {

@@ -1,7 +1,7 @@
 // Secret variables: where their values would be shown, or kept after the turn.
 
 import { type Node, parseExpression } from '../../expression/parse.ts';
-import { isInteractive } from '../../format/flow.ts';
+import { isInteractive, type Variable } from '../../format/flow.ts';
 import { capitalize, describePlace } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import type { ExpressionPart } from '../parts.ts';
@@ -107,21 +107,30 @@ function isSecret({ vars }: Lint, name: string): boolean {
   return vars.get(name)?.secret === true;
 }
 
-// Where a value ends, if that is a place that outlives the turn.
-function findKeeper(lint: Lint, { into }: ExpressionPart): string | undefined {
+/** Where a value ends, if that is a place that outlives the turn and that `hides` says nothing of. */
+export function findKeeper(
+  lint: Lint,
+  { into }: ExpressionPart,
+  hides = (variable: Variable | undefined) => variable?.secret === true,
+): string | undefined {
   if (into === 'output') return 'the output of the flow';
   if (typeof into !== 'object') return undefined;
   const { name, of } = into;
-  if (of === undefined) return isSecret(lint, name) ? undefined : `"${name}"`;
+  if (of === undefined) return hides(lint.vars.get(name)) ? undefined : `"${name}"`;
   const called = lint.flows?.get(of)?.vars ?? {};
-  const isKept = Object.hasOwn(called, name) && called[name]!.secret !== true;
+  const isKept = Object.hasOwn(called, name) && !hides(called[name]);
   return isKept ? `"${name}" of the flow "${of}"` : undefined;
 }
 
-/** The secret variable whose value the expression can give, or undefined when it gives only a fact about one, such as its length. */
-function findSecret(lint: Lint, { source, compiled }: ExpressionPart): string | undefined {
-  if (!compiled.ok || !compiled.value.names.some((name) => isSecret(lint, name))) return undefined;
-  return listGiven(parseExpression(source).root).find((name) => isSecret(lint, name));
+const findSecret = (lint: Lint, part: ExpressionPart) => findGiven(part, (name) => isSecret(lint, name));
+
+/** The variable of these whose value the expression can give, or undefined when it gives only a fact about one, such as its length. */
+export function findGiven(
+  { source, compiled }: ExpressionPart,
+  isMeant: (name: string) => boolean,
+): string | undefined {
+  if (!compiled.ok || !compiled.value.names.some(isMeant)) return undefined;
+  return listGiven(parseExpression(source).root).find(isMeant);
 }
 
 // Comparisons, conditions and these functions tell something about a value and do not give it.

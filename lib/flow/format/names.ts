@@ -1,0 +1,42 @@
+// Names that have a value without a `set`: what a door knows of the caller, and what is there on some screens only.
+
+export interface GivenName {
+  readonly about: string;
+  readonly example: string;
+}
+
+const NUMBER = { about: 'The number of the caller, E.164 with +.', example: '+263771234567' };
+
+/** What each door says of the caller: it goes into the variables of these names, where a flow declares them. */
+export const DOOR_VARIABLES = {
+  phone: {
+    sessionId: { about: 'The id of the session, as the telecom gateway names it.', example: 'ATUid_7f3b91' },
+    phoneNumber: NUMBER,
+    msisdn: NUMBER,
+    serviceCode: { about: 'What was dialled.', example: '*2233#' },
+  },
+  chat: {
+    sessionId: { about: 'The id of the chat.', example: '5f0c1e7ab2d94c6f8e3a71d0b9c2f4e6' },
+    did: {
+      about: 'The DID of the user who writes.',
+      example: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
+    },
+    locale: { about: 'The language of the user, where the message names one.', example: 'en-GB' },
+    timezone: { about: 'The time zone of the user, where the message names one.', example: 'Africa/Lusaka' },
+  },
+} as const satisfies { readonly [door: string]: { readonly [name: string]: GivenName } };
+
+export type Door = keyof typeof DOOR_VARIABLES;
+export type DoorValues<Of extends Door> = { readonly [name in keyof (typeof DOOR_VARIABLES)[Of]]: string };
+
+/** By name. */
+export const DOOR_NAMES: { readonly [name: string]: GivenName } = { ...DOOR_VARIABLES.chat, ...DOOR_VARIABLES.phone };
+
+/** Names that are there on the screens of one type only. */
+export const LOCAL_NAMES = {
+  row: {
+    screen: 'list',
+    about: 'The item of a line, in the text `row`. An item that is picked goes into the variable of `save`.',
+  },
+  error: { screen: 'call', about: 'Why the call has failed, in the `when` and `set` of `fail`.' },
+} as const;

@@ -1,0 +1,84 @@
+// Private variables: where their values would go into something that is kept and shown as it is.
+
+import type { Screen, Variable } from '../../format/flow.ts';
+import { capitalize, describePlace } from '../../format/problem.ts';
+import { pointerTo } from '../../format/source.ts';
+import { collectParts } from '../parts.ts';
+import type { Lint, Rule } from '../rule.ts';
+import { findGiven, findKeeper } from './secrets.ts';
+
+export const privateRules: readonly Rule[] = [
+  {
+    code: 'private-secret',
+    severity: 'error',
+    means: 'a variable is both private and secret',
+    *find({ vars }) {
+      for (const [name, variable] of vars) {
+        if (!variable.private || !variable.secret) continue;
+        const message = `Variable "${name}" is private and secret: a secret is gone after its answer, so nothing of it is kept.`;
+        yield {
+          pointer: pointerTo('vars', name, 'private'),
+          message,
+          fix: 'Remove "private", or "secret" to keep it.',
+        };
+      }
+    },
+  },
+  {
+    code: 'private-copied',
+    severity: 'warning',
+    means: 'the value of a private variable goes into one that is not private',
+    *find(lint) {
+      for (const part of lint.parts.expressions) {
+        const name = part.role === 'value' ? findGiven(part, (one) => isPrivate(lint.vars.get(one))) : undefined;
+        const keeper = name === undefined || part.into === 'output' ? undefined : findKeeper(lint, part, isHidden);
+        if (keeper === undefined) continue;
+        const message = `${capitalize(describePlace(part.pointer))} passes the private variable "${name}" to ${keeper}, which is not private.`;
+        yield { pointer: part.pointer, message, fix: `Make ${keeper} private too: "private": true.` };
+      }
+      for (const [id, screen] of lint.graph.screens) {
+        const copy = findCopy(lint, screen, id);
+        if (!copy) continue;
+        const { name, save, path, from } = copy;
+        const message = `Screen "${id}" saves ${from} "${name}" in "${save}", which is not private.`;
+        yield {
+          pointer: pointerTo('screens', id, ...path),
+          message,
+          fix: `Make "${save}" private too: "private": true.`,
+        };
+      }
+    },
+  },
+];
+
+const isPrivate = (variable: Variable | undefined) => variable?.private === true;
+const isHidden = (variable: Variable | undefined) => isPrivate(variable) || variable?.secret === true;
+
+interface Copy {
+  /** What is private. */
+  readonly name: string;
+  readonly save: string;
+  readonly path: readonly string[];
+  readonly from: string;
+}
+
+// An item of a private list, or the output of a called flow that gives a private variable of it.
+function findCopy(lint: Lint, screen: Screen, id: string): Copy | undefined {
+  const save = screen.type === 'list' ? screen.pick?.save : screen.type === 'flow' ? screen.save : undefined;
+  if (save === undefined || isHidden(lint.vars.get(save))) return undefined;
+  if (screen.type === 'list') {
+    const items = lint.parts.expressions.find((part) => part.role === 'items' && part.screen === id);
+    const name = items && findGiven(items, (one) => isPrivate(lint.vars.get(one)));
+    return name === undefined
+      ? undefined
+      : { name, save, path: ['pick', 'save'], from: 'an item of the private variable' };
+  }
+  const called = screen.type === 'flow' ? lint.flows?.get(screen.flow) : undefined;
+  if (!called) return undefined;
+  for (const part of collectParts(called).expressions) {
+    const name = part.into === 'output' ? findGiven(part, (one) => isPrivate(called.vars?.[one])) : undefined;
+    if (name !== undefined)
+      return { name, save, path: ['save'], from: `what the flow "${called.flow}" gives of its private` };
+  }
+  return undefined;
+}

@@ -1,0 +1,66 @@
+// /docs/test-files: every key of a test file, how screens of called flows are named, and a whole flow with its tests.
+
+import type { FlowScreen } from '../../../lib/flow/format/flow.ts';
+import { flowTestSchema } from '../../../lib/flow/testing/file.ts';
+import { formatFile } from '../../../lib/flow/testing/update.ts';
+import { html, type Markup } from '../../../lib/markup.ts';
+import type { Json } from '../../../lib/store/store.ts';
+import { fileBlock, formatCode, keyBlock } from './code.ts';
+import type { Reference, Section } from './frame.ts';
+import { type SchemaPages, schemaSection } from './schema-keys.ts';
+import { exampleFlows, exampleTests } from './worked-example.ts';
+
+let made: readonly Section[] | undefined;
+
+const PARTS = { test: 'A test', step: 'A step', answer: 'An answer of a service' } as const;
+
+export const testFiles: Reference = {
+  path: '/docs/test-files',
+  title: 'Test files',
+  about: 'every key of the tests beside a flow, and a whole example',
+  lead: html`<p class="lead">${formatCode(flowTestSchema().description!)}</p>
+<p>The tests of <code>harvest.flow.json</code> are <code>harvest.test.json</code> beside it; <code>npx twinline test</code> runs them. What is
+not named is not compared: a step may say the whole <code>text</code>, parts of it, or only the screen.</p>`,
+  sections: () => {
+    made ??= listSections();
+    return made;
+  },
+};
+
+function listSections(): Section[] {
+  const schema = flowTestSchema();
+  const pages: SchemaPages = { schema, anchors: Object.fromEntries(Object.keys(PARTS).map((name) => [name, name])) };
+  return [
+    schemaSection({ id: 'file', title: 'The file', part: schema }, pages),
+    ...Object.entries(PARTS).map(([name, title]) =>
+      schemaSection({ id: name, title, part: schema.definitions![name]! }, pages),
+    ),
+    { id: 'called-flows', title: 'Screens of called flows', lead: calledFlows(), groups: [] },
+    { id: 'worked-example', title: 'A flow and its tests', lead: workedExample(), groups: [] },
+  ];
+}
+
+// The screen of the worked example that calls the other flow, and a step that stands inside.
+function calledFlows(): Markup {
+  const [, caller] = exampleFlows();
+  const [id, screen] = Object.entries(caller!.screens).find(([, { type }]) => type === 'flow')! as [string, FlowScreen];
+  const inside = exampleTests()[0]!
+    .tests.flatMap(({ steps }) => steps)
+    .find((step) => step.screen?.startsWith(`${id}.`))!;
+  const [, name] = inside.screen!.split('.');
+  return html`<p>While a called flow runs, a screen is the id of the <code>flow</code> screen that called it, a dot, and its own id. Here
+the screen <code>${id}</code> calls the flow <code>${screen.flow}</code>:</p>
+${keyBlock(id, screen)}
+<p>Its screen <code>${name!}</code> is <code>${inside.screen!}</code> in a test:</p>
+${keyBlock('steps', [inside])}
+<p>A flow that is called by a called flow adds one more dot and id. <code>given</code> sets variables of the tested flow only; those of a called
+flow come from <code>with</code>.</p>`;
+}
+
+function workedExample(): Markup {
+  const [, ...flows] = exampleFlows();
+  const file = (name: string, value: unknown) => fileBlock(name, formatFile(value as Json));
+  return html`<p>A farmer dials, logs in and sells. The screens and tests of these references are from here.</p>
+${flows.map((flow) => file(`${flow.flow}.flow.json`, flow))}
+${exampleTests().map((tests) => file(`${tests.flow}.test.json`, tests))}`;
+}
