@@ -7,6 +7,7 @@ import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
 import { addressProblem, guardedLookup, systemResolve } from './hosts.ts';
 import { HTTP_LIMITS } from './limits.ts';
+import { withTrace } from './tracing.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
@@ -30,10 +31,10 @@ export type Exchange = (
 ) => Promise<HttpAnswer>;
 
 /** An exchange with its own connections, kept open between requests for a few seconds. Messages show origin and path only. */
-export function httpExchange(): Exchange {
+export function httpExchange({ ca }: Pick<SenderOptions, 'ca'> = {}): Exchange {
   const { httpSockets: maxSockets, httpIdleSockets: maxFreeSockets, httpIdleMs: timeout } = HTTP_LIMITS;
   const options = { keepAlive: true, maxSockets, maxFreeSockets, timeout };
-  const agents = { plain: new PlainAgent(options), tls: new TlsAgent(options) };
+  const agents = { plain: new PlainAgent(options), tls: new TlsAgent({ ...options, ...(ca && { ca }) }) };
   return (request, { lookup, signal }) =>
     send(request, { lookup, signal, agents }, (incoming) => readAnswer(request, incoming)).catch((error) => {
       if (signal.aborted) throw new TwinlineError('ERR_TIMEOUT', `${nameRequest(request)} did not answer in time.`);
@@ -133,7 +134,8 @@ interface Connecting {
 // Rejects with the system's error, with the lookup's or the reader's, or with any when the signal aborts. The texts of
 // system errors can hold addresses: only their codes may be shown.
 function send<T>(request: HttpRequest, connecting: Connecting, read: Read<T>): Promise<T> {
-  const { url, method, headers, body } = request;
+  const { url, method, body } = request;
+  const headers = withTrace(request.headers);
   const { lookup, signal, agents, ca } = connecting;
   return new Promise((resolve, reject) => {
     const secure = url.protocol === 'https:';

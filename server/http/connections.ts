@@ -1,14 +1,15 @@
-// The connections of a listener: how many one client may have, and which are cut off because nobody reads what they carry.
+// The connections of a listener: how many one client may have, and which are cut off because their clients do not read what
+// they asked for, or do not send what they began.
 
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Answer } from './answer.ts';
 import { isLongUpload } from './long-uploads.ts';
 
-/** Why a connection is cut: its client takes nothing, or too little. */
-export type CutReason = 'stalled' | 'slow';
+/** Why a connection is cut: its client takes nothing, or too little, or sends the body of a request too slowly. */
+export type CutReason = 'stalled' | 'slow' | 'body';
 
 export interface ConnectionRules {
   /** Milliseconds without a byte taken. @default SERVER_LIMITS.answerStallMs */
@@ -17,6 +18,10 @@ export interface ConnectionRules {
   readonly leastBytes?: number;
   /** That must be taken in so many milliseconds. @default SERVER_LIMITS.answerLeastMs */
   readonly leastMs?: number;
+  /** Of the body of a request, the least bytes that must come in so many milliseconds. @default SERVER_LIMITS.bodyLeastBytes */
+  readonly bodyBytes?: number;
+  /** @default SERVER_LIMITS.bodyLeastMs */
+  readonly bodyMs?: number;
   /** Connections of one client. @default SERVER_LIMITS.connectionsPerClient */
   readonly perClient?: number;
   /** @default the system's clock */
@@ -48,13 +53,23 @@ interface Progress {
   before: { readonly taken: number; readonly at: number };
 }
 
+/** How far the client of a connection has come with the body of a request. */
+interface Arriving {
+  readonly req: IncomingMessage;
+  readonly read: number;
+  readonly at: number;
+}
+
 const LOOK_MS = 1_000;
+const TOO_SLOW = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n';
 
 /** Watches the connections of a server from now on. */
 export function watchConnections(server: Server, options: ConnectionOptions = {}): Connections {
   const { stallMs = SERVER_LIMITS.answerStallMs, clock = systemClock, countedAs, onRefused, onCut } = options;
   const { leastBytes = SERVER_LIMITS.answerLeastBytes, leastMs = SERVER_LIMITS.answerLeastMs } = options;
+  const { bodyBytes = SERVER_LIMITS.bodyLeastBytes, bodyMs = SERVER_LIMITS.bodyLeastMs } = options;
   const { perClient = SERVER_LIMITS.connectionsPerClient } = options;
+  const arriving = new WeakMap<Socket, Arriving>();
   const open = new Map<Socket, Progress | undefined>();
   const counts = new Map<string, number>();
 
@@ -95,12 +110,27 @@ export function watchConnections(server: Server, options: ConnectionOptions = {}
     return undefined;
   }
 
+  // Node itself would let a byte a second pass until its timeout for whole requests, which has to suit large ones.
+  function isBodyTooSlow(socket: Socket, now: number): boolean {
+    const req = arrivingBody(socket);
+    const seen = arriving.get(socket);
+    if (!req) arriving.delete(socket);
+    else if (seen?.req !== req) arriving.set(socket, { req, read: socket.bytesRead, at: now });
+    else if (now - seen.at >= bodyMs) {
+      if (socket.bytesRead - seen.read < bodyBytes) return true;
+      arriving.set(socket, { req, read: socket.bytesRead, at: now });
+    }
+    return false;
+  }
+
   function look(): void {
     const now = clock.now();
     for (const socket of open.keys()) {
-      const reason = findTrouble(socket, now);
+      const reason = isBodyTooSlow(socket, now) ? 'body' : findTrouble(socket, now);
       if (!reason) continue;
       onCut?.(reason);
+      const answer = reason === 'body' ? insideOf(socket)._httpMessage : undefined;
+      if (answer && !answer.headersSent) socket.write(TOO_SLOW);
       socket.destroy();
     }
   }
@@ -129,11 +159,21 @@ interface Unsent {
 type Inside = {
   readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
   readonly _httpMessage?: Answer | null;
+  readonly parser?: { readonly incoming: IncomingMessage | null } | null;
 };
+
+const insideOf = (socket: Socket) => socket as unknown as Inside;
+
+// The request whose body has not come whole, though it may be answered; undefined also where it is we who do not read on.
+function arrivingBody(socket: Socket): IncomingMessage | undefined {
+  const req = insideOf(socket).parser?.incoming;
+  if (!req || req.complete || isLongUpload(socket)) return undefined;
+  return req.readableLength < req.readableHighWaterMark ? req : undefined;
+}
 
 // Undefined where nothing waits, and where the door has rules of its own for slow readers.
 function unsentAnswer(socket: Socket): Unsent | undefined {
-  const { _handle: handle, _httpMessage: answer } = socket as unknown as Inside;
+  const { _handle: handle, _httpMessage: answer } = insideOf(socket);
   if (!handle || !answer || (answer.isWaiting && !answer.writableEnded)) return undefined;
   const bytes = Math.max(socket.writableLength, handle.writeQueueSize);
   if (bytes === 0) return undefined;

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Client, ReadClient } from './middleware/client.ts';
 import type { ClientLimiter } from './middleware/rate-limit.ts';
-import type { Overload } from './overload.ts';
+import type { Overload } from './overload/watch.ts';
 
 /** Whether a request may pass; `seconds`: when to try again. */
 export type Admission =
@@ -35,7 +35,7 @@ const OVERLOADED: Admission = { kind: 'overloaded', seconds: 1 };
 
 export function admission({ overload, readClient, limiter }: AdmissionOptions): Admit {
   return async (req, { always = false, uncounted = false } = {}) => {
-    if (!always && overload.isOver()) return OVERLOADED;
+    if (!always && overload.isOver(req)) return OVERLOADED;
     const client = readClient(req);
     const seconds = client.exempt || uncounted ? 0 : await limiter(client.bucket, client.network);
     return seconds === 0 ? { kind: 'admitted', client } : { kind: 'limited', seconds, client };

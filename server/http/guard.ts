@@ -3,7 +3,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Health } from '../health/health.ts';
 import { type Answer, GIVEN, type Listener } from './answer.ts';
-import type { Overload } from './overload.ts';
+import { waitingRequests } from './overload/waiting.ts';
+import type { Overload } from './overload/watch.ts';
 import type { UnsentBytes } from './unsent.ts';
 
 /** What an answer emits that stays open and mostly waits: it is no work from then on. Its door cuts slow readers off. */
@@ -13,22 +14,24 @@ export interface Guards {
   readonly overload: Overload;
   readonly health: Health;
   readonly unsent: UnsentBytes;
+  /** Whether requests with this URL never wait for others. */
+  readonly isUrgent: (url: string) => boolean;
 }
 
-/** Answers requests that two servers could read differently with 400; hands all others on. */
-export function guardListener(app: RequestListener, { overload, health, unsent }: Guards): Listener {
+/** Answers requests that two servers could read differently with 400; hands all others on, each when there is time for it. */
+export function guardListener(app: RequestListener, { overload, health, unsent, isUrgent }: Guards): Listener {
   // Once for each answer, whichever comes first: what its client has not taken yet is no work of ours.
   function leave(this: Answer): void {
     if (!this.isInFlight) return;
     this.isInFlight = false;
     overload.inFlight--;
+    waiting.left();
   }
   function wait(this: Answer): void {
     this.isWaiting = true;
     leave.call(this);
   }
-  return (req, res) => {
-    if (isAmbiguous(req)) return refuse(res);
+  const begin: Listener = (req, res) => {
     // The client goes elsewhere after this answer, rather than be cut off when the server closes.
     if (health.draining) res.shouldKeepAlive = false;
     overload.inFlight++;
@@ -36,6 +39,12 @@ export function guardListener(app: RequestListener, { overload, health, unsent }
     res.unsent = unsent;
     res.on(GIVEN, leave).on('close', leave).on(WAITING, wait);
     app(req, res);
+  };
+  const waiting = waitingRequests({ overload, begin });
+  return (req, res) => {
+    if (isAmbiguous(req)) return refuse(res);
+    if (isUrgent(req.url!)) begin(req, res);
+    else waiting.enter(req, res);
   };
 }
 

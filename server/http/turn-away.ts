@@ -11,11 +11,11 @@ import type { ConnectionOptions, CutReason } from './connections.ts';
 import { type ReadClient, UNCOUNTED } from './middleware/client.ts';
 import { type ClientLimiter, type Limiter, type LimiterOptions, rateLimiter } from './middleware/rate-limit.ts';
 import { sharedRateLimiter } from './middleware/shared-rate-limit.ts';
-import type { Overload } from './overload.ts';
+import type { Overload } from './overload/watch.ts';
 
 export interface TurnAwayDeps {
   readonly config: Pick<Config, 'rateLimit'>;
-  readonly overload: Pick<Overload, 'isOver'>;
+  readonly overload: Pick<Overload, 'isOver' | 'inFlight'>;
   readonly metrics: Metrics;
   readonly log: Log;
   /** Where instances count requests together; without it each counts for itself. */
@@ -51,13 +51,17 @@ export function dialLimiter(limiter: ClientLimiter, log: Log): ClientLimiter {
   };
 }
 
-/** The overload check; it also counts the requests that it refuses. */
-export function countedOverload({ overload, metrics }: TurnAwayDeps): Pick<Overload, 'isOver'> {
+/** The overload check; it also counts the requests that it refuses, and tells the log now and then: a line for each is work too. */
+export function countedOverload({ overload, metrics, log }: TurnAwayDeps): Pick<Overload, 'isOver'> {
+  const tell = callRarely((inFlight: number, times) =>
+    log.warn({ inFlight, times }, 'requests are turned away: there is more to do than this server can'),
+  );
   return {
-    isOver: () => {
-      const isOver = overload.isOver();
-      if (isOver) metrics.refused('overload');
-      return isOver;
+    isOver: (req) => {
+      if (!overload.isOver(req)) return false;
+      metrics.refused('overload');
+      tell(overload.inFlight);
+      return true;
     },
   };
 }
@@ -71,7 +75,10 @@ export function connectionOptions({ metrics, log }: TurnAwayDeps, readClient: Re
     ),
   );
   const logCut = callRarely((reason: CutReason, times) =>
-    log.warn({ reason, times }, 'connections are cut: their clients do not read the answers'),
+    log.warn(
+      { reason, times },
+      'connections are cut: their clients do not read the answers, or do not send what they began',
+    ),
   );
   return {
     countedAs: (socket: Socket) => {

@@ -1,19 +1,22 @@
 // Whatever is thrown below becomes a JSON answer, and is logged and counted when it is our fault.
 
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
+import { describeSpan } from '../../../lib/http/tracing.ts';
 import type { Redactor } from '../../../lib/redact.ts';
 import type { Log } from '../../health/log.ts';
 import type { Metrics } from '../../health/metrics.ts';
-import { errorAnswer, Refusal } from '../errors.ts';
+import { type ErrorAnswer, errorAnswer, Refusal } from '../errors.ts';
 
 interface ErrorAnswers {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly redact: Redactor;
+  /** Answers with a page where the client would rather have one; resolves to whether it did. */
+  readonly sendErrorPage: (ctx: Context, answer: ErrorAnswer) => Promise<boolean>;
 }
 
-/** Answers errors of the JSON doors and writes one log line per request. Sets `ctx.state.requestId`. */
-export function answerErrors({ log, metrics, redact }: ErrorAnswers): Middleware {
+/** Answers errors of the JSON doors, as pages where those are asked for, and writes one log line per request. */
+export function answerErrors({ log, metrics, redact, sendErrorPage }: ErrorAnswers): Middleware {
   const record = recorder({ log, metrics });
   return async (ctx, next) => {
     const begun = performance.now();
@@ -22,8 +25,8 @@ export function answerErrors({ log, metrics, redact }: ErrorAnswers): Middleware
       await next();
     } catch (error) {
       const { status, body } = errorAnswer(error, requestId);
-      ctx.status = status;
-      ctx.body = redact.json(body);
+      const answer = { status, body: redact.json(body) as typeof body };
+      if (!(await sendErrorPage(ctx as Context, answer))) Object.assign(ctx, answer);
       if (status >= 500 && !(error instanceof Refusal)) {
         metrics.problem('http');
         log.error({ err: error, route: findRoute(ctx), requestId }, 'a request failed');
@@ -50,18 +53,23 @@ export interface Answered {
 /** Takes each request when it was answered. */
 export type Recorder = (answered: Answered) => void;
 
-/** Counts requests, and writes a line for each. */
+/** The reason of requests that are turned away because there is too much to do. */
+export const OVERLOADED = 'overload';
+
+/** Counts requests, and writes a line for each but those that are turned away for overload. */
 export function recorder({ log, metrics }: { log: Log; metrics: Metrics }): Recorder {
   return ({ method, route, status, begun, requestId, reason }) => {
     metrics.request(method, route, status);
+    describeSpan({ 'http.route': route }, `${method} ${route}`);
+    if (reason === OVERLOADED) return;
     const level = status >= 500 ? 'warn' : QUIET.has(route) ? 'debug' : 'info';
     const ms = Math.round(performance.now() - begun);
     log[level]({ method, route, status, ms, requestId, ...(reason !== undefined && { reason }) });
   };
 }
 
-// Asked every few seconds by machines.
-const QUIET = new Set(['/', '/livez', '/readyz', '/health', '/metrics']);
+// Asked every few seconds by machines, or by each page that is opened.
+const QUIET = new Set(['/', '/livez', '/readyz', '/health', '/metrics', '/menus/refused', '/pages/:file']);
 
 /** The template of the route that was matched; paths themselves may hold ids and numbers of people. */
 function findRoute(ctx: { readonly [key: string]: unknown }): string {

@@ -68,17 +68,23 @@ export function operatorTokens(tokens: readonly string[], options: OperatorToken
 }
 
 /** Lets operators through, named in `ctx.state.operator`; others get 401 where there is a token, 404 where there is none. */
-export function operatorsOnly({ tokens, production, readClient }: OperatorRule): Middleware {
-  if (tokens) return tokenHolders(tokens);
+export function operatorsOnly(rule: OperatorRule): Middleware {
+  if (rule.tokens) return tokenHolders(rule.tokens);
   // Who sits at this machine also visits pages of others.
   const ownOrigin = ownOriginOnly();
   return (ctx, next) => {
-    const isHere = readClient(ctx.req).loopback && !isRelayed(ctx.req.headers) && isLocalName(ctx.get('host'));
-    if (production || !isHere) throw new Refusal('not-found');
+    ctx.state.operator = readLocalOperator(ctx, rule);
+    if (ctx.state.operator === undefined) throw new Refusal('not-found');
     ctx.set('Cache-Control', 'no-store');
-    ctx.state.operator = 'loopback';
     return ownOrigin(ctx, next);
   };
+}
+
+/** `loopback` for clients of this machine in development, where they count as operators; else undefined. */
+export function readLocalOperator(ctx: Pick<Context, 'req' | 'get'>, rule: OperatorRule): 'loopback' | undefined {
+  if (rule.production || rule.tokens) return undefined;
+  const isHere = rule.readClient(ctx.req).loopback && !isRelayed(ctx.req.headers) && isLocalName(ctx.get('host'));
+  return isHere ? 'loopback' : undefined;
 }
 
 function tokenHolders(tokens: OperatorTokens): Middleware {

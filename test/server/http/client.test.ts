@@ -10,7 +10,7 @@ import { clientReader } from '../../../server/http/middleware/client.ts';
 
 const test = suite('client');
 
-const PROXIES = ['127.0.0.0/8', '::1/128', '10.0.0.0/8', 'fd00::/8', '192.0.2.7'];
+const PROXIES = ['127.0.0.0/8', '::1/128', '10.0.0.0/8', 'fd00::/8', '192.0.2.7', '2001:db8:ffff::7'];
 
 function request(peer: string | undefined, forwarded?: string): IncomingMessage {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
@@ -29,6 +29,8 @@ const TABLE: readonly [what: string, peer: string, forwarded: string | undefined
   ['a peer that is no proxy', '203.0.113.50', '1.1.1.1', '203.0.113.50'],
   ['a peer that is a proxy by its address alone', '192.0.2.7', '1.1.1.1', '1.1.1.1'],
   ['its neighbour', '192.0.2.8', '1.1.1.1', '192.0.2.8'],
+  ['a peer that is a proxy by its IPv6 address alone', '2001:db8:ffff::7', '1.1.1.1', '1.1.1.1'],
+  ['its neighbour in IPv6', '2001:db8:ffff::8', '1.1.1.1', '2001:db8:ffff::8'],
   ['a word', '127.0.0.1', 'not an ip<script>', '127.0.0.1'],
   ['a word behind a proxy', '127.0.0.1', 'unknown, 10.0.0.1', '127.0.0.1'],
   ['nothing', '127.0.0.1', '', '127.0.0.1'],
@@ -37,6 +39,12 @@ const TABLE: readonly [what: string, peer: string, forwarded: string | undefined
   ['a number', '127.0.0.1', '2130706433', '127.0.0.1'],
   ['a port behind IPv4', '127.0.0.1', '203.0.113.9:4711', '203.0.113.9'],
   ['a port behind IPv6', '127.0.0.1', '[2001:db8::1]:4711', '2001:db8::1'],
+  ['a port behind a long IPv4 address', '127.0.0.1', '203.110.113.119:80', '203.110.113.119'],
+  ['brackets without a port', '127.0.0.1', '[2001:db8::1]', '2001:db8::1'],
+  ['a word before an address', '127.0.0.1', 'x203.0.113.9', '127.0.0.1'],
+  ['a word behind a port', '127.0.0.1', '203.0.113.9:4711x', '127.0.0.1'],
+  ['a long zone', '127.0.0.1', `fe80::1%${'z'.repeat(56)}`, 'fe80::1'],
+  ['a zone that is too long', '127.0.0.1', `fe80::1%${'z'.repeat(57)}`, '127.0.0.1'],
   ['IPv6 without brackets', '127.0.0.1', '2001:0db8:0::1', '2001:db8::1'],
   ['a mapped IPv4 hop', '127.0.0.1', '::ffff:203.0.113.9', '203.0.113.9'],
   ['a mapped peer', '::ffff:127.0.0.1', '203.0.113.9', '203.0.113.9'],
@@ -62,6 +70,41 @@ test('IPv6 is counted by /64, IPv4 by itself, a socket that is gone with all tha
   assert.is.not(bucket('1.1.1.1'), bucket('1.1.1.2'));
   assert.is(bucket('::ffff:1.1.1.1'), bucket('1.1.1.1'));
   assert.is(bucket(undefined), 'unknown');
+});
+
+test('IPv6 is counted besides by its /48, except this machine', () => {
+  const network = (peer: string | undefined) => readClient(request(peer)).network;
+  assert.is(readClient(request('2001:db8:0:1::1')).bucket, '2001:db8:0:1::/64');
+  assert.is(network('2001:db8:0:1::1'), '2001:db8::/48');
+  assert.is(network('2001:db8:1:1::1'), '2001:db8:1::/48');
+  for (const peer of ['1.1.1.1', '::ffff:1.1.1.1', '::1', undefined]) assert.is(network(peer), undefined, peer);
+});
+
+test('requests of this machine count, unless they are said not to; those of others always do', () => {
+  const bucket = (countsLoopback: boolean | undefined, peer: string) => {
+    const reader = clientReader({ proxies: [], exempt: [], ...(countsLoopback !== undefined && { countsLoopback }) });
+    return reader(request(peer)).bucket;
+  };
+  for (const counts of [undefined, true])
+    assert.equal([bucket(counts, '127.0.0.1'), bucket(counts, '::1')], ['127.0.0.1', '::/64']);
+  assert.equal([bucket(false, '127.0.0.1'), bucket(false, '::1')], ['uncounted', 'uncounted']);
+  assert.equal([bucket(false, '1.1.1.1'), bucket(false, '2001:db8::1')], ['1.1.1.1', '2001:db8::/64']);
+});
+
+test('who is on the other side of a closed socket is nobody in particular, whatever the request says', () => {
+  const nobody = { address: '', bucket: 'unknown', loopback: false, exempt: false, proxy: false };
+  assert.equal(readClient(request(undefined, '203.0.113.9')), nobody);
+});
+
+test('an address is read once as long as it has no port: what is remembered has the length of an address at most', () => {
+  const reader = clientReader({ proxies: ['127.0.0.1'], exempt: [] });
+  const isRemembered = (hop: string) => {
+    const first = reader(request('127.0.0.1', hop));
+    return reader(request('127.0.0.1', hop)) === first;
+  };
+  const longest = '0000:0000:0000:0000:0000:ffff:255.255.255.255';
+  assert.ok(isRemembered('203.0.113.9') && isRemembered('2001:db8::1') && isRemembered(longest));
+  assert.not(isRemembered(`[${longest}]:4711`));
 });
 
 test('exempt networks and this machine are known', () => {

@@ -321,6 +321,65 @@ test('a client that reads far less than it must is let go, though it always read
   });
 });
 
+const POST = 'POST /api/ussd HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+const DRIPS: Readonly<Record<string, string>> = {
+  'with a length': `${POST}Content-Length: 100000\r\n\r\n`,
+  'in chunks': `${POST}Transfer-Encoding: chunked\r\n\r\n`,
+  'that is answered already': 'POST /v1/domains HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n',
+};
+
+for (const [what, head] of Object.entries(DRIPS))
+  test(`a body ${what} that comes a byte at a time is cut off, one that comes fast enough is not`, () =>
+    withServer({ connections: { bodyMs: 1_000, bodyBytes: 1_000 } }, async (server) => {
+      const bytes = (count: number) => (what === 'in chunks' ? '1\r\n \r\n'.repeat(count) : ' '.repeat(count));
+      const drips = await ask(server.url, head);
+      const flows = await ask(server.url, head);
+      for (const { socket } of [drips, flows]) socket.resume();
+      let [isCut, isOver] = [false, false];
+      drips.socket.on('close', () => (isCut = true)).on('error', () => {});
+      flows.socket.on('close', () => (isOver = true)).on('error', () => {});
+      for (let at = 0; at < 60 && !isCut; at++) {
+        drips.socket.write(bytes(1));
+        flows.socket.write(bytes(600));
+        await pause(100);
+      }
+      assert.equal([isCut, isOver], [true, false]);
+      assert.is(await metric(server, 'twinline_connections_cut_total{reason="body"}'), 1);
+      flows.socket.destroy();
+    }));
+
+test('a body that the server does not read yet is not held against its client', () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const late = testRoutes({
+    'GET /late': async (ctx) => {
+      await held;
+      ctx.body = {};
+    },
+  });
+  const options = {
+    routes: [late],
+    overload: { requestsAtOnce: 1 },
+    connections: { bodyMs: 200, bodyBytes: 1_000_000_000, stallMs: 400 },
+  };
+  return withServer(options, async (server) => {
+    const first = server.ask('/late');
+    await pause(50);
+    const reader = await ask(server.url, `${POST}Content-Length: 500000\r\n\r\n`);
+    reader.socket.write(' '.repeat(400_000));
+    let isCut = false;
+    reader.socket.on('close', () => (isCut = true)).on('error', () => {});
+    reader.socket.resume();
+    await pause(900);
+    assert.is(isCut, false);
+    release();
+    assert.is((await first).status, 200);
+    reader.socket.destroy();
+  });
+});
+
 /** As much of a connection as is looked at: a large answer, and how far the system has come with it. */
 function connectionThatTook(taken: () => number): Socket {
   const handle = {

@@ -1,0 +1,70 @@
+// Spans for OpenTelemetry, through its API alone: without an SDK that is loaded beside Twinline, nothing is made and nothing is sent.
+//
+// Attributes hold names of ours (methods, templates of routes, services, screens, outcomes): no path, phone number or text of callers.
+
+import {
+  type Attributes,
+  context,
+  ProxyTracerProvider,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+
+const NONE = new ProxyTracerProvider().getDelegate();
+
+/** Whether an SDK takes spans. */
+export function isTracing(): boolean {
+  const provider = trace.getTracerProvider();
+  return provider instanceof ProxyTracerProvider ? provider.getDelegate() !== NONE : true;
+}
+
+export interface SpanOptions {
+  /** `in`: a request of others; `out`: one to others. */
+  readonly way: 'in' | 'out';
+  readonly attributes: Attributes;
+  /** The headers of a request of others: its `traceparent` is the span's parent. */
+  readonly headers?: { readonly [name: string]: string | string[] | undefined };
+}
+
+const KINDS = { in: SpanKind.SERVER, out: SpanKind.CLIENT } as const;
+
+/** Does the work inside a span, which is its argument; the work ends it. */
+export function openSpan<T>(name: string, { way, attributes, headers }: SpanOptions, work: (span: Span) => T): T {
+  const parent = headers ? propagation.extract(ROOT_CONTEXT, headers) : context.active();
+  return trace.getTracer('twinline').startActiveSpan(name, { kind: KINDS[way], attributes }, parent, work);
+}
+
+/** The same for work that ends by itself: the span ends with it, and says whether it failed, without its words. */
+export async function traced<T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T> {
+  if (!isTracing()) return work();
+  return openSpan(name, options, async (span) => {
+    try {
+      return await work();
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      span.setStatus({ code: SpanStatusCode.ERROR, ...(typeof code === 'string' && { message: code }) });
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
+
+/** Adds to the span of the present request, if there is one. */
+export function describeSpan(attributes: Attributes, name?: string): void {
+  const span = trace.getActiveSpan();
+  span?.setAttributes(attributes);
+  if (name !== undefined) span?.updateName(name);
+}
+
+/** Headers of a request to others, with the `traceparent` of the present span. */
+export function withTrace<H extends { readonly [name: string]: string }>(headers: H): H {
+  if (!isTracing()) return headers;
+  const carrier: { [name: string]: string } = { ...headers };
+  propagation.inject(context.active(), carrier);
+  return carrier as H;
+}
