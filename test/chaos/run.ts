@@ -6,7 +6,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { clear, count, isShown, show } from '../support/command-line.ts';
+import { clear, count, show } from '../support/command-line.ts';
 import { type MongoServer, startMongo } from '../support/mongo-server.ts';
 import { chaos } from './chaos.ts';
 import { leave } from './documents.ts';
@@ -60,8 +60,7 @@ async function take(scenario: Scenario, mongo: MongoServer): Promise<number> {
   const onProgress = (tally: Tally) => progress(name, { tally, start });
   const ground = await openGround({ store: scenario.store, mongo, database: DATABASE });
   const { tally, breaches, logged } = await chaos(ground, {
-    ...{ scenario, turns, callers },
-    ...(isShown && { onProgress }),
+    ...{ scenario, turns, callers, onProgress },
   }).finally(ground.close);
   clear();
   rows.push({ name, tally });

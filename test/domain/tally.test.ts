@@ -5,6 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Rules, Threshold } from '../../lib/domain/voting/governance.ts';
 import {
+  comparedToOne,
   countTally,
   countVotes,
   isAtLeast,
@@ -213,12 +214,40 @@ test('where floating point goes wrong, counting does not', () => {
     }
 });
 
+test('a tally says what was cast, in digits, and whether it makes the quorum', () => {
+  const voters = votersOf([5, 4, 3, 2], ['yes', 'no', 'abstain', undefined]);
+  const sums = { yes: '5', no: '4', abstain: '3', cast: '12', totalPower: '14' };
+  assert.equal(countTally(voters, rulesOf({ kind: 'majority' }, '6/7')), { ...sums, quorumMet: true });
+  assert.equal(countTally(voters, rulesOf({ kind: 'majority' }, '0.9')), { ...sums, quorumMet: false });
+});
+
+test('a threshold that is a count is met by exactly so much yes, whoever else votes', () => {
+  const by = rulesOf({ kind: 'count', value: '3' });
+  const ends = ([2, 3] as const).map((yes) => atClose(votersOf([yes, 9], ['yes', 'no']), by));
+  assert.equal(ends, ['fails', 'passes']);
+});
+
+test('a rule that is no fraction is never met', () => {
+  const all = votersOf([1], ['yes']);
+  assert.is(atClose(all, rulesOf({ kind: 'majority' }, 'half')), 'fails');
+  assert.is(atClose(all, rulesOf({ kind: 'percent', value: 'half' })), 'fails');
+});
+
+test('the greatest power fills 128 bits', () => assert.is(POWER_MAX, 0xffff_ffff_ffff_ffff_ffff_ffff_ffff_ffffn));
+
+test('a fraction is below, at or above one', () => {
+  const compared = [99n, 100n, 101n].map((over) => comparedToOne({ over, under: 100n }));
+  assert.equal(compared, [-1, 0, 1]);
+});
+
 test('fractions and powers are read exactly or not at all', () => {
   const good: [string, bigint, bigint][] = [
     ['0', 0n, 1n],
     ['1', 1n, 1n],
     ['0.20', 20n, 100n],
     ['2/3', 2n, 3n],
+    ['12.5', 125n, 10n],
+    ['12/34', 12n, 34n],
     ['0.000000000000000001', 1n, 10n ** 18n],
   ];
   for (const [text, over, under] of good) assert.equal(parseFraction(text), { over, under }, text);
@@ -233,6 +262,10 @@ test('fractions and powers are read exactly or not at all', () => {
     ' 1',
     '1/0',
     '1//2',
+    '1/3x',
+    'x1/3',
+    '/3',
+    '1/',
     '٣',
     `0.${'1'.repeat(19)}`,
     'NaN',

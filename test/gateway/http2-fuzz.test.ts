@@ -1,78 +1,14 @@
 // Frames at random: whatever comes in whatever pieces, nothing throws, every stream ends once, and pieces change nothing.
 
-import type { Socket } from 'node:net';
-import { Duplex } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
-import { Connection, type SocketHandler } from '../../lib/gateway/http2/connection.ts';
-import { HeaderDecoder, HeaderEncoder } from '../../lib/gateway/http2/headers.ts';
 import { FLAG, FRAME, SETTING } from '../../lib/gateway/http2/protocol.ts';
-import { Stream } from '../../lib/gateway/http2/stream-table.ts';
-import { answer, blockOf, END, GREETING, HEAD, messageOf, rawFrame, rawNode } from './raw-node.ts';
+import { hear, LAST } from './heard.ts';
+import { answer, blockOf, END, HEAD, messageOf, rawFrame, rawNode } from './raw-node.ts';
 
 const test = suite('http2 fuzz', { timeoutMs: 120_000 });
-const STREAMS = 4;
-const shared = { headerDecoder: new HeaderDecoder(), headerEncoder: new HeaderEncoder('node:1', 'http') };
-
-interface Heard {
-  /** What each stream was told, in order. */
-  readonly told: readonly string[][];
-  /** What was sent, in hex. */
-  readonly sent: string;
-}
-
-const LAST = /^(ended|broken|reset|lost)/;
-
-/** Gives bytes to a connection with running streams, in these pieces, then hangs up. */
-async function hear(pieces: readonly Buffer[]): Promise<Heard> {
-  const sent: Buffer[] = [];
-  const socket = new Duplex({
-    read() {},
-    write(chunk, _encoding, done) {
-      sent.push(chunk);
-      done();
-    },
-  });
-  let handler: SocketHandler | undefined;
-  const connection = new Connection({
-    ...shared,
-    handler: { onReady() {}, onLeaving() {}, onClosed() {} },
-    dial: (given) => {
-      handler = given;
-      return socket as Socket;
-    },
-  });
-  handler!.onConnect();
-  handler!.onBytes(GREETING, GREETING.length);
-  const told = Array.from({ length: STREAMS }, () => {
-    const events: string[] = [];
-    connection.streams.start(
-      new Stream({
-        path: '/t/T',
-        metadata: [],
-        requests: [Buffer.alloc(30_000)],
-        leftMs: () => 1_000,
-        onHeaders: ({ http }) => events.push(`head ${http}`),
-        onData: ({ bytes, from, to }) => events.push(`data ${bytes.toString('hex', from, to)}`),
-        onEnd: (trailers) => events.push(`ended ${trailers?.status?.code}`),
-        onFailure: ({ message }) => events.push(`broken ${message}`),
-        onReset: (code) => events.push(`reset ${code}`),
-        onLost: (isUnprocessed) => events.push(`lost ${isUnprocessed}`),
-      }),
-    );
-    return events;
-  });
-  for (const piece of pieces) handler!.onBytes(piece, piece.length);
-  await nextTurn();
-  const closed = new Promise((resolve) => socket.once('close', resolve));
-  socket.destroy();
-  await closed;
-  return { told, sent: Buffer.concat(sent).toString('hex') };
-}
-
 const id = fc.oneof({ weight: 8, arbitrary: fc.constantFrom(1, 3, 5, 7) }, fc.constantFrom(0, 2, 9, 2 ** 31 - 1));
 const flags = fc.oneof(fc.constantFrom(0, 1, 4, 5, 8, 9, 12, 13, 0x24), fc.nat(255));
 const some = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes));

@@ -29,7 +29,12 @@ service Query {
 `,
 });
 
+/** Of the values that one byte holds: millions of them are put together. */
+const ONE_BYTE = Array.from({ length: 128 }, (_, value) => Buffer.from([value]));
+
 export function varint(value: number): Buffer {
+  const short = ONE_BYTE[value];
+  if (short) return short;
   const bytes: number[] = [];
   let left = value;
   while (left > 127) {
@@ -41,7 +46,7 @@ export function varint(value: number): Buffer {
 
 /** A field with bytes. */
 export function field(number: number, bytes: string | Buffer): Buffer {
-  const value = Buffer.from(bytes as string);
+  const value = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
   return Buffer.concat([varint(number * 8 + 2), varint(value.length), value]);
 }
 

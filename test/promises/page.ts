@@ -1,5 +1,6 @@
 // The page on guarantees, from the table of promises.
 
+import { faultsTable } from '../server/faults/page.ts';
 import { markdownTable } from '../support/markdown-table.ts';
 import { LONG_RUNS, PROMISES, type Promised } from './promises.ts';
 
@@ -10,7 +11,7 @@ const WORDS = `# What Twinline guarantees
 Each promise with the tests that prove it. \`npm test\` runs all of them; the commands run longer. \`npm run promises\` runs the proofs
 and prints, for each promise, what came out on this machine; \`npm run promises -- chaos\` those whose proof or words have this word.
 
-<!-- Made by \`npm run guides\` from test/promises/promises.ts. -->
+<!-- Made by \`npm run guides\` from test/promises/promises.ts and test/server/faults/matrix.ts. -->
 `;
 
 /** The text of the page. */
@@ -21,7 +22,8 @@ export function guaranteesPage(): string {
   });
   const runs = LONG_RUNS.map(({ command, does, last }) => [`\`${command}\``, does, last]);
   const table = markdownTable(['command', 'what it does', 'what came out last'], runs);
-  return [WORDS, ...parts, `## Long runs\n\n${table.join('\n')}\n`].join('\n');
+  const faults = `## When something fails that a door needs\n\n${faultsTable()}\n`;
+  return [WORDS, ...parts, faults, `## Long runs\n\n${table.join('\n')}\n`].join('\n');
 }
 
 function describe({ promise, proofs, longer }: Promised): string[] {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { clear, count, isShown, show } from '../support/command-line.ts';
+import { clear, count, show } from '../support/command-line.ts';
 import { type Restarts, restartLoop, wordsOf } from './loop.ts';
 
 const { values } = parseArgs({ options: { cycles: { type: 'string', default: '1000' } } });
@@ -19,7 +19,7 @@ function progress(so: Restarts): void {
 }
 
 try {
-  const so = await restartLoop({ folder, cycles, ...(isShown && { onRound: progress }) });
+  const so = await restartLoop({ folder, cycles, onRound: progress });
   clear();
   console.log(`${wordsOf(so)} (${((performance.now() - start) / 1000).toFixed(1)} s)`);
 } finally {

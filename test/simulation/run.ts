@@ -7,7 +7,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { clear, count, isShown, show } from '../support/command-line.ts';
+import { clear, count, show } from '../support/command-line.ts';
 import { describeFailure, lineOf } from './failure.ts';
 import { simulate } from './many.ts';
 import { readChanges } from './options.ts';
@@ -38,7 +38,7 @@ if (values.trace) await tell();
 const start = performance.now();
 const sum = await simulateInPool(whole, {
   processes: count('processes', values.processes),
-  ...(isShown && { onProgress: progress }),
+  onProgress: progress,
 });
 clear();
 for (const seed of sum.failed.slice(0, SHOWN_MAX))

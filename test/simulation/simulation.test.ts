@@ -10,7 +10,7 @@ import { simulateInPool } from './pool.ts';
 import { setupOf } from './setup.ts';
 
 /** `npm run simulate` takes as many as are wanted. */
-const SEEDS = 10_000;
+const SEEDS = 3_000;
 /** Within so many seeds every broken store is found. */
 const FOUND_WITHIN = 300;
 

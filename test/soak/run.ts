@@ -1,5 +1,5 @@
-// `npm run soak [-- --minutes 30]`: a built server under callers that never come twice, through all doors. Its memory, descriptors and
-// threads must not grow once its bounded tables are full. Exit code 1 when they do, or when an answer is wrong.
+// `npm run soak [-- --minutes 30]`: a built server under callers that never come twice, through all doors. Its memory, handles,
+// descriptors and threads must not grow once its bounded tables are full. Exit code 1 when they do, or when an answer is wrong.
 
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { groveNode } from '../server/gateway/node.ts';
 import { withFile } from '../server/gateway/place.ts';
 import { ORACLE_KEY } from '../server/plugins/users.ts';
 import { builtFile } from '../support/build.ts';
-import { clear, count, isShown, show } from '../support/command-line.ts';
+import { clear, count, show } from '../support/command-line.ts';
 import { type RunningServer, startProcess, withFolder } from '../support/process.ts';
 import { API_KEY, DOORS, makeProtocol } from './doors.ts';
 import { fitTrend, isGrowing } from './trend.ts';
@@ -26,11 +26,15 @@ const AT_ONCE = 6;
 const BYTES_PER_CALLER = 1_024;
 const HELD_BYTES = 8 * 1_048_576;
 const DESCRIPTORS = 24;
-const TELL_MS = 60_000;
+const HANDLES = 24;
+const THREADS = 4;
+const WORDS = { held: 'bytes in memory', handles: 'handles', descriptors: 'descriptors', threads: 'threads' };
 
 interface Sample {
   readonly seconds: number;
   readonly held: number;
+  /** What keeps the event loop alive. */
+  readonly handles: number;
   readonly descriptors: number;
   readonly threads: number;
   readonly done: number;
@@ -69,7 +73,7 @@ async function load(server: RunningServer): Promise<readonly Sample[]> {
   const endMs = minutes * 60_000;
   const doors = Object.values(DOORS);
   const samples: Sample[] = [];
-  let [nth, done, toldMs] = [0, 0, 0];
+  let [nth, done] = [0, 0];
   const isOver = () => performance.now() - begun > endMs;
   const work = async () => {
     while (!isOver()) {
@@ -84,11 +88,7 @@ async function load(server: RunningServer): Promise<readonly Sample[]> {
       samples.push(await measure(server, { seconds: (performance.now() - begun) / 1_000, done }));
       const { held, descriptors, seconds } = samples.at(-1)!;
       const words = `${Math.round(seconds)} of ${minutes * 60} s, ${done} pieces of work, ${(held / 1_048_576).toFixed(1)} MiB, ${descriptors} descriptors`;
-      if (isShown) show(words);
-      else if (seconds * 1_000 - toldMs > TELL_MS) {
-        toldMs = seconds * 1_000;
-        console.log(words);
-      }
+      show(words);
     }
   };
   await Promise.all([watch(), ...Array.from({ length: AT_ONCE }, work)]);
@@ -100,10 +100,11 @@ async function measure({ pid, printed }: RunningServer, at: Pick<Sample, 'second
   const before = printed().length;
   process.kill(pid, 'SIGUSR2');
   for (;;) {
-    const held = /^held (\d+)/m.exec(printed().slice(before))?.[1];
-    if (held !== undefined) {
+    const told = /^held (\d+) native \S+\nhandles (\d+)/m.exec(printed().slice(before));
+    if (told) {
+      const [held, handles] = [Number(told[1]), Number(told[2])];
       const entries = (folder: string) => readdirSync(`/proc/${pid}/${folder}`).length;
-      return { ...at, held: Number(held), descriptors: entries('fd'), threads: entries('task') };
+      return { ...at, held, handles, descriptors: entries('fd'), threads: entries('task') };
     }
     await pause(20);
   }
@@ -112,31 +113,15 @@ async function measure({ pid, printed }: RunningServer, at: Pick<Sample, 'second
 function judge(samples: readonly Sample[]): void {
   const judged = samples.slice(Math.floor(samples.length * WARM_UP));
   const [first, last] = [judged[0]!, judged.at(-1)!];
-  const points = (of: (sample: Sample) => number) => judged.map((sample) => [sample.seconds, of(sample)] as const);
+  const points = (of: keyof Sample) => judged.map((sample) => [sample.seconds, sample[of]] as const);
   const allowed = Math.max(HELD_BYTES, (last.done - first.done) * BYTES_PER_CALLER);
-  const broken = [
-    ...(isGrowing(
-      points(({ held }) => held),
-      allowed,
-    )
-      ? ['memory grows']
-      : []),
-    ...(isGrowing(
-      points(({ descriptors }) => descriptors),
-      DESCRIPTORS,
-    )
-      ? ['descriptors grow']
-      : []),
-    ...(isGrowing(
-      points(({ threads }) => threads),
-      4,
-    )
-      ? ['threads grow']
-      : []),
-  ];
-  const { slope, error } = fitTrend(points(({ held }) => held));
+  const most = { held: allowed, handles: HANDLES, descriptors: DESCRIPTORS, threads: THREADS };
+  const broken = Object.entries(most)
+    .filter(([name, bound]) => isGrowing(points(name as keyof typeof most), bound))
+    .map(([name]) => `${WORDS[name as keyof typeof most]} grow`);
+  const { slope, error } = fitTrend(points('held'));
   const perHour = (bytes: number) => ((bytes * 3_600) / 1_048_576).toFixed(1);
-  const figures = `${last.done} pieces of work in ${Math.round(last.seconds)} s; memory ${perHour(slope)} ± ${perHour(2 * error)} MiB an hour, descriptors ${first.descriptors} → ${last.descriptors}, threads ${first.threads} → ${last.threads}`;
+  const figures = `${last.done} pieces of work in ${Math.round(last.seconds)} s; memory ${perHour(slope)} ± ${perHour(2 * error)} MiB an hour, handles ${first.handles} → ${last.handles}, descriptors ${first.descriptors} → ${last.descriptors}, threads ${first.threads} → ${last.threads}`;
   console.log(`${broken.length ? broken.join(', ') : 'nothing grows'}: ${figures}`);
   if (broken.length) process.exitCode = 1;
 }
