@@ -8,11 +8,14 @@ import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { html } from '../../lib/markup.ts';
 import { PLAIN_ANSWERS, UNKNOWN } from '../http/common-answers.ts';
 import { Refusal } from '../http/errors.ts';
-import type { RouteGroup } from '../http/route-table.ts';
+import type { Route, RouteGroup } from '../http/route-table.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 import { messagePage, type Page, sendPage } from '../web/kit/frame.ts';
-import { guidePage, guidesPage, isGuide } from './guides.ts';
-import { errorPage, errorsPage, flowFormatPage } from './reference-pages.ts';
+import { type DocsPage, frameDocs, guidesPage } from './docs-page.ts';
+import { errorPage, errorsPage } from './error-pages.ts';
+import { guidePage, isGuide } from './guides.ts';
+import { makeReference, REFERENCES, type ReferenceName } from './reference/pages.ts';
+import { type DocsSearch, openSearch, SEARCH_CHARS, searchPage } from './search-page.ts';
 import { SWAGGER_TYPES, swaggerFolder } from './swagger-files.ts';
 
 export interface Served {
@@ -29,6 +32,7 @@ const SWAGGER_PAGE: Page = {
 `,
   script: 'swagger.js',
   style: 'swagger.css',
+  layout: 'wide',
   body: html`<div id="docs"></div>
 <noscript>This page needs JavaScript; the document itself is <a href="/openapi.json">/openapi.json</a>.</noscript>`,
 };
@@ -39,19 +43,27 @@ export function isDocsFile(path: string): boolean {
   return folder === 'docs' && name !== undefined && Object.hasOwn(SWAGGER_TYPES, name) && rest.length === 0;
 }
 
+/** What the documentation is made of; asked for by the first who reads it. */
+export interface DocsSources {
+  openApi(): OpenApiDocument;
+  groups(): readonly RouteGroup[];
+}
+
 /** What the routes of the documentation serve. */
 export interface Docs {
   /** /openapi.json, made once, for the first who reads it. */
   document(): Served;
+  readonly search: DocsSearch;
   /** A script or a style sheet; undefined for an unknown name. */
   file(name: string): Promise<Served> | undefined;
 }
 
-export function openDocs(openApi: () => OpenApiDocument): Docs {
+export function openDocs({ openApi, groups }: DocsSources): Docs {
   const folder = swaggerFolder();
   let text: Served | undefined;
   const files = new Map<string, Promise<Served>>();
   return {
+    search: openSearch(groups),
     document: () => {
       text ??= served('application/json', JSON.stringify(openApi()));
       return text;
@@ -115,7 +127,7 @@ export const DOCS_ROUTES: RouteGroup<Docs> = {
       id: 'getErrors',
       summary: 'What each error means',
       answers: { 200: PAGE },
-      handle: (ctx) => sendPage(ctx, errorsPage()),
+      handle: (ctx) => sendDocs(ctx, errorsPage()),
     },
     {
       method: 'GET',
@@ -123,7 +135,7 @@ export const DOCS_ROUTES: RouteGroup<Docs> = {
       id: 'getError',
       summary: 'What one error means',
       answers: { 200: PAGE, 404: { ...PAGE, description: 'There is no such error' } },
-      handle: (ctx) => sendPage(ctx, errorPage(ctx.params.name!) ?? unknownPage(ctx)),
+      handle: (ctx) => sendDocs(ctx, errorPage(ctx.params.name!) ?? unknownPage(ctx)),
     },
     {
       method: 'GET',
@@ -131,7 +143,7 @@ export const DOCS_ROUTES: RouteGroup<Docs> = {
       id: 'getGuides',
       summary: 'All guides',
       answers: { 200: PAGE },
-      handle: (ctx) => sendPage(ctx, guidesPage()),
+      handle: (ctx) => sendDocs(ctx, guidesPage()),
     },
     {
       method: 'GET',
@@ -141,17 +153,27 @@ export const DOCS_ROUTES: RouteGroup<Docs> = {
       answers: { 200: PAGE, 404: { ...PAGE, description: 'There is no such guide' } },
       handle: async (ctx) => {
         const name = ctx.params.name!;
-        await sendPage(ctx, isGuide(name) ? await guidePage(name) : unknownPage(ctx));
+        await sendDocs(ctx, isGuide(name) ? await guidePage(name) : unknownPage(ctx));
       },
     },
     {
       method: 'GET',
-      path: '/docs/flow-format',
-      id: 'getFlowFormat',
-      summary: 'Every key of a flow file',
+      path: '/docs/search',
+      id: 'searchDocs',
+      summary: 'Where words stand in guides, references, errors, settings and routes',
+      query: {
+        q: { description: 'Words', schema: { type: 'string', maxLength: SEARCH_CHARS, examples: ['private'] } },
+      },
       answers: { 200: PAGE },
-      handle: (ctx) => sendPage(ctx, flowFormatPage()),
+      handle: async (ctx, { search }) => {
+        const words = typeof ctx.query.q === 'string' ? ctx.query.q.trim().slice(0, SEARCH_CHARS) : '';
+        await sendDocs(ctx, searchPage(words, words === '' ? [] : await search.find(words)));
+      },
     },
+    reference('flowFormat', 'getFlowFormat'),
+    reference('expressions', 'getExpressions'),
+    reference('services', 'getServices'),
+    reference('testFiles', 'getTestFiles'),
     {
       method: 'GET',
       path: '/docs/:file',
@@ -167,6 +189,17 @@ export const DOCS_ROUTES: RouteGroup<Docs> = {
     },
   ],
 };
+
+function reference(name: ReferenceName, id: string): Route<Docs> {
+  const { path, title, about } = REFERENCES[name];
+  const answers = { 200: PAGE };
+  const handle = (ctx: Context) => sendDocs(ctx, makeReference(name));
+  return { method: 'GET', path, id, summary: `${title}: ${about}`, answers, handle };
+}
+
+function sendDocs(ctx: Context, page: DocsPage): Promise<void> {
+  return sendPage(ctx, frameDocs(page, ctx.path));
+}
 
 async function sendDocsPage(ctx: Context): Promise<void> {
   if (!swaggerFolder()) {

@@ -9,6 +9,10 @@ export const PAGE_LIMITS = {
   /** Diagrams that a process keeps. */
   diagramsKept: 128,
 
+  // --- home -------------------------------------------------------------------------------------------------------------
+  /** Menus whose test results a process keeps. */
+  menusTested: 256,
+
   // --- governance -------------------------------------------------------------------------------------------------------
   /** Milliseconds that a link to the page of a proposal is good. */
   pagePassMs: 3_600_000,
@@ -29,6 +33,10 @@ export const PAGE_LIMITS = {
   inspectorViewers: 32,
   /** Living sessions that a viewer is told of when it comes. */
   inspectorSessions: 200,
+  /** Living sessions among which one is looked for by its name. */
+  inspectorSearched: 20_000,
+  /** Sessions that a search for a caller finds at most. */
+  callersFound: 50,
   /** Milliseconds between two words of an instance that somebody watches there, and after which silence means nobody does. */
   inspectorPresenceMs: 2_000,
   inspectorAbsenceMs: 7_000,

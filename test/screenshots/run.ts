@@ -4,7 +4,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { didOf, type Place, place } from '../server/domain/place.ts';
+import { didOf, keyOf, type Place, place } from '../server/domain/place.ts';
 import { handset } from '../server/pages/handset.ts';
 import { browser, type Open } from '../server/support/browser.ts';
 import { DIAL } from '../server/support/serve.ts';
@@ -76,7 +76,23 @@ const SCENES: { readonly [name: string]: Scene } = {
     return page;
   },
   guide: async ({ place, open }, look) => (await open(`${place.server().url}/docs/guides/first-menu`, look)).page,
-  'flow-format': async ({ place, open }, look) => (await open(`${place.server().url}/docs/flow-format`, look)).page,
+  ...Object.fromEntries(
+    ['flow-format', 'expressions', 'services', 'test-files'].map((name): [string, Scene] => [
+      name,
+      async ({ place, open }, look) => (await open(`${place.server().url}/docs/${name}`, look)).page,
+    ]),
+  ),
+  registry: async ({ place, open }, look) => {
+    const { did } = await place.domain({ metadata: { name: 'Clean stoves of Mukuni' }, properties: { metricTwo: 12 } });
+    const { page } = await open(`${place.server().url}/registry#/twin/${encodeURIComponent(did)}`, look);
+    await page.getByLabel('API key').fill(keyOf('rep'));
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.waitForSelector('.drawing-box svg');
+    return page;
+  },
+  home: async ({ place, open }, look) => (await open(`${place.server().url}/`, look)).page,
+  search: async ({ place, open }, look) => (await open(`${place.server().url}/docs/search?q=private`, look)).page,
+  missing: async ({ place, open }, look) => (await open(`${place.server().url}/nothing`, look)).page,
   errors: async ({ place, open }, look) => (await open(`${place.server().url}/docs/errors`, look)).page,
 };
 

@@ -1,6 +1,9 @@
 // Keeps the words of `<time data-until="…">` true, and reads the page again when its time has come.
 
 import { formatSpan } from '../kit/time-words.ts';
+import { startHeader } from './site.ts';
+
+startHeader();
 
 const RELOAD_AFTER_MS = 1_500;
 

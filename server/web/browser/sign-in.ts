@@ -1,6 +1,9 @@
 // The form of operators: shows the token once, and then the page that was asked for.
 
 import { findElement } from './element.ts';
+import { startHeader } from './site.ts';
+
+startHeader();
 
 const token = findElement<HTMLInputElement>('token');
 

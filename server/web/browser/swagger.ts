@@ -1,5 +1,9 @@
 // Starts Swagger UI on /docs.
 
+import { startHeader } from './site.ts';
+
+startHeader();
+
 declare const SwaggerUIBundle: (options: object) => void;
 
 if (matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.classList.add('dark-mode');
@@ -14,5 +18,3 @@ SwaggerUIBundle({
   validatorUrl: null,
   syntaxHighlight: false,
 });
-
-export {};

@@ -10,7 +10,7 @@ import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
 import { html } from '../../../lib/markup.ts';
 import { JSON_BODY_ANSWERS, jsonTypes, PAGE } from '../../http/common-answers.ts';
 import type { Route } from '../../http/route-table.ts';
-import { type Page, sendPage, toolHeader } from '../kit/frame.ts';
+import { type Page, sendPage } from '../kit/frame.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 
 export interface ChatDeps {
@@ -19,19 +19,21 @@ export interface ChatDeps {
   readonly audience: string;
   /** Seconds that the agent lets an invocation live. */
   readonly maxTtlSeconds: number;
+  /** What answers chats. */
+  readonly writer: 'flow' | 'model';
 }
 
 const CAPABILITY = { can: '*', with: 'ixo:oracle' };
 
 const TEXT: Schema = { type: 'string' };
 
-export const CHAT_PAGE: Page = {
+/** The page; what answers there decides how replies are shown. */
+export const chatPage = (writer: ChatDeps['writer']): Page => ({
   title: 'Chat · Twinline',
   layout: 'wide',
   style: 'chat.css',
   script: 'chat.js',
-  body: html`${toolHeader('/chat')}
-<div class="chat card">
+  body: html`<div class="chat card">
 <aside class="side" aria-label="Chats">
 <button id="new" class="primary" type="button">New chat</button>
 <ul id="sessions" class="sessions"></ul>
@@ -40,7 +42,7 @@ export const CHAT_PAGE: Page = {
 </aside>
 <section class="thread" aria-label="Messages">
 <h1 id="title" class="title">New chat</h1>
-<div id="messages" class="messages" tabindex="0" aria-label="Messages"></div>
+<div id="messages" class="messages" data-writer="${writer}" tabindex="0" aria-label="Messages"></div>
 <p id="trouble" class="trouble" role="alert" hidden></p>
 <p id="state" class="state" role="status"></p>
 <form id="composer" class="composer">
@@ -52,7 +54,7 @@ export const CHAT_PAGE: Page = {
 </section>
 </div>
 <noscript><p class="card">Chats need JavaScript. Without it, see <a href="/docs">the routes of the agent</a>.</p></noscript>`,
-};
+});
 
 export const CHAT_ROUTES: readonly Route<ChatDeps>[] = [
   {
@@ -61,7 +63,7 @@ export const CHAT_ROUTES: readonly Route<ChatDeps>[] = [
     id: 'getChat',
     summary: 'Chats with the agent',
     answers: { 200: PAGE },
-    handle: (ctx) => sendPage(ctx, CHAT_PAGE),
+    handle: (ctx, { writer }) => sendPage(ctx, chatPage(writer)),
   },
   {
     method: 'POST',

@@ -4,6 +4,7 @@ import { ERROR_CODES, TwinlineError } from '../../../lib/errors.ts';
 import { compileAccept } from '../../../lib/flow/run/accept.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { FlowTest, FlowTestFile, MockAnswer } from '../../../lib/flow/testing/file.ts';
+import { hidePrivateAnswers } from '../../../lib/flow/testing/mask.ts';
 import { recordFlowTest } from '../../../lib/flow/testing/run.ts';
 import type { Json, JsonObject } from '../../../lib/store/store.ts';
 import { DOT, type TraceEvent, type Typed } from './trace.ts';
@@ -69,13 +70,15 @@ function secretReplacer({ screens }: CompiledFlow): (typed: Typed, edges: TraceE
   };
 }
 
-function listAnswers({ callPolicy }: CompiledFlow, turns: readonly TraceEvent[]): Record<string, MockAnswer[]> {
+function listAnswers(compiled: CompiledFlow, turns: readonly TraceEvent[]): Record<string, MockAnswer[]> {
   const services: Record<string, MockAnswer[]> = {};
   for (const { call, service, outcome } of turns.flatMap(({ answers = [] }) => answers)) {
     services[service] ??= [];
-    services[service].push('code' in outcome ? failure(outcome.code, callPolicy(call).retries) : given(outcome.output));
+    services[service].push(
+      'code' in outcome ? failure(outcome.code, compiled.callPolicy(call).retries) : given(outcome.output),
+    );
   }
-  return services;
+  return hidePrivateAnswers(compiled, services);
 }
 
 const given = (output: Json): MockAnswer => ({ return: replaceDots(output) });

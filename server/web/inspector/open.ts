@@ -8,23 +8,33 @@ import type { Keyring } from '../../../lib/keyring.ts';
 import { listRequestSecrets, redactor } from '../../../lib/redact.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
 import type { Json } from '../../../lib/store/store.ts';
+import type { Audit } from '../../audit/audit.ts';
 import { eventStreams } from '../../http/event-streams.ts';
 import { type Drawings, drawings, LIFECYCLES } from '../diagram/drawings.ts';
 import { PAGE_LIMITS } from '../limits.ts';
+import { findCallers } from './callers.ts';
 import { type FeedSource, feed, type StatelySocket, statelySocket } from './feed.ts';
 import { createHub, type Hub, type Instances, joinInstances } from './hub.ts';
+import { type PrivateRequest, showPrivate } from './private.ts';
 import type { InspectorDoor } from './routes.ts';
 import { listOpenSessions } from './trace.ts';
 
 export interface Inspector {
   readonly hub: Hub;
   /** Once the engine is there that knows the flows and the sessions. */
-  open(engine: Engine<CompiledFlow>): InspectorDoor;
+  open(sources: InspectorSources): InspectorDoor;
   /** Watches the instances that share this Redis, too. */
   join(connection: RedisConnection): Promise<void>;
   /** Ends streams, so that the server can end. */
   drain(): void;
   close(): Promise<void>;
+}
+
+export interface InspectorSources {
+  readonly engine: Engine<CompiledFlow>;
+  readonly audit: Audit;
+  /** The flow of a dial. */
+  readonly flow: string;
 }
 
 export interface InspectorOptions {
@@ -52,13 +62,24 @@ export function createInspector({ keyring, onProblem }: InspectorOptions): Inspe
   };
   return {
     hub,
-    open(engine) {
+    open({ engine, audit, flow }) {
       const machines = inspectedMachines(engine.library);
       diagrams = drawings({ flows: machines.flows });
       const openSessions = (signal: AbortSignal) => listOpenSessions(engine, { secret, signal });
       const source: FeedSource = { hub, machines, openSessions, now: systemClock.now };
       socket = statelySocket({ messages: (signal) => feed(source, { signal, definitions: 'always' }), onProblem });
-      return { ...source, machines, drawings: diagrams, streams, socket };
+      const reveal = (request: PrivateRequest) => showPrivate({ engine, audit, secret }, request);
+      const search = (digits: string) => findCallers({ engine, secret }, digits);
+      return {
+        ...source,
+        machines,
+        drawings: diagrams,
+        streams,
+        socket,
+        flow,
+        showPrivate: reveal,
+        findCallers: search,
+      };
     },
     async join(connection) {
       const { redisChannel } = await import('../../../lib/store/redis/index.ts');

@@ -2,7 +2,7 @@
 
 import type { Context } from 'koa';
 import { html } from '../../../lib/markup.ts';
-import { type Page, sendPage, toolHeader } from '../kit/frame.ts';
+import { type Page, sendPage } from '../kit/frame.ts';
 
 const TABS = [
   ['side', 'Sessions'],
@@ -10,25 +10,30 @@ const TABS = [
   ['detail', 'Events'],
 ] as const;
 
-export function inspectorPage(): Page {
+/** The page; it begins with this flow. */
+export function inspectorPage(flow: string): Page {
   return {
     title: 'Inspector · Twinline',
     layout: 'wide',
     style: 'inspector.css',
     script: 'inspector.js',
-    body: html`${toolHeader('/inspector')}
-<header class="inspector-head"><h1>Inspector</h1>
+    body: html`<header class="inspector-head"><h1>Inspector</h1>
 <p id="state" class="live-state" role="status">Connecting …</p>
 <a class="hand" href="/inspector/stately">Open in Stately …</a></header>
 <nav class="tabs" aria-label="Parts of this page">${TABS.map(
       ([id, name]) => html`<button type="button" data-part="${id}">${name}</button>\n`,
     )}</nav>
-<div class="inspector" id="inspector" data-part="stage">
+<div class="inspector" id="inspector" data-part="stage" data-flow="${flow}">
 <aside id="side" aria-label="Machines and sessions">
-<label class="search"><span class="hidden">Search</span><input id="search" type="search" placeholder="Search  /"></label>
+<label class="search"><span class="hidden">Search</span><input id="search" type="search" placeholder="Words, or a number  /"></label>
+<p id="searched" class="quiet" role="status"></p>
 <h2>Machines</h2><ul id="machines" class="lines"></ul>
-<h2>Sessions <small id="count"></small></h2><ul id="sessions" class="lines"></ul>
-<p id="quiet" class="quiet">Nobody is in a session. Dial, and it appears here.</p>
+<h2>Sessions <small id="count"></small></h2>
+<div class="filters"><label><span class="hidden">Flow</span><select id="filter-machine"></select></label>
+<label><span class="hidden">Screen</span><select id="filter-state"></select></label>
+<label><span class="hidden">Which</span><select id="filter-standing"></select></label></div>
+<ul id="sessions" class="lines"></ul>
+<p id="quiet" class="quiet"></p>
 </aside>
 <section id="stage" aria-label="Diagram">
 <div class="stage-bar"><h2 id="machine">…</h2><span id="part-shown" class="quiet"></span>
@@ -47,7 +52,8 @@ export function inspectorPage(): Page {
 <p id="told" role="status"></p>
 <h3>Screen</h3><pre id="screen" tabindex="0">–</pre>
 <h3>Events</h3><ol id="events" class="events" tabindex="0"></ol>
-<h3>Variables</h3><dl id="context" class="context"></dl>
+<h3>Variables <button id="reveal" type="button" hidden title="The audit log says that you were shown them">Show private values</button></h3>
+<dl id="context" class="context"></dl>
 </aside>
 </div>
 <p class="keys"><kbd>j</kbd> <kbd>k</kbd> session · <kbd>←</kbd> <kbd>→</kbd> time · <kbd>space</kbd> pause · <kbd>h</kbd> heat · <kbd>f</kbd> fit · <kbd>/</kbd> search</p>
@@ -64,8 +70,7 @@ export async function sendStatelyPage(ctx: Context): Promise<void> {
     frames: ['https://stately.ai'],
     style: 'inspector.css',
     script: 'stately.js',
-    body: html`${toolHeader('/inspector/stately')}
-<section id="notice" class="card hand-off"><h1>Open in Stately’s inspector</h1>
+    body: html`<section id="notice" class="card hand-off"><h1>Open in Stately’s inspector</h1>
 <p><strong>What you see there is shown by a page of stately.ai.</strong> Your browser loads it from the internet and hands it
 what this server tells the inspector: the flows with their texts, states, events, and the variables of sessions. Secrets are
 left out and phone numbers are masked here, before. Twinline itself sends nothing, and what that page does with what it

@@ -4,7 +4,16 @@ import type { Context } from 'koa';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { writeFlowTests } from '../../../lib/flow/testing/update.ts';
-import { jsonTypes, PAGE, PLAIN_ANSWERS, REFUSED, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
+import type { JsonObject } from '../../../lib/store/store.ts';
+import {
+  JSON_BODY_ANSWERS,
+  jsonTypes,
+  PAGE,
+  PLAIN_ANSWERS,
+  REFUSED,
+  SIGN_IN_ANSWER,
+  UNKNOWN,
+} from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { EventStreams } from '../../http/event-streams.ts';
 import { WAITING } from '../../http/guard.ts';
@@ -13,17 +22,28 @@ import { takeUpgrade } from '../../http/upgrades.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { sendPage } from '../kit/frame.ts';
 import { PAGE_LIMITS } from '../limits.ts';
+import { CALLER_DIGITS, type FoundCallers } from './callers.ts';
 import { type FeedSource, feed, type StatelySocket } from './feed.ts';
 import { makeFlowTest } from './flow-test.ts';
 import type { Machines } from './open.ts';
 import { inspectorPage, sendStatelyPage } from './page.ts';
+import type { PrivateRequest } from './private.ts';
+import { sessionMessage } from './stately.ts';
 
 export interface InspectorDoor extends FeedSource {
   readonly machines: Machines;
   readonly drawings: Pick<Drawings, 'svg' | 'draw'>;
   readonly streams: EventStreams;
   readonly socket: StatelySocket;
+  /** Undefined when no such session lives. */
+  readonly showPrivate: (request: PrivateRequest) => Promise<JsonObject | undefined>;
+  readonly findCallers: (digits: string) => Promise<FoundCallers>;
+  /** The flow of a dial; the page begins with it. */
+  readonly flow: string;
 }
+
+/** What is looked for among callers. */
+const NUMBER = new RegExp(`^\\+?\\d{${CALLER_DIGITS},15}$`);
 
 const HELLO = 'retry: 1000\n: what is stored here is shown from now on\n\n';
 
@@ -46,7 +66,7 @@ const SVG: Answered = {
 export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
   tag: 'Inspector',
   description:
-    'Sessions, proposals, delegations and runs as they happen, for operators and pages of this server alone. It only reads, and nothing is noted while nobody watches. Secrets are left out, phone numbers are shortened, and nothing is shown of what people write to the agent.',
+    'Sessions, proposals, delegations and runs as they happen, for operators and pages of this server alone. It only reads, and nothing is noted while nobody watches. Secrets are left out, private values are masked, phone numbers are shortened, and nothing is shown of what people write to the agent.',
   access: 'operator',
   parameters: {
     file: { description: 'The id of a machine, and `.svg`', schema: TEXT },
@@ -65,7 +85,7 @@ export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
       id: 'getInspector',
       summary: 'Sessions live',
       answers: { 200: PAGE },
-      handle: (ctx) => sendPage(ctx, inspectorPage()),
+      handle: (ctx, { flow }) => sendPage(ctx, inspectorPage(flow)),
     },
     {
       method: 'GET',
@@ -123,6 +143,64 @@ export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
       description: 'Dummies stand for secrets and hidden numbers; services answer what they answered.',
       answers: { 200: { description: 'The file', types: jsonTypes(record('A file', { name: TEXT, text: TEXT })) } },
       handle: flowTest,
+    },
+    {
+      method: 'POST',
+      path: '/inspector/callers',
+      id: 'findCallers',
+      summary: 'Living sessions of the callers whose number is this, or ends with it',
+      description: 'The number is sent in a body, so that it stands in no log; answers hold shortened ones only.',
+      body: {
+        types: jsonTypes(
+          record('A number', {
+            number: { type: 'string', pattern: NUMBER.source, description: 'All of it, or its last digits' },
+          }),
+        ),
+        example: { number: '0001' },
+      },
+      answers: {
+        ...JSON_BODY_ANSWERS,
+        200: {
+          description: 'What was found',
+          types: jsonTypes(
+            record('Sessions', {
+              sessions: {
+                type: 'array',
+                description: 'As the stream tells of sessions',
+                items: { type: 'object', additionalProperties: true },
+              },
+              searched: { type: 'integer', description: 'Living sessions that were looked at' },
+              isCut: { type: 'boolean', description: 'Whether there are more that were not looked at' },
+            }),
+          ),
+        },
+      },
+      handle: async (ctx, { findCallers, now }) => {
+        const { number } = (ctx.request as { readonly body?: { readonly number?: unknown } }).body ?? {};
+        if (typeof number !== 'string' || !NUMBER.test(number))
+          throw new Refusal('bad-request', `A number has ${CALLER_DIGITS} to 15 digits, with or without + before them`);
+        const { sessions, ...counts } = await findCallers(number.replace('+', ''));
+        ctx.set('Cache-Control', 'no-store');
+        ctx.body = { ...counts, sessions: sessions.map((one) => sessionMessage(one, undefined, now())) };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/inspector/sessions/:actor/private',
+      id: 'showPrivate',
+      summary: 'The private variables of a living session; the audit log says who asked',
+      answers: {
+        200: {
+          description: 'Name → value',
+          types: jsonTypes(record('Private values', { values: { type: 'object', additionalProperties: true } })),
+        },
+      },
+      handle: async (ctx, door) => {
+        const values = await door.showPrivate({ actor: ctx.params.actor!, by: ctx.state.operator });
+        if (!values) throw new Refusal('not-found', 'No such session lives');
+        ctx.set('Cache-Control', 'no-store');
+        ctx.body = { values };
+      },
     },
   ],
 };

@@ -3,7 +3,7 @@
 import type { StateValue } from 'xstate';
 import type { Engine } from '../../../lib/engine/engine.ts';
 import type { InspectionEvent, TurnInspection } from '../../../lib/engine/inspection.ts';
-import { type SessionView, sessionKeys, viewSession } from '../../../lib/engine/sessions.ts';
+import { type SessionView, sessionKeys, showSession } from '../../../lib/engine/sessions.ts';
 import { toPath } from '../../../lib/flow/run/scope.ts';
 import { shortMac } from '../../../lib/keyring.ts';
 import type { Json, JsonObject } from '../../../lib/store/store.ts';
@@ -180,7 +180,7 @@ export async function* listOpenSessions(
   const keys = await sessionKeys(engine, { prefix: '', limit: PAGE_LIMITS.inspectorSessions });
   for (const key of keys) {
     if (signal.aborted) return;
-    const view = await viewSession(engine, key);
+    const view = await showSession(engine, key);
     if (view) yield maskSession(key, view, secret);
   }
 }
@@ -188,7 +188,7 @@ export async function* listOpenSessions(
 /** A stored session as it may be shown. */
 export function maskSession(
   key: string,
-  { conversation, version, startedAt: born, rest, door }: SessionView,
+  { conversation, version, startedAt: born, rest, door }: Omit<SessionView, 'reply'>,
   secret: Buffer,
 ) {
   const who = identify(key, door, secret);

@@ -4,7 +4,8 @@ import type { Context, Middleware } from 'koa';
 import { html } from '../../../lib/markup.ts';
 import { REFUSALS, Refusal } from '../../http/errors.ts';
 import type { Admit, Exceptions } from '../../http/fast-path.ts';
-import { messagePage, sendPage } from './frame.ts';
+import { OVERLOADED } from '../../http/middleware/answer-errors.ts';
+import { messagePage, prefersHtml, sendPage } from './frame.ts';
 
 export interface AdmitOptions {
   readonly admit: Admit;
@@ -19,8 +20,11 @@ export function admitted({ admit, exceptions }: AdmitOptions): Middleware {
     if (admission.kind === 'admitted') return next();
     const { seconds } = admission;
     ctx.set('Retry-After', String(seconds));
-    if (admission.kind === 'overloaded') throw new Refusal('unavailable');
-    if (ctx.accepts('json', 'html') === 'html') return sendWaitPage(ctx, seconds);
+    if (admission.kind === 'overloaded') {
+      ctx.state.reason = OVERLOADED;
+      throw new Refusal('unavailable');
+    }
+    if (prefersHtml(ctx)) return sendWaitPage(ctx, seconds);
     throw new Refusal('too-many-requests', `${REFUSALS['too-many-requests'].words}. Try again in ${seconds} s`);
   };
 }

@@ -4,6 +4,7 @@ import type { Context } from 'koa';
 import helmet from 'koa-helmet';
 import { html, type Markup, markupText, type Part } from '../../../lib/markup.ts';
 import { assetAddress, type ScriptName, type StyleName } from './assets.ts';
+import { identifyReader, siteHeader } from './header.ts';
 
 export interface Page {
   readonly title: string;
@@ -14,8 +15,8 @@ export interface Page {
   readonly style?: StyleName;
   /** What its script and style stand on: elements of the head, before theirs. @default none */
   readonly head?: Part;
-  /** `wide`: a tool that fills the window. @default 'text' */
-  readonly layout?: 'text' | 'wide';
+  /** `wide`: a tool that fills the window; `docs`: contents beside what is read. @default 'text' */
+  readonly layout?: 'text' | 'wide' | 'docs';
   /** Origins of other sites that the page may show in frames. @default none */
   readonly frames?: readonly string[];
 }
@@ -31,7 +32,7 @@ function contentPolicy(frames: readonly string[]) {
       'connect-src': ["'self'"],
       ...(frames.length > 0 && { 'frame-src': frames }),
       'base-uri': ["'none'"],
-      'form-action': ["'none'"],
+      'form-action': ["'self'"],
       'frame-ancestors': ["'none'"],
     },
   });
@@ -43,10 +44,13 @@ const policy = contentPolicy([]);
 export async function sendPage(ctx: Context, page: Page): Promise<void> {
   await (page.frames ? contentPolicy(page.frames) : policy)(ctx, async () => {});
   ctx.type = 'html';
-  ctx.body = `<!doctype html>\n${markupText(await framePage(page))}`;
+  ctx.body = `<!doctype html>\n${markupText(await framePage(ctx, page))}`;
 }
 
-async function framePage({ title, body, script, style = 'page.css', head, layout = 'text' }: Page): Promise<Markup> {
+async function framePage(ctx: Context, page: Page): Promise<Markup> {
+  const { title, body, style = 'page.css', head, layout = 'text' } = page;
+  const reader = identifyReader(ctx);
+  const script = page.script ?? (reader.kind === 'operator' ? 'header.js' : undefined);
   return html`<html lang="en">
 <head>
 <meta charset="utf-8">
@@ -58,7 +62,8 @@ async function framePage({ title, body, script, style = 'page.css', head, layout
 ${head}<link rel="stylesheet" href="${await assetAddress(style)}">
 ${script && html`<script src="${await assetAddress(script)}" type="module"></script>\n`}</head>
 <body class="${layout}">
-<main>
+${siteHeader(ctx, reader)}
+<main id="content">
 ${body}
 </main>
 </body>
@@ -66,36 +71,12 @@ ${body}
 `;
 }
 
+/** Whether the client would rather have HTML than JSON. */
+export function prefersHtml(ctx: Pick<Context, 'accepts'>): boolean {
+  return ctx.accepts('application/json', 'text/html') === 'text/html';
+}
+
 /** A page that says one thing, such as that something is not there. */
 export function messagePage(title: string, words: Part): Page {
   return { title, body: html`<section class="card message"><h1>${title}</h1>${words}</section>` };
-}
-
-const TOOLS = [
-  ['/simulator', 'Phones'],
-  ['/studio', 'Studio'],
-  ['/chat', 'Chat'],
-  ['/inspector', 'Inspector'],
-  ['/docs', 'Docs'],
-] as const;
-
-/** The links above every tool; `path` is the one that is open. */
-export function toolHeader(path: string): Markup {
-  return linkBar({ label: 'Tools', title: 'Twinline', path, links: TOOLS });
-}
-
-export interface LinkBar {
-  readonly label: string;
-  readonly title: Part;
-  /** Where the reader is. */
-  readonly path: string;
-  readonly links: readonly (readonly [path: string, name: string])[];
-}
-
-/** A line of links, of which the present one is marked. */
-export function linkBar({ label, title, path, links }: LinkBar): Markup {
-  return html`<nav class="tools" aria-label="${label}"><strong>${title}</strong>
-${links.map(
-  ([href, name]) => html`<a href="${href}"${href === path && html` aria-current="page"`}>${name}</a>\n`,
-)}</nav>`;
 }

@@ -8,11 +8,16 @@ import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
 import { html } from '../../../lib/markup.ts';
 import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
-import { type OperatorRule, type OperatorTokens, operatorsOnly } from '../../http/middleware/operator.ts';
+import {
+  type OperatorRule,
+  type OperatorTokens,
+  operatorsOnly,
+  readLocalOperator,
+} from '../../http/middleware/operator.ts';
 import type { Route } from '../../http/route-table.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { prefersHtml } from '../proposal/routes.ts';
-import { sendPage } from './frame.ts';
+import { prefersHtml, sendPage } from './frame.ts';
+import type { Reader } from './header.ts';
 
 export interface SignInDeps {
   /** Undefined without OPERATOR_TOKEN. */
@@ -38,10 +43,38 @@ export const SIGN_IN_ROUTE: Route<SignInDeps> = {
     const given = (ctx.request.body as { token?: unknown } | undefined)?.token;
     ctx.set('Cache-Control', 'no-store');
     if (typeof given !== 'string' || !passes.signIn(ctx, given))
-      throw new Refusal('bad-request', 'This is another token');
+      throw new Refusal('bad-request', 'This is not the OPERATOR_TOKEN of this server. Copy it again, without spaces');
     ctx.status = 204;
   },
 };
+
+export const SIGN_OUT_ROUTE: Route<SignInDeps> = {
+  method: 'POST',
+  path: '/operator/sign-out',
+  id: 'signOut',
+  summary: 'Sign a browser out',
+  body: { types: jsonTypes({ type: 'object' }) },
+  answers: {
+    204: { description: 'Signed out', headers: { 'Set-Cookie': 'Ends what signed the browser in' } },
+    ...JSON_BODY_ANSWERS,
+  },
+  access: 'public',
+  ownPages: true,
+  handle: (ctx, { passes }) => {
+    if (!passes) throw new Refusal('not-found');
+    passes.signOut(ctx);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.status = 204;
+  },
+};
+
+/** Tells operators from visitors, of pages that all may read. */
+export function readerIdentifier({ passes }: SignInDeps, rule: OperatorRule): (ctx: Context) => Reader {
+  return (ctx) => {
+    const name = passes ? passes.identify(ctx) : readLocalOperator(ctx, rule);
+    return name === undefined ? { kind: 'visitor' } : { kind: 'operator', isSignedIn: passes !== undefined };
+  };
+}
 
 /**
  * Lets operators through as {@link operatorsOnly} does, and browsers that have signed in; others that want a page get one
@@ -50,7 +83,9 @@ export const SIGN_IN_ROUTE: Route<SignInDeps> = {
 export function browserOperators({ passes }: SignInDeps, rule: OperatorRule): Middleware {
   const operators = operatorsOnly(rule);
   return async (ctx, next) => {
-    if (passes?.holds(ctx)) {
+    const name = passes?.identify(ctx);
+    if (name !== undefined) {
+      ctx.state.operator = name;
       ctx.set('Cache-Control', 'no-store');
       return next();
     }
@@ -77,10 +112,11 @@ const COOKIE = 'twinline-operator';
 const PASS = /^([1-9]\d{0,11})\.([\w-]{43})$/;
 
 export interface OperatorPasses {
-  /** Whether the browser may come in. */
-  holds(ctx: Context): boolean;
+  /** The name of the token that the browser has signed in with, or undefined when it may not come in. */
+  identify(ctx: Context): string | undefined;
   /** Signs the browser in if the token is a right one. Throws as {@link OperatorTokens.identify} does. */
   signIn(ctx: Context, token: string): boolean;
+  signOut(ctx: Context): void;
 }
 
 /** Passes for holders of these tokens: when a token is taken away, or the key, nobody is signed in by it any more. */
@@ -93,11 +129,11 @@ export function operatorPasses(options: {
   const key = keyring.subkey('operator-pass/v1')!;
   const mac = (until: number, name: string) => hmacSha256(key, JSON.stringify([until, name]));
   return {
-    holds(ctx) {
+    identify(ctx) {
       const [, until, given] = PASS.exec(ctx.cookies.get(COOKIE) ?? '') ?? [];
-      if (until === undefined || clock.now() >= Number(until) * 1_000) return false;
+      if (until === undefined || clock.now() >= Number(until) * 1_000) return undefined;
       const pass = Buffer.from(given!);
-      return tokens.names.some((name) => timingSafeEqual(Buffer.from(mac(Number(until), name)), pass));
+      return tokens.names.find((name) => timingSafeEqual(Buffer.from(mac(Number(until), name)), pass));
     },
     signIn(ctx, given) {
       const name = tokens.identify(ctx, given);
@@ -109,5 +145,6 @@ export function operatorPasses(options: {
       });
       return true;
     },
+    signOut: (ctx) => void ctx.cookies.set(COOKIE, null, { sameSite: 'strict' }),
   };
 }

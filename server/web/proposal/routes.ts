@@ -15,7 +15,7 @@ import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
 import { html } from '../../../lib/markup.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { localUrl } from '../../http/listen.ts';
-import { messagePage, sendPage } from '../kit/frame.ts';
+import { messagePage, prefersHtml, sendPage } from '../kit/frame.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { proposalPage } from './page.ts';
 
@@ -35,11 +35,6 @@ export interface ProposalPageOptions {
   readonly clock: Clock;
   /** How others reach this server, without a slash at the end; undefined: links begin with the path. */
   readonly publicUrl: string | undefined;
-}
-
-/** Whether the client would rather have HTML than JSON. */
-export function prefersHtml(ctx: Pick<Context, 'accepts'>): boolean {
-  return ctx.accepts('application/json', 'text/html') === 'text/html';
 }
 
 export function proposalPages(options: ProposalPageOptions): ProposalPages {

@@ -6,6 +6,7 @@ import type { Service, Services } from '../../../lib/engine/service.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE, type FlowTest, type FlowTestSetup, type MockAnswer } from '../../../lib/flow/testing/file.ts';
+import { hidePrivateAnswers } from '../../../lib/flow/testing/mask.ts';
 import { failureText, recordFlowTest, runFlowTests } from '../../../lib/flow/testing/run.ts';
 import { writeFlowTests } from '../../../lib/flow/testing/update.ts';
 import { readPhoneNumber } from '../../../lib/ussd/request.ts';
@@ -75,7 +76,7 @@ export async function recordDialogue(
 ): Promise<FlowTest> {
   const { flow } = compiled.flow;
   const usual = `a dialogue of the simulator, ${inputs.length === 1 ? 'one step' : `${inputs.length} steps`}`;
-  const mocked = Object.keys(answers).length ? { services: answers } : {};
+  const mocked = Object.keys(answers).length ? { services: hidePrivateAnswers(compiled, answers) } : {};
   const test = await recordFlowTest(compiled, { name: name || usual, phone: phoneNumber, ...mocked, inputs });
   const [failure] = (await runFlowTests(compiled, { flow, tests: [test] })).tests.flatMap(({ failures }) => failures);
   if (failure) throw new TwinlineError('ERR_INPUT', `This dialogue cannot be told as a test: ${failureText(failure)}`);

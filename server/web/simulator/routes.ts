@@ -6,7 +6,7 @@ import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import type { Library } from '../../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
-import { asksForSecret } from '../../../lib/flow/run/scope.ts';
+import { isAnswerHidden } from '../../../lib/flow/run/scope.ts';
 import { FLOW_TEST_FILE, type FlowTest } from '../../../lib/flow/testing/file.ts';
 import { addFlowTest } from '../../../lib/flow/testing/update.ts';
 import { html } from '../../../lib/markup.ts';
@@ -19,7 +19,7 @@ import { Refusal } from '../../http/errors.ts';
 import type { Route } from '../../http/route-table.ts';
 import type { FlowFiles } from '../../menus/files.ts';
 import { CON_END, PLAIN_BODY } from '../../ussd/dialect-bodies.ts';
-import { type Page, sendPage, toolHeader } from '../kit/frame.ts';
+import { type Page, sendPage } from '../kit/frame.ts';
 import { makeFlowTest, readDialogue, recordDialogue, type ServiceRecorder } from './flow-test.ts';
 
 export interface SimulatorDeps {
@@ -30,6 +30,8 @@ export interface SimulatorDeps {
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
   /** Where tests are written; undefined where operators may not. */
   readonly files: Pick<FlowFiles, 'read' | 'write'> | undefined;
+  /** What stands in the way of menus that are not served as edited, in words. */
+  readonly refusedEdits: () => readonly string[];
   /** The flow that a dial starts, and how `text` is read. */
   readonly ussd: { readonly flow: string; readonly textMode: TextMode };
 }
@@ -63,6 +65,22 @@ const DIALOGUE: Schema = {
 };
 
 export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
+  {
+    method: 'GET',
+    path: '/menus/refused',
+    id: 'listRefusedEdits',
+    summary: 'Edits of menus that are not served, and why',
+    rate: 'none',
+    answers: {
+      200: {
+        description: 'One problem each; empty when everything is served as it was edited',
+        types: jsonTypes(record('Refused edits', { problems: { type: 'array', items: TEXT } })),
+      },
+    },
+    handle: (ctx, { refusedEdits }) => {
+      ctx.body = { problems: refusedEdits() };
+    },
+  },
   {
     method: 'GET',
     path: '/simulator',
@@ -144,12 +162,10 @@ export function simulatorPage({ mode, flow, canSave }: SimulatorPageOptions): Pa
     layout: 'wide',
     style: 'simulator.css',
     script: 'simulator.js',
-    body: html`${toolHeader('/simulator')}
-<header class="tool">
+    body: html`<header class="tool">
 <div><h1>Phones</h1>
 <p class="lead">They dial the flow <code>${flow}</code> as telecoms do with <code>POST /api/ussd</code>: ${MODES[mode]}.
-Type no PIN of yours: this tab keeps what was typed until you close it.</p>
-<p id="told" role="status"></p></div>
+Type no PIN of yours: this tab keeps what was typed until you close it.</p></div>
 <button id="add" class="primary" type="button">Add a phone</button>
 </header>
 <div id="phones" class="phones" data-mode="${mode}" data-can-save="${String(canSave)}" data-code="*2233#" data-text-chars="${COMMON_LIMITS.ussdTextChars}"></div>
@@ -171,7 +187,7 @@ async function addTestToFile(files: Pick<FlowFiles, 'read' | 'write'>, flow: str
 export interface SessionState {
   /** Path of the screen. */
   readonly screen: string;
-  /** The answer to it is a secret. */
+  /** The answer to it is a secret, or private. */
   readonly secret: boolean;
   /** Answers that lead somewhere from every screen of its flow, such as `0` and `*`: they are no secrets. */
   readonly keys: readonly string[];
@@ -189,5 +205,5 @@ export async function readSessionState(
   // What nobody knows may be a secret.
   if (!node) return { screen: path, secret: true, keys: [] };
   const keys = Object.values(node.scope.keys).filter((key) => typeof key === 'string');
-  return { screen: path, secret: asksForSecret(node), keys };
+  return { screen: path, secret: isAnswerHidden(node), keys };
 }

@@ -1,7 +1,7 @@
 // The page of the studio, which its script fills: the text on the left, what it does on the right; on a telephone one at a time.
 
 import { html } from '../../../lib/markup.ts';
-import { type Page, toolHeader } from '../kit/frame.ts';
+import type { Page } from '../kit/frame.ts';
 
 const PARTS = [
   ['text', 'Text'],
@@ -19,8 +19,7 @@ export function studioPage(flow: string): Page {
     layout: 'wide',
     style: 'studio.css',
     script: 'studio.js',
-    body: html`${toolHeader('/studio')}
-<header class="studio-head"><h1>Studio</h1>
+    body: html`<header class="studio-head"><h1>Studio</h1>
 <label>Flow <select id="flows"></select></label>
 <button id="begin" type="button">New flow …</button>
 <span id="state" class="state-line" role="status">Loading …</span>

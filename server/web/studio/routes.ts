@@ -155,8 +155,8 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       id: 'explainDraft',
       summary: 'What stands at a place of a draft',
       needs: ['flow', 'text', 'offset'],
-      handle: (ctx, { text, offset }) => {
-        ctx.body = { found: explainFlow(text, offset) ?? null };
+      handle: (ctx, { text, offset }, { drafts }) => {
+        ctx.body = { found: explainFlow(text, offset, drafts.known()) ?? null };
       },
     }),
     asked('/studio/texts', {

@@ -79,6 +79,9 @@ test('a call shows both ways of its turn, and a PIN is nowhere on the page', asy
   await active(page, 'created');
   assert.equal(await taken(page), ['repeatPin createAccount', 'createAccount created']);
   assert.match((await page.textContent('#events li:last-child'))!, /typed a secret/);
+  const tree = page.locator('#context details.tree', { hasText: 'customerId' });
+  await tree.locator('summary').waitFor();
+  assert.match((await tree.textContent())!, /^\d fields.*ok: true/);
   assert.not.ok((await page.content()).includes(PIN));
 });
 
@@ -203,6 +206,56 @@ test('nothing goes to stately.ai before it was asked for in plain words', async 
     'what Stately does not know of stays here',
   );
   assert.ok(messages.every(({ type, definition }) => type !== '@xstate.actor' || definition!.includes('"initial"')));
+});
+
+test('a caller is found by the end of a number, which no page and no log holds, and others are not', async () => {
+  const caller = phone();
+  await caller.say();
+  const other = phone();
+  await other.say();
+  const { page } = await watching();
+  const digits = String(1000 + number - 1);
+  await page.locator('#search').fill(`3${digits}`);
+  await told(page, '#searched', new RegExp(`^1 of \\d+ living sessions: the number is 3${digits} or ends so`));
+  assert.equal(await page.locator('#sessions .line .where').allTextContents(), [`${caller.label} · main · preMenu`]);
+  await page.locator('#sessions .line').click();
+  await active(page, 'preMenu');
+  assert.not.match((await page.textContent('#inspector'))!, `2609712${digits}`);
+  assert.not.match(JSON.stringify(server().logged), `3${digits}`);
+  await page.locator('#search').fill('+990000000000');
+  await told(page, '#searched', /^0 of/);
+  await told(page, '#quiet', /^No session matches “\+990000000000”\.$/);
+});
+
+test('sessions are filtered by flow, screen and standing', async () => {
+  const one = phone();
+  for (const input of [undefined, '2']) await one.say(input);
+  const gone = phone();
+  const { page } = await watching(gone.label);
+  for (const input of [undefined, '*']) await gone.say(input);
+  await told(page, '#sessions .where', /ended/);
+  const shows = async (end: string) => {
+    let lines: string[] = [];
+    for (let tries = 0; tries < 200; tries++) {
+      lines = await page.locator('#sessions .where').allTextContents();
+      if (lines.length > 0 && lines.every((line) => line.endsWith(end))) return;
+      await page.waitForTimeout(50);
+    }
+    assert.unreachable(`${end}: ${lines.join(', ')}`);
+  };
+  await page.locator('#filter-standing').selectOption('Ended');
+  await shows(' · ended');
+  await page.locator('#filter-standing').selectOption('Living');
+  await page.locator('#filter-state').selectOption('accountMenu');
+  await shows(' · accountMenu');
+  await told(page, '#sessions .where', new RegExp(one.label));
+  await page.locator('#filter-machine').selectOption('wallet');
+  await told(page, '#quiet', /^No session is so\.$/);
+});
+
+test('the page begins with the flow of a dial', async () => {
+  const { page } = await watching();
+  assert.is(await page.textContent('#machine'), 'main');
 });
 
 test.run();

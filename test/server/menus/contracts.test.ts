@@ -1,6 +1,9 @@
 // What is said of the services that come with Twinline is what they take and answer.
 
 import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { accounts } from '../../../lib/account/account.ts';
@@ -8,12 +11,13 @@ import { pinVault } from '../../../lib/account/pin.ts';
 import { ACCOUNT_KINDS } from '../../../lib/account/records.ts';
 import { accountServices } from '../../../lib/account/services.ts';
 import { SimulatedClock } from '../../../lib/clock.ts';
-import type { ServiceCall } from '../../../lib/engine/service.ts';
+import type { ServiceCall, ServiceSession, Services } from '../../../lib/engine/service.ts';
+import { ERROR_CODES } from '../../../lib/errors.ts';
 import { httpServices } from '../../../lib/http/service.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
-import { CONTRACTS } from '../../../server/menus/contracts.ts';
+import { CONTRACTS, type ServiceExample } from '../../../server/menus/contracts.ts';
 
 const test = suite('contracts of services');
 
@@ -22,8 +26,86 @@ async function openAccounts() {
   const documents = memoryDocuments({ clock });
   await documents.declare(ACCOUNT_KINDS);
   const vault = pinVault({ keyring: parseKeyring(randomBytes(32).toString('hex')) });
-  return accountServices(accounts({ documents, vault, clock }));
+  return accountServices(accounts({ documents, vault, clock, id: () => 'C7K2M9QD' }));
 }
+
+let calls = 0;
+const callOf = (session: ServiceSession = { id: 's' }): ServiceCall => ({
+  session,
+  idempotencyKey: `k${calls++}`,
+  signal: new AbortController().signal,
+});
+
+/** Services on an HTTP server that answers as the example says; the host of the example is that of the server. */
+async function withHttp<T>(
+  { http }: ServiceExample,
+  work: (services: Services, host: string) => Promise<T>,
+): Promise<T> {
+  const asked: string[] = [];
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    asked.push(`${request.method} ${request.url}${body && ` ${body}`}`);
+    response.writeHead(http!.status, { 'content-type': 'application/json' }).end(JSON.stringify(http!.answer));
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    const result = await work(httpServices({ hosts: [host] }), host);
+    assert.equal(asked, http ? [http.request] : []);
+    return result;
+  } finally {
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  }
+}
+
+const outcome = (work: Promise<unknown>) =>
+  work.then(
+    (answer) => ({ answer }),
+    ({ code }: { code: string }) => ({ fails: code }),
+  );
+
+test('every example of a service is what the service does', async () => {
+  for (const [name, { doc, errors, examples }] of Object.entries(CONTRACTS)) {
+    assert.match(doc, /^[A-Z].*[.]$/, name);
+    assert.ok(examples.some(({ gives }) => 'answer' in gives) && examples.some(({ gives }) => 'fails' in gives), name);
+    for (const example of examples) {
+      const { title, after = [], with: input, gives } = example;
+      const got = name.startsWith('http.')
+        ? await withHttp(example, (services, host) => {
+            const url = String(input.url).replace(/^https:\/\/[^/]+/, `http://${host}`);
+            return outcome(services[name]!({ ...input, url }, callOf()));
+          })
+        : await outcome(callAccounts(name, { after, with: input }));
+      assert.equal(got, gives, `${name}: ${title}`);
+      if ('fails' in gives) assert.ok(errors[gives.fails], `${name} says nothing of ${gives.fails}`);
+    }
+  }
+});
+
+async function callAccounts(name: string, { after = [], with: input }: Pick<ServiceExample, 'after' | 'with'>) {
+  const services = await openAccounts();
+  for (const before of after)
+    for (let time = 0; time < (before.times ?? 1); time++) await services[before.service]!(before.with, callOf());
+  return services[name]!(input, callOf());
+}
+
+test('the fields of a contract have words, and so has every code that a call may fail with', () => {
+  for (const [name, { input, answer, errors }] of Object.entries(CONTRACTS)) {
+    const said = [...Object.values(input), ...Object.values(answer)].map(({ about }) => about);
+    for (const about of [...said, ...Object.values(errors)]) assert.ok(about.length > 5, `${name}: ${about}`);
+    for (const code of Object.keys(errors)) assert.ok(Object.hasOwn(ERROR_CODES, code), code);
+  }
+});
+
+test('every value that an example gives or gets is one of the contract', () => {
+  for (const [name, { input, answer, examples }] of Object.entries(CONTRACTS))
+    for (const { with: given, gives } of examples) {
+      for (const field of Object.keys(given)) assert.ok(Object.hasOwn(input, field), `${name} takes ${field}`);
+      const got = 'answer' in gives ? Object.keys(gives.answer as JsonObject) : [];
+      for (const field of got) assert.ok(Object.hasOwn(answer, field), `${name} answers ${field}`);
+    }
+});
 
 const KINDS = { text: 'string', number: 'number', boolean: 'boolean' } as const;
 
@@ -34,12 +116,10 @@ test('every service has one, and no other has', async () => {
 
 test('accounts answer with the fields that are named, of their kinds', async () => {
   const services = await openAccounts();
-  let calls = 0;
   const ask = async (name: string, input: JsonObject): Promise<void> => {
-    const call = { session: { id: 's' }, idempotencyKey: `k${calls++}`, signal: new AbortController().signal };
-    const answer = (await services[name]!(input, call as unknown as ServiceCall)) as JsonObject;
+    const answer = (await services[name]!(input, callOf())) as JsonObject;
     for (const [field, value] of Object.entries(answer)) {
-      const kind = CONTRACTS[name]!.answer[field] as keyof typeof KINDS | undefined;
+      const kind = CONTRACTS[name]!.answer[field]?.kind as keyof typeof KINDS | undefined;
       assert.ok(kind, `${name} answers with ${field}`);
       if (value !== null) assert.is(typeof value, KINDS[kind], `${name} ${field}`);
     }
@@ -58,18 +138,11 @@ test('accounts answer with the fields that are named, of their kinds', async () 
 
 test('what a service needs is refused when it is missing', async () => {
   const services = { ...(await openAccounts()), ...httpServices({ hosts: [] }) };
-  const call = {
-    session: { id: 's', phoneNumber: '+260971230001' },
-    idempotencyKey: 'k',
-    signal: new AbortController().signal,
-  };
+  const session = { id: 's', phoneNumber: '+260971230001' };
   for (const [name, { input }] of Object.entries(CONTRACTS)) {
     if (!Object.values(input).some(({ required }) => required)) continue;
-    const failed = await services[name]!({}, call as unknown as ServiceCall).then(
-      () => undefined,
-      ({ code }: { code: string }) => code,
-    );
-    assert.is(failed, 'ERR_INPUT', name);
+    const failed = await outcome(services[name]!({}, callOf(session)));
+    assert.equal(failed, { fails: 'ERR_INPUT' }, name);
   }
 });
 

@@ -35,12 +35,12 @@ export interface ChatPlace {
   readonly problems: readonly unknown[];
 }
 
-/** One for all tests of a suite. */
-export function chatPlace(test: Pick<Test, 'before' | 'after'>): () => ChatPlace {
+/** One for all tests of a suite; its page shows replies as those of this writer. */
+export function chatPlace(test: Pick<Test, 'before' | 'after'>, writer: 'flow' | 'model' = 'flow'): () => ChatPlace {
   let here: ChatPlace | undefined;
   let close = async () => {};
   test.before(async () => {
-    const made = await opened();
+    const made = await opened(writer);
     here = made.place;
     close = made.close;
   });
@@ -48,7 +48,7 @@ export function chatPlace(test: Pick<Test, 'before' | 'after'>): () => ChatPlace
   return () => here!;
 }
 
-async function opened(): Promise<{ place: ChatPlace; close: () => Promise<void> }> {
+async function opened(writer: 'flow' | 'model'): Promise<{ place: ChatPlace; close: () => Promise<void> }> {
   const problems: unknown[] = [];
   const onProblem = (error: unknown) => void problems.push(error);
   const key = parseOracleKey(makeOracleKey());
@@ -91,7 +91,7 @@ async function opened(): Promise<{ place: ChatPlace; close: () => Promise<void> 
     router,
     { tag: 'Chat', description: 'Chat', access: 'operator', routes: CHAT_ROUTES },
     {
-      deps: { keyring: parseKeyring(PIN_KEY), audience: key.did, maxTtlSeconds: 900 },
+      deps: { keyring: parseKeyring(PIN_KEY), audience: key.did, maxTtlSeconds: 900, writer },
       guards: { operator: everybody, ownPages: ownPagesOnly() },
     },
   );

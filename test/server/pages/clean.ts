@@ -43,7 +43,7 @@ export async function weightOf(url: string): Promise<number> {
   const load = async (address: string): Promise<void> => {
     if (seen.has(address)) return;
     seen.set(address, 0);
-    const { status, text } = await ask(address);
+    const { status, text } = await ask(address, { headers: { accept: 'text/html, */*' } });
     assert.is(status, 200, address);
     seen.set(address, gzipSync(text).length);
     for (const [, path] of text.matchAll(/(?:src|href)="(\/pages\/[^"]+)"/g)) await load(new URL(path!, address).href);

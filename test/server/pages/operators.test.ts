@@ -71,7 +71,7 @@ test('a browser signs in once, and no script can read how', () =>
     await assertReadable(page);
     await page.getByLabel('Token').fill('another-token');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('alert').filter({ hasText: 'another token' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'not the OPERATOR_TOKEN' }).waitFor();
     await page.getByLabel('Token').fill(TOKEN);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.locator('h1', { hasText: 'Phones' }).waitFor();
@@ -80,6 +80,25 @@ test('a browser signs in once, and no script can read how', () =>
     assert.is(await page.evaluate('document.cookie'), '');
     assert.not.match(JSON.stringify(logged), TOKEN);
     for (const { name, value } of await page.context().cookies()) assert.not.match(JSON.stringify(logged), value, name);
+  }));
+
+test('a browser signs out by a button of any page, and is asked for a token again', () =>
+  withServer({ env: { ...PRODUCTION, OPERATOR_TOKEN: TOKEN } }, async ({ url }) => {
+    const { page } = await open(`${url}/inspector`);
+    await page.getByLabel('Token').fill(TOKEN);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.locator('h1', { hasText: 'Inspector' }).waitFor();
+    for (const path of ['/inspector', '/simulator', '/chat', '/studio', '/']) {
+      await page.goto(url + path);
+      assert.is(await page.getByRole('button', { name: 'Sign out' }).count(), 1, path);
+    }
+    const cookies = async () => (await page.context().cookies()).map(({ name }) => name);
+    const before = await cookies();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Twinline is running' }).waitFor();
+    assert.equal([before.length - (await cookies()).length, await cookies()], [1, ['twinline-chat']]);
+    await page.goto(`${url}/inspector`);
+    assert.is(await page.locator('h1').textContent(), 'For operators');
   }));
 
 test('a pass is good until its time is over, and under the same token and key', async () => {
@@ -95,7 +114,8 @@ test('a pass is good until its time is over, and under the same token and key', 
     req.headers = { host: 'localhost', cookie };
     return new Koa().createContext(req, new ServerResponse(req));
   };
-  const isHeld = (cookie: string, ...by: Parameters<typeof passes>) => passes(...by).holds(opened(cookie));
+  const isHeld = (cookie: string, ...by: Parameters<typeof passes>) =>
+    passes(...by).identify(opened(cookie)) !== undefined;
   const refused = opened('');
   assert.is(passes().signIn(refused, 'another'), false);
   assert.is(refused.res.getHeader('set-cookie'), undefined);

@@ -27,7 +27,7 @@ interface Place {
 async function inStudio(work: (place: Place) => Promise<void>, options = {}): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'twinline-studio-'));
   try {
-    makeProject({ template: 'ussd', folder: join(folder, 'project'), name: 'menus' });
+    makeProject({ template: 'ussd', folder: join(folder, 'project'), name: 'menus', twinline: '0.1.0' });
     const menus = join(folder, 'project', 'menus');
     const SERVICES = join(folder, 'project', 'services', 'orders.js');
     const env = { MENUS_DIR: menus, ...(readService(SERVICES) && { SERVICES }) };
@@ -225,6 +225,8 @@ test('a click on a state leads to its text, keys propose what may stand there, a
     await paste(page, '{ "flow": "main", ');
     await page.keyboard.type('"scr');
     await page.locator('#editor .cm-tooltip-autocomplete li', { hasText: 'screens' }).waitFor();
+    // The list is made again after the last letter, and for 75 ms a new one takes no Enter, so that none is taken by accident.
+    await page.waitForTimeout(500);
     await page.keyboard.press('Enter');
     assert.match(await text(page), '"screens": {');
     const two = {

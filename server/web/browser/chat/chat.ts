@@ -3,6 +3,7 @@
 import type { RunView } from '../../../../lib/agent/run/run.ts';
 import type { Message, MessagePage } from '../../../../lib/agent/session/message.ts';
 import { findElement } from '../element.ts';
+import { startHeader } from '../site.ts';
 import type { ReplyView } from './reply.ts';
 import {
   abortRun,
@@ -18,6 +19,8 @@ import {
 import { side } from './side.ts';
 import { thread } from './thread.ts';
 
+startHeader();
+
 const composer = findElement<HTMLFormElement>('composer');
 const message = findElement<HTMLTextAreaElement>('message');
 const stop = findElement<HTMLButtonElement>('abort');
@@ -30,7 +33,14 @@ let open: string | undefined;
 let run: string | undefined;
 let reading = new AbortController();
 
-const shown = thread(findElement('messages'), (key) => void say(key));
+/** What was said last, for a reply that was not made. */
+let lastSaid = '';
+
+const shown = thread(findElement('messages'), {
+  writer: findElement('messages').dataset.writer as 'flow' | 'model',
+  choose: (key) => void say(key),
+  retry: () => void say(lastSaid),
+});
 const list = side({
   list: findElement('sessions'),
   more: findElement('more'),
@@ -74,6 +84,7 @@ async function show(session: string | undefined): Promise<void> {
     if (signal.aborted) return;
     shown.clear('Nothing was said so far.');
     const [question, answer] = live ? await Promise.all([makeId(live, 'human'), makeId(live, 'ai')]) : [];
+    lastSaid = page.messages.findLast(({ type }) => type === 'human')?.content ?? '';
     shown.prepend(page.messages.filter(({ id }) => id !== answer));
     offerOlder(session, page.hasOlder ? page.prevCursor : null);
     if (!live) return;
@@ -148,6 +159,7 @@ async function say(text: string): Promise<void> {
   const { signal } = reading;
   try {
     const session = open ?? (await begin());
+    lastSaid = text;
     shown.said(text);
     setRun('');
     const answer = await sendMessage(session, text);
@@ -184,7 +196,10 @@ const fromAddress = () => (/^#[0-9a-f]{32}$/.test(location.hash) ? location.hash
 
 composer.addEventListener('submit', (event) => {
   event.preventDefault();
-  if (run !== undefined) return;
+  if (run !== undefined) {
+    state.textContent = 'Answering… Wait, or stop it before you say more.';
+    return;
+  }
   const text = message.value;
   message.value = '';
   void say(text);

@@ -1,8 +1,9 @@
 // One reply while it comes, with its cards: frames change what is shown of it, in the order in which they were written.
 
 import type { FrameData, FrameName } from '../../../../lib/agent/run/frames.ts';
-import { element } from '../element.ts';
+import { button, element } from '../element.ts';
 import { textParts } from './choices.ts';
+import { markdownElements } from './markdown.ts';
 import type { Frame } from './service.ts';
 
 export interface ReplyView {
@@ -25,27 +26,62 @@ const ENDINGS: { readonly [status: string]: string } = {
   failed: 'The reply has failed.',
 };
 
-/** A reply without anything in it; `choose` answers with the key of a choice. */
-export function replyView(choose: (key: string) => void): ReplyView {
+export interface ReplyOptions {
+  /** A flow writes lines and choices, a model Markdown. */
+  readonly writer: 'flow' | 'model';
+  /** Answers with the key of a choice of a flow. */
+  readonly choose: (key: string) => void;
+  /** Says the same once more, after a reply that was not made. */
+  readonly retry: () => void;
+}
+
+const COPIED_MS = 1_500;
+/** Between two looks at a text of a model that is growing. */
+const REDRAW_MS = 120;
+
+/** A reply without anything in it. */
+export function replyView({ writer, choose, retry }: ReplyOptions): ReplyView {
   const summary = element('summary', { text: THINKING });
   const thoughts = element('p');
   const reasoning = element('details', { class: 'reasoning', is: { hidden: true } }, [summary, thoughts]);
   const cards = element('div', { class: 'events' });
   const text = element('div', { class: 'text' });
   const notes = element('div', { class: 'notes' });
+  const copy = button('Copy', () => void copyText(), { class: 'small' });
+  const again = button('Try again', retry, { class: 'small', is: { hidden: true } });
+  const actions = element('div', { class: 'actions', is: { hidden: true } }, [copy, again]);
   const whole = element('article', { class: 'message ai', is: { 'aria-label': 'Reply', 'aria-busy': true } }, [
     reasoning,
     cards,
     text,
     notes,
+    actions,
   ]);
   const facts = new Map<string, { readonly facts: CardFacts; readonly shown: HTMLElement }>();
   let said = '';
+  let redraw: ReturnType<typeof setTimeout> | undefined;
 
   const setText = (next: string) => {
     said = next;
-    text.textContent = said;
+    if (writer === 'flow') text.textContent = said;
+    else redraw ??= setTimeout(drawMarkdown, REDRAW_MS);
   };
+
+  function drawMarkdown(): void {
+    clearTimeout(redraw);
+    redraw = undefined;
+    text.replaceChildren(...markdownElements(said));
+  }
+
+  async function copyText(): Promise<void> {
+    copy.textContent = await navigator.clipboard.writeText(said).then(
+      () => 'Copied',
+      () => 'Not allowed',
+    );
+    setTimeout(() => {
+      copy.textContent = 'Copy';
+    }, COPIED_MS);
+  }
   const note = (words: string, kind: string) => notes.append(element('p', { class: kind, text: words }));
 
   function addCard(id: string, next: CardFacts): void {
@@ -71,6 +107,13 @@ export function replyView(choose: (key: string) => void): ReplyView {
     reasoning.hidden = thoughts.textContent === '';
     const ending = ENDINGS[status];
     if (ending !== undefined) note(ending, 'ending');
+    actions.hidden = false;
+    copy.hidden = said === '';
+    again.hidden = status === 'finished';
+    if (writer === 'model') {
+      drawMarkdown();
+      return;
+    }
     const parts = textParts(said).map((part) =>
       'lines' in part
         ? element('p', { text: part.lines })
@@ -126,6 +169,7 @@ export function replyView(choose: (key: string) => void): ReplyView {
     end,
     close: () => {
       for (const one of text.querySelectorAll('button')) one.disabled = true;
+      again.hidden = true;
     },
   };
 }

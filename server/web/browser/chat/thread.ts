@@ -2,7 +2,7 @@
 
 import type { Message } from '../../../../lib/agent/session/message.ts';
 import { button, element } from '../element.ts';
-import { type ReplyView, replyView } from './reply.ts';
+import { type ReplyOptions, type ReplyView, replyView } from './reply.ts';
 
 export interface Thread {
   /** Shows nothing, with words in its place. */
@@ -20,14 +20,14 @@ export interface Thread {
 
 const NEAR_END_PX = 120;
 
-export function thread(place: HTMLElement, choose: (key: string) => void): Thread {
+export function thread(place: HTMLElement, options: ReplyOptions): Thread {
   let last: ReplyView | undefined;
   const isAtEnd = () => place.scrollHeight - place.scrollTop - place.clientHeight < NEAR_END_PX;
   const toEnd = () => place.scrollTo({ top: place.scrollHeight });
 
   function newReply(): ReplyView {
     last?.close();
-    last = replyView(choose);
+    last = replyView(options);
     return last;
   }
   function append(made: HTMLElement): void {
@@ -47,7 +47,7 @@ export function thread(place: HTMLElement, choose: (key: string) => void): Threa
       const isFirst = last === undefined && place.querySelector('.message') === null;
       const made = messages.map((message, at) => {
         if (message.type === 'human') return human(message.content);
-        const view = replyView(choose);
+        const view = replyView(options);
         tell(view, message);
         // Only what was said last can be answered.
         if (isFirst && at === messages.length - 1) last = view;

@@ -1,6 +1,7 @@
 // One session in detail: its screen, events and variables, its timeline, and the flow test that is made of it.
 
 import { button, element, findElement } from '../element.ts';
+import { valueTree } from '../values.ts';
 import type { Session, TraceEvent } from './store.ts';
 
 interface DetailContent {
@@ -11,6 +12,8 @@ interface DetailContent {
 }
 
 const EVENTS_SHOWN = 150;
+/** Stands in the place of private values. */
+const MASK = '****';
 
 export function sessionDetail({ onEvent }: { readonly onEvent: (id: string) => void }) {
   const list = findElement('events');
@@ -19,6 +22,10 @@ export function sessionDetail({ onEvent }: { readonly onEvent: (id: string) => v
   let shown = '';
   copy.addEventListener('click', () => {
     if (chosen) void copyTest(chosen.actor);
+  });
+  const reveal = findElement<HTMLButtonElement>('reveal');
+  reveal.addEventListener('click', () => {
+    if (chosen) void showPrivate(chosen.actor);
   });
   return {
     show({ session, events, event }: DetailContent): void {
@@ -39,6 +46,7 @@ export function sessionDetail({ onEvent }: { readonly onEvent: (id: string) => v
       const isAtEnd = scrollTop + list.clientHeight >= list.scrollHeight - 8;
       list.replaceChildren(...events.slice(-EVENTS_SHOWN).map((one) => eventLine(one, one.id === event?.id, onEvent)));
       const context = event?.context ?? session?.context ?? {};
+      reveal.hidden = session?.door !== 'ussd' || !Object.values(context).includes(MASK);
       findElement('context').replaceChildren(...Object.entries(context).flatMap(variableEntry));
       const here = list.querySelector('[aria-current]');
       if (here) here.scrollIntoView({ block: 'nearest' });
@@ -83,13 +91,22 @@ const OWN: { readonly [name: string]: readonly [string, (value: unknown) => bool
   $proofs: ['proofs', () => true],
 };
 
-const formatValue = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
-
 function variableEntry([name, value]: readonly [string, unknown]): HTMLElement[] {
   const [called = name, isIdle] = OWN[name] ?? [];
   if (value === null || isIdle?.(value)) return [];
-  const text = Array.isArray(value) && name === '$stack' ? value.join(' › ') : formatValue(value);
-  return [element('dt', { text: called }), element('dd', { text })];
+  const shown = Array.isArray(value) && name === '$stack' ? value.join(' › ') : valueTree(value);
+  return [element('dt', { text: called }), element('dd', {}, [shown])];
+}
+
+// The values of now, whatever moment is looked at. They stand in this page until it shows the next one.
+async function showPrivate(actor: string): Promise<void> {
+  const path = `/inspector/sessions/${encodeURIComponent(actor)}/private`;
+  const answer = await fetch(path, { method: 'POST' }).catch(() => undefined);
+  const body = (await answer?.json().catch(() => undefined)) as { values?: object; error?: string } | undefined;
+  if (!answer?.ok || !body?.values) return showStatus(body?.error ?? 'The server did not answer.');
+  const values = Object.entries(body.values);
+  findElement('context').replaceChildren(...values.flatMap(variableEntry));
+  showStatus(`${values.length} private values, as they are now. The audit log says that you were shown them.`);
 }
 
 async function copyTest(actor: string): Promise<void> {

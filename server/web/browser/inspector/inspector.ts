@@ -1,18 +1,22 @@
 // The page of the inspector: the stream goes into the store, and what is looked at is drawn from it.
 
 import { element, findElement } from '../element.ts';
+import { startHeader } from '../site.ts';
 import { sessionDetail, timeline } from './detail.ts';
 import { drawingView } from './drawing.ts';
-import { matchesWords, sideLists } from './lists.ts';
+import { sideLists } from './lists.ts';
 import { listenForKeys, readView, writeView } from './navigation.ts';
+import { matchesWords, sessionSearch } from './search.ts';
 import { createStore, type Machine, openStream, type TraceEvent } from './store.ts';
+
+startHeader();
 
 const store = createStore();
 const { session: named, ...view } = readView();
 let machines: readonly Machine[] = [];
 /** Sessions are followed as they come, until one is chosen. */
 let followedLabel = view.actor === undefined && view.at === undefined ? (named ?? '') : undefined;
-const search = findElement<HTMLInputElement>('search');
+const search = sessionSearch({ onChange: scheduleRender, onFound: store.add });
 const drawing = drawingView();
 const side = sideLists({ onMachine: chooseMachine, onSession: chooseSession });
 const detail = sessionDetail({ onEvent: goTo });
@@ -43,12 +47,7 @@ function goLive(): void {
   scheduleRender();
 }
 
-const matchingSessions = () =>
-  store
-    .sessions()
-    .filter(({ label, caller, machine, state, door }) =>
-      matchesWords(search.value, [label, caller, machine, state, door]),
-    );
+const matchingSessions = () => search.pick(store.sessions(), machines);
 
 function selectEvents(): { events: readonly TraceEvent[]; event: TraceEvent | undefined } {
   const events = store.events(view);
@@ -78,12 +77,14 @@ function scheduleRender(): void {
 function render(): void {
   follow();
   const sessions = matchingSessions();
-  const machine = machines.find(({ id }) => id === view.machine) ?? machines[0];
+  const first = findElement('inspector').dataset.flow;
+  const machine = machines.find(({ id }) => id === (view.machine ?? first)) ?? machines[0];
   view.machine ??= machine?.id;
   const session = view.actor === undefined ? undefined : store.session(view.actor);
   const { events, event } = selectEvents();
-  const listed = machines.filter(({ id, title }) => matchesWords(search.value, [id, title]));
-  side.show({ machines: listed, sessions, machine: view.machine, actor: view.actor });
+  const listed = machines.filter(({ id, title }) => matchesWords(search.words(), [id, title]));
+  const whyNone = search.whyNone(store.sessions().length);
+  side.show({ machines: listed, sessions, machine: view.machine, actor: view.actor, whyNone });
   detail.show({ session, events, event });
   time.show({ events, event, isLive: view.at === undefined });
   findElement('heat').setAttribute('aria-pressed', String(view.heat));
@@ -133,7 +134,6 @@ findElement('smaller').addEventListener('click', () => drawing.zoom(0.8));
 findElement('pause').addEventListener('click', pause);
 findElement('earlier').addEventListener('click', () => step(-1));
 findElement('later').addEventListener('click', () => step(1));
-search.addEventListener('input', scheduleRender);
 for (const tab of document.querySelectorAll<HTMLElement>('.tabs [data-part]'))
   tab.addEventListener('click', () => open(tab.dataset.part ?? 'stage'));
 listenForKeys({

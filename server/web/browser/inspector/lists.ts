@@ -10,6 +10,8 @@ export interface ListContent {
   /** The ones that are looked at. */
   readonly machine: string | undefined;
   readonly actor: string | undefined;
+  /** Said when there are no sessions. */
+  readonly whyNone: string;
 }
 
 export interface Choices {
@@ -21,7 +23,7 @@ export function sideLists({ onMachine, onSession }: Choices) {
   const machineList = findElement('machines');
   const sessionList = findElement('sessions');
   return {
-    show({ machines, sessions, machine, actor }: ListContent): void {
+    show({ machines, sessions, machine, actor, whyNone }: ListContent): void {
       updateList(machineList, machines, {
         key: ({ id }) => id,
         make: ({ id }) => button('', () => onMachine(id), { class: 'line' }),
@@ -42,7 +44,7 @@ export function sideLists({ onMachine, onSession }: Choices) {
         make: (one) => button('', () => onSession(one.actor), { class: 'line session' }),
         update: (line, one) => {
           line.replaceChildren(
-            element('span', { class: `dot ${one.ended ? 'gone' : 'live'}` }),
+            element('span', { class: `dot ${one.ended ? 'gone' : one.hasFailed ? 'failed' : 'live'}` }),
             element('strong', { text: one.caller ?? one.label }),
             element('small', { text: formatAge(one) }),
             element('span', { class: 'where', text: formatPlace(one) }),
@@ -52,18 +54,11 @@ export function sideLists({ onMachine, onSession }: Choices) {
         },
       });
       findElement('count').textContent = sessions.length ? String(sessions.length) : '';
-      findElement('quiet').hidden = sessions.length > 0;
+      const quiet = findElement('quiet');
+      quiet.hidden = sessions.length > 0;
+      quiet.textContent = whyNone;
     },
   };
-}
-
-/** Whether a machine or a session has all the words that are searched for. */
-export function matchesWords(words: string, texts: readonly (string | undefined)[]): boolean {
-  const all = texts.join(' ').toLowerCase();
-  return words
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => all.includes(word));
 }
 
 function setCurrent(line: Element, isCurrent: boolean): void {
@@ -71,8 +66,14 @@ function setCurrent(line: Element, isCurrent: boolean): void {
   else line.removeAttribute('aria-current');
 }
 
-function formatPlace({ caller, label, machine, state, ended }: Session): string {
-  return [...(caller === undefined ? [] : [label]), machine, state, ...(ended ? ['ended'] : [])].join(' · ');
+function formatPlace({ caller, label, machine, state, ended, hasFailed }: Session): string {
+  return [
+    ...(caller === undefined ? [] : [label]),
+    machine,
+    state,
+    ...(ended ? ['ended'] : []),
+    ...(hasFailed ? ['a call failed'] : []),
+  ].join(' · ');
 }
 
 function formatAge({ born, at }: Session): string {

@@ -18,6 +18,8 @@ export interface Session extends SessionMessage, WithContext {
   readonly at: number;
   /** Events that were seen. */
   readonly seen: number;
+  /** Whether one of them was the failure of a call or of the machine. */
+  readonly hasFailed: boolean;
 }
 
 /** A machine as the server lists it. */
@@ -40,7 +42,8 @@ export function createStore() {
       const { context } = message.snapshot;
       if (message.type === '@xstate.actor') {
         const { actor } = message.twinline;
-        if (!sessions.has(actor)) sessions.set(actor, { ...message.twinline, context, ended: false, at: 0, seen: 0 });
+        if (!sessions.has(actor))
+          sessions.set(actor, { ...message.twinline, context, ended: false, at: 0, seen: 0, hasFailed: false });
         return;
       }
       const event: TraceEvent = { ...message.twinline, context };
@@ -50,7 +53,8 @@ export function createStore() {
       if (events.length > EVENTS_KEPT) ids.delete(events.shift()!.id);
       const before = sessions.get(event.actor);
       sessions.delete(event.actor);
-      sessions.set(event.actor, { ...before, ...event, seen: (before?.seen ?? 0) + 1 });
+      const hasFailed = before?.hasFailed || event.edges.some(({ event }) => event.startsWith('xstate.error'));
+      sessions.set(event.actor, { ...before, ...event, seen: (before?.seen ?? 0) + 1, hasFailed });
     },
     /** Those with the latest event first. */
     sessions: (): readonly Session[] => [...sessions.values()].reverse(),

@@ -6,9 +6,10 @@ import { answerPart, type DevicePart, type PartDeps, screenPart } from './screen
 
 export interface DeviceDeps extends Pick<PartDeps, 'textChars'> {
   readonly name: string;
-  readonly save: (phone: Phone) => Promise<void>;
-  /** Adds the dialogue to the tests of its flow under a name; missing where that is not possible. */
-  readonly addTest?: ((phone: Phone, name: string) => Promise<void>) | undefined;
+  /** Resolves to what came of it, in words. */
+  readonly save: (phone: Phone) => Promise<string>;
+  /** Adds the dialogue to the tests of its flow under a name; missing where that is not possible. Rejects with the reason. */
+  readonly addTest?: ((phone: Phone, name: string) => Promise<string>) | undefined;
   readonly remove: () => void;
 }
 
@@ -25,44 +26,71 @@ export function device(phone: Phone, { name, textChars, save, addTest, remove }:
   const answer = answerPart(phone, deps);
   const faults = faultsPart(phone, deps);
   const dialler = diallerPart(phone, answer.focus);
-  const saving = button('Save as flow test', () => void save(phone));
+  const told = element('p', { class: 'told', is: { role: 'status' } });
+  const tell = (words: string) => {
+    told.textContent = words;
+  };
+  const saving = button('Save as flow test', () => void save(phone).then(tell, tellFault));
+  const tellFault = ({ message }: Error) => tell(`No test was made: ${message}`);
   const testName = element('input', {
     is: { 'aria-label': deps.named('Name of a test'), maxlength: 80, placeholder: 'Name of a test', required: true },
   });
   const adding = element('button', { text: 'Add to the tests', is: { type: 'submit' } });
   const addNamed = (event: Event) => {
     event.preventDefault();
-    const clear = () => {
+    const added = (words: string) => {
       testName.value = '';
+      tell(words);
     };
-    // Why there is none stands on the page already.
-    addTest?.(phone, testName.value).then(clear, () => {});
+    addTest?.(phone, testName.value).then(added, tellFault);
   };
   const addForm = element('form', { class: 'add-test', on: { submit: addNamed } }, [testName, adding]);
   const log = element('ol', { class: 'log', is: { 'aria-label': deps.named('Requests') } });
   const noLog = element('p', { class: 'none', text: 'Nothing was sent so far.' });
   const removal = button('Remove', remove, { is: { 'aria-label': deps.named('Remove') } });
 
+  const standing = element('p', { class: 'standing' });
+
   const whole = element('section', { class: 'phone card', is: { 'aria-label': name }, on: { keydown: answer.type } }, [
     element('header', {}, [element('h2', { text: name }), removal]),
-    ...dialler.elements,
-    element('div', { class: 'device' }, [...screen.elements, ...answer.elements]),
-    ...faults.elements,
-    element('div', { class: 'over-log' }, [element('h3', { text: 'On the wire' }), saving]),
-    addTest && addForm,
-    noLog,
-    log,
+    element('div', { class: 'hand' }, [
+      ...dialler.elements,
+      element('div', { class: 'device' }, [...screen.elements, ...answer.elements]),
+    ]),
+    element('div', { class: 'network' }, [
+      standing,
+      ...faults.elements,
+      element('div', { class: 'over-log' }, [element('h3', { text: 'On the wire' }), saving]),
+      addTest && addForm,
+      told,
+      noLog,
+      log,
+    ]),
   ]);
 
   function update(): void {
     for (const part of [screen, answer, faults, dialler]) part.show();
     saving.disabled = !phone.state.session || phone.busy;
     adding.disabled = saving.disabled;
+    standing.replaceChildren(...standingParts(phone));
     noLog.hidden = phone.state.log.length > 0;
     showLog(log, phone.state.log);
   }
   update();
   return { element: whole, update };
+}
+
+// Where the session stands, and the way to see it there.
+function standingParts({ state: { session }, isOpen }: Phone): (HTMLElement | string)[] {
+  if (!session) return ['No session'];
+  const screen = session.standing?.screen;
+  const over = session.screen?.kind === 'end' ? 'The session is over' : 'The answer was not seen';
+  const where = isOpen ? (screen === undefined ? 'In a session' : 'On screen ') : over;
+  const href = `/inspector#session=${encodeURIComponent(session.id)}`;
+  return [
+    element('span', {}, [where, isOpen && screen !== undefined && element('code', { text: screen })]),
+    element('a', { text: 'Watch in the inspector', is: { href, target: '_blank' } }),
+  ];
 }
 
 interface Field {
@@ -152,15 +180,22 @@ export function showLog(list: HTMLOListElement, log: readonly Exchange[]): void 
 
 const makeKey = ({ at, what, answer }: Exchange) => `${at} ${what} ${answer.length}`;
 
+const TEXT_SHOWN = 18;
+
+// Texts that hold all answers differ at their end.
+function shortenText(text: string): string {
+  return text.length > TEXT_SHOWN ? `…${text.slice(1 - TEXT_SHOWN)}` : text;
+}
+
 function entry(exchange: Exchange): HTMLLIElement {
-  const { what, at, ms, fields, answer } = exchange;
+  const { what, at, ms, fields, answer, fate } = exchange;
   const parts = [
-    element('span', { class: 'what', text: what }),
-    element('code', { text: fields.text === undefined ? '' : `text=${fields.text}` }),
+    element('span', { class: 'what', text: fate === undefined ? what : `${what}: ${fate}` }),
+    element('code', { text: fields.text === undefined ? '' : `text=${shortenText(fields.text)}` }),
     element('span', { class: 'at', text: `${ms} ms` }),
   ];
   const sent = Object.entries(fields).map(([name, value]) => `${name}=${value}`);
-  return element('li', { is: { 'data-key': makeKey(exchange) } }, [
+  return element('li', { class: fate ?? '', is: { 'data-key': makeKey(exchange) } }, [
     element('details', {}, [
       element('summary', {}, parts),
       element('p', { class: 'at', text: new Date(at).toLocaleTimeString() }),

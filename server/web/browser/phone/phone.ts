@@ -23,6 +23,8 @@ export interface Exchange {
   readonly ms: number;
   readonly fields: Fields;
   readonly answer: string;
+  /** Why the phone has shown nothing of it. @default it has */
+  readonly fate?: 'failed' | 'lost';
 }
 
 export interface Session {
@@ -103,7 +105,7 @@ export class Phone {
   }
 
   dial(): Promise<void> {
-    const session: Session = { id: `sim-${crypto.getRandomValues(new Uint32Array(3)).join('-')}`, typed: [] };
+    const session: Session = { id: `sim-${makeName()}`, typed: [] };
     this.set({ session });
     return this.#send('dial');
   }
@@ -145,7 +147,8 @@ export class Phone {
     this.fault = 'none';
     // Of a page that is left now, the answer is lost.
     this.set({ session: { ...session, screen: LOST } });
-    const requests = fault === 'twice' ? [request, { ...request, what: `${what}, its copy` }] : [request];
+    const first = fault === 'drop' ? { ...request, isLost: true } : request;
+    const requests = fault === 'twice' ? [request, { ...request, what: `${what}, its copy` }] : [first];
     const { kind, text } = await this.#travel(requests);
     if (fault === 'drop') return this.#rest();
     const known = kind === 'continue' ? await this.#link.readState(session.id) : undefined;
@@ -167,10 +170,12 @@ export class Phone {
     return answer!;
   }
 
-  async #exchange({ what, fields, shown }: Request): Promise<Answer> {
+  async #exchange({ what, fields, shown, isLost }: Request): Promise<Answer> {
     const at = Date.now();
     const answer = await this.#link.send(fields);
-    const exchange = { what, at, ms: Date.now() - at, fields: shown, answer: answer.raw || answer.text };
+    const fate = isLost ? 'lost' : answer.kind === 'trouble' ? 'failed' : undefined;
+    const base = { what, at, ms: Date.now() - at, fields: shown, answer: answer.raw || answer.text };
+    const exchange: Exchange = fate === undefined ? base : { ...base, fate };
     this.set({ log: [...this.state.log, exchange].slice(-LOG_KEPT) });
     return answer;
   }
@@ -181,6 +186,15 @@ interface Request {
   readonly fields: Fields;
   /** The same fields as people may see them. */
   readonly shown: Fields;
+  /** Whether its answer is thrown away. */
+  readonly isLost?: boolean;
 }
 
 const LOST = { kind: 'trouble', text: 'The answer was lost on its way.\nRetry asks for it again.' } as const;
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
+
+// Digits would be shortened, like the number of a phone, wherever sessions are shown.
+function makeName(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => LETTERS[byte % LETTERS.length]).join('');
+}

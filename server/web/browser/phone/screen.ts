@@ -20,7 +20,10 @@ export interface PartDeps {
   readonly textChars: number;
 }
 
-const UNITS = { gsm7: 'septets · GSM-7', ucs2: 'characters · UCS-2' } as const;
+const UNITS = {
+  gsm7: ['characters', 'In GSM-7; signs such as € and [ count twice'],
+  ucs2: ['characters', 'In UCS-2, as a sign of it is not in GSM-7: it has less room'],
+} as const;
 
 export function screenPart(phone: Phone, { named, textChars }: PartDeps): DevicePart {
   const screen = element('pre', { is: { role: 'status', 'aria-label': named('Screen'), tabindex: 0 } });
@@ -38,7 +41,9 @@ export function screenPart(phone: Phone, { named, textChars }: PartDeps): Device
     meter.max = limit;
     meter.value = Math.min(used, limit);
     meter.classList.toggle('over', used > limit);
-    taken.textContent = `${used} of ${limit} ${UNITS[encoding]}${shown?.kind === 'end' ? ' · end' : ''}`;
+    const [unit, hint] = UNITS[encoding];
+    taken.textContent = `${used}/${limit} ${unit}${encoding === 'ucs2' ? ' (UCS-2)' : ''}${shown?.kind === 'end' ? ' · end' : ''}`;
+    taken.title = hint;
     sent.textContent =
       textChars > 0 ? `text ${requestText(session?.typed ?? [], 'cumulative').length}/${textChars}` : '';
   }

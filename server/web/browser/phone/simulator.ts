@@ -2,9 +2,12 @@
 
 import type { TextMode } from '../../../../lib/ussd/request.ts';
 import { element, findElement } from '../element.ts';
+import { startHeader } from '../site.ts';
 import { type Device, device } from './device.ts';
 import { Phone, type PhoneState } from './phone.ts';
 import { replaceSecrets, saveFlowTest } from './requests.ts';
+
+startHeader();
 
 interface Kept {
   readonly name: string;
@@ -16,7 +19,6 @@ const KEPT = 'twinline-phones';
 const FIRST_NUMBER = 260_971_230_001;
 
 const container = findElement('phones');
-const status = findElement('told');
 const mode = container.dataset.mode as TextMode;
 const textChars = mode === 'cumulative' ? Number(container.dataset.textChars) : 0;
 let phones: Kept[] = [];
@@ -67,28 +69,19 @@ function readDialogue({ state: { session, number } }: Phone) {
   return { sessionId: session!.id, phoneNumber: number, inputs };
 }
 
-async function addNamedTest(phone: Phone, name: string): Promise<void> {
-  try {
-    const { name: file } = await saveFlowTest({ ...readDialogue(phone), name });
-    status.textContent = `The test "${name}" is in ${file}, beside its flow.`;
-  } catch (error) {
-    status.textContent = `No test was made: ${(error as Error).message}`;
-    throw error;
-  }
+async function addNamedTest(phone: Phone, name: string): Promise<string> {
+  const { name: file } = await saveFlowTest({ ...readDialogue(phone), name });
+  return `The test "${name}" is in ${file}, beside its flow.`;
 }
 
 const addTest = container.dataset.canSave === 'true' ? addNamedTest : undefined;
 
-async function save(phone: Phone): Promise<void> {
-  try {
-    const { name, text } = await saveFlowTest(readDialogue(phone));
-    const href = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-    element('a', { is: { href, download: name } }).click();
-    setTimeout(() => URL.revokeObjectURL(href), 60_000);
-    status.textContent = `${name} is saved. Put it beside its flow, or its test among those that are there.`;
-  } catch (error) {
-    status.textContent = `No test was made: ${(error as Error).message}`;
-  }
+async function save(phone: Phone): Promise<string> {
+  const { name, text } = await saveFlowTest(readDialogue(phone));
+  const href = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  element('a', { is: { href, download: name } }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+  return `${name} is saved. Put it beside its flow, or its test among those that are there.`;
 }
 
 function readStored(): { name: string; state: PhoneState }[] {

@@ -1,6 +1,7 @@
 // The page of the studio: one flow at a time, its text and its tests, and the parts that follow them as they change.
 
 import { findElement } from '../element.ts';
+import { startHeader } from '../site.ts';
 import { beginning } from './begin.ts';
 import { type Conflict, conflictPart } from './conflict.ts';
 import { dialling } from './dialling.ts';
@@ -12,6 +13,8 @@ import { type EditedFlow, get, type Problem, post, type Refused, type Span, type
 import { testing } from './testing.ts';
 import { versionsPart } from './versions.ts';
 import { wordsPart } from './words.ts';
+
+startHeader();
 
 const CHECK_MS = 250;
 const TEST_MS = 700;

@@ -1,0 +1,71 @@
+// What every page of the documentation has beside it: all that there is to read, with the parts of what is read now.
+
+import { html, type Markup } from '../../lib/markup.ts';
+import type { Page } from '../web/kit/frame.ts';
+import { GUIDES } from './guides.ts';
+import { REFERENCES } from './reference/pages.ts';
+
+/** A page to read. */
+export interface DocsPage extends Page {
+  /** Its parts, by their anchors. @default none */
+  readonly sections?: readonly { readonly id: string; readonly title: string }[];
+}
+
+interface Link {
+  readonly path: string;
+  readonly title: string;
+  readonly about: string;
+}
+
+const guides: readonly Link[] = Object.entries(GUIDES).map(([name, [title, about]]) => ({
+  path: `/docs/guides/${name}`,
+  title,
+  about,
+}));
+
+const references: readonly Link[] = [
+  ...Object.values(REFERENCES),
+  { path: '/docs/errors', title: 'Errors', about: 'what can go wrong, why, and what to do' },
+  { path: '/docs', title: 'API', about: 'every route of this server, to be tried out' },
+];
+
+/** The page with its place among the others; `path` is its own. */
+export function frameDocs({ body, sections = [], ...page }: DocsPage, path: string): Page {
+  const at = guides.findIndex((guide) => guide.path === path);
+  return {
+    style: 'docs.css',
+    ...page,
+    layout: 'docs',
+    body: html`<nav class="shelf" aria-label="Documentation">
+${shelf('Guides', guides)}${shelf('Reference', references)}</nav>
+<div class="reading">${body}${at >= 0 && neighbours(at)}</div>`,
+  };
+
+  function shelf(title: string, links: readonly Link[]): Markup {
+    return html`<p class="shelf-title">${title}</p><ul>${links.map(
+      (link) =>
+        html`<li><a href="${link.path}"${link.path === path && html` aria-current="page"`}>${link.title}</a>${link.path === path && sections.length > 0 && parts()}</li>\n`,
+    )}</ul>`;
+  }
+
+  function parts(): Markup {
+    return html`<ul class="here">${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>\n`)}</ul>`;
+  }
+}
+
+function neighbours(at: number): Markup {
+  const link = (guide: Link | undefined, rel: 'prev' | 'next', words: string) =>
+    guide && html`<a rel="${rel}" href="${guide.path}"><span>${words}</span>${guide.title}</a>`;
+  return html`<nav class="neighbours" aria-label="Before and after">${link(guides[at - 1], 'prev', 'Before')}${link(guides[at + 1], 'next', 'Next')}</nav>`;
+}
+
+/** All that there is to read. */
+export function guidesPage(): DocsPage {
+  const list = (links: readonly Link[]) =>
+    html`<ul class="guides">${links.map(({ path, title, about }) => html`<li><a href="${path}">${title}</a><span>${about}</span></li>\n`)}</ul>`;
+  return {
+    title: 'Guides · Twinline',
+    body: html`<section class="card"><h1>Guides</h1>${list(guides)}</section>
+<section class="card"><h2>To look things up</h2>${list(references)}</section>`,
+  };
+}

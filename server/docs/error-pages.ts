@@ -1,0 +1,89 @@
+// The pages of errors below /docs: every error with its cause and what to do.
+
+import { RESOLUTION_ERRORS, type ResolutionCode } from '../../lib/domain/did/resolution-options.ts';
+import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
+import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
+import { html, type Markup } from '../../lib/markup.ts';
+import { REASON_STATUS, REFUSAL_OF, REFUSALS, RESOLUTION_STATUS, type RefusalKind } from '../http/errors.ts';
+import type { DocsPage } from './docs-page.ts';
+import { type Advice, CODE_ADVICE, PROBLEM_ADVICE } from './error-advice.ts';
+import { formatCode } from './reference/code.ts';
+
+export interface ErrorEntry extends Advice {
+  /** The anchor, too. */
+  readonly name: string;
+  readonly note: string;
+  readonly meaning: string;
+}
+
+/** Every problem type, by status. */
+function problemEntries(): ErrorEntry[] {
+  const names = Object.keys(PROBLEM_ADVICE) as (Reason | RefusalKind)[];
+  const entries = names.map((name) => {
+    const isReason = name in PROBLEMS;
+    const status = isReason ? REASON_STATUS[name as Reason] : REFUSALS[name as RefusalKind].status;
+    const title = isReason ? PROBLEMS[name as Reason].title : REFUSALS[name as RefusalKind].words;
+    return { status, entry: { name, note: `HTTP ${status}`, meaning: `${title}.`, ...PROBLEM_ADVICE[name] } };
+  });
+  return entries.sort((a, b) => a.status - b.status).map(({ entry }) => entry);
+}
+
+/** Every error code, in the order of its table. */
+function codeEntries(): ErrorEntry[] {
+  return (Object.keys(ERROR_CODES) as ErrorCode[]).map((name) => {
+    const { means, retry } = ERROR_CODES[name];
+    const { status } = REFUSALS[REFUSAL_OF[name]];
+    const again = retry ? 'trying again can help' : 'trying again does not help';
+    return { name, note: `HTTP ${status} · ${again}`, meaning: `${sentence(means)}.`, ...CODE_ADVICE[name] };
+  });
+}
+
+export function errorsPage(): DocsPage {
+  return {
+    title: 'Errors · Twinline',
+    body: html`<header class="card"><h1>Errors</h1>
+<p class="lead">What can go wrong, why, and what to do. The <code>type</code> of a problem document leads here;
+<code>code</code> of the other answers is the same word. All routes are in <a href="/docs">the documentation</a>.</p></header>
+${errorSection('Problem types', problemEntries())}
+${errorSection('Error codes', codeEntries(), html`<p class="lead">Codes of <code>TwinlineError</code>, in logs and for those who use the library.</p>`)}
+<section class="card"><h2>Errors of DID resolution</h2>
+<p class="lead">In results of /1.0/identifiers, under the names that the standard gives them.</p>
+<ul>${Object.entries(RESOLUTION_ERRORS).map(
+      ([name, { title }]) =>
+        html`<li id="${name}"><code>${name}</code> <span class="at">HTTP ${RESOLUTION_STATUS[name as ResolutionCode]}</span> ${title}.</li>`,
+    )}</ul></section>`,
+  };
+}
+
+/** Every problem type and error code. */
+export function errorEntries(): readonly ErrorEntry[] {
+  return [...problemEntries(), ...codeEntries()];
+}
+
+/** The page of one problem type or error code; undefined when there is none of this name. */
+export function errorPage(name: string): DocsPage | undefined {
+  const entry = errorEntries().find((one) => one.name === name);
+  if (!entry) return undefined;
+  return {
+    title: `${name} · Twinline`,
+    body: html`<section class="card">${errorEntry(entry)}<p class="lead">One of all <a href="/docs/errors">errors</a>.</p></section>`,
+  };
+}
+
+function errorSection(title: string, entries: readonly ErrorEntry[], lead: Markup | false = false): Markup {
+  return html`<section class="card"><h2>${title}</h2>${lead}
+<ul class="contents">${entries.map(({ name }) => html`<li><a href="#${name}">${name}</a></li>`)}</ul>
+${entries.map(errorEntry)}</section>`;
+}
+
+function errorEntry({ name, note, meaning, cause, remedy }: ErrorEntry): Markup {
+  return html`<article class="entry" id="${name}"><h3><a href="#${name}">${name}</a><span>${note}</span></h3>
+<dl><dt>Meaning</dt><dd>${formatCode(meaning)}</dd><dt>Cause</dt><dd>${formatCode(cause)}</dd><dt>What to do</dt><dd>${formatCode(
+    remedy,
+  )}</dd></dl></article>
+`;
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,42 @@
+// Guides in a browser: code in colours, and a button that copies a command or a file.
+
+import hljs from 'highlight.js/lib/core';
+import bash from 'highlight.js/lib/languages/bash';
+import javascript from 'highlight.js/lib/languages/javascript';
+import json from 'highlight.js/lib/languages/json';
+import nginx from 'highlight.js/lib/languages/nginx';
+import yaml from 'highlight.js/lib/languages/yaml';
+import { button } from './element.ts';
+import { startHeader } from './site.ts';
+
+startHeader();
+
+const LANGUAGES = { sh: bash, js: javascript, ts: javascript, json, nginx, yaml };
+const COPIED_MS = 1_500;
+
+for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
+
+for (const code of document.querySelectorAll<HTMLElement>('figure.code code')) {
+  const text = code.textContent ?? '';
+  const language = code.className.replace('language-', '');
+  // The library escapes what it is given.
+  if (language in LANGUAGES) code.innerHTML = hljs.highlight(text, { language }).value;
+  const figure = code.closest('figure')!;
+  if (figure.matches('.command, .file')) figure.append(copyButton(text));
+}
+
+function copyButton(text: string): HTMLElement {
+  const say = (words: string) => {
+    copy.textContent = words;
+    setTimeout(() => {
+      copy.textContent = 'Copy';
+    }, COPIED_MS);
+  };
+  const copyText = () =>
+    void navigator.clipboard.writeText(text).then(
+      () => say('Copied'),
+      () => say('Not allowed'),
+    );
+  const copy = button('Copy', copyText, { class: 'copy' });
+  return copy;
+}

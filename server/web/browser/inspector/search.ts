@@ -1,0 +1,111 @@
+// Which sessions the list shows: those that fit the words, the flow, the screen and the standing that are chosen, and callers
+// whose number the server has compared.
+
+import type { StatelyMessage } from '../../inspector/stately.ts';
+import { element, findElement } from '../element.ts';
+import type { Machine, Session } from './store.ts';
+
+const STANDINGS: { readonly [name: string]: readonly [string, (session: Session) => boolean] } = {
+  all: ['All', () => true],
+  living: ['Living', ({ ended }) => !ended],
+  ended: ['Ended', ({ ended }) => ended],
+  failed: ['With a failure', ({ hasFailed }) => hasFailed],
+};
+
+const DIGITS = /^\+?\d{4,15}$/;
+const QUIET_MS = 300;
+
+export interface SearchListeners {
+  readonly onChange: () => void;
+  /** Sessions that the server has found. */
+  readonly onFound: (message: StatelyMessage) => void;
+}
+
+export function sessionSearch({ onChange, onFound }: SearchListeners) {
+  const words = findElement<HTMLInputElement>('search');
+  const status = findElement('searched');
+  const machine = findElement<HTMLSelectElement>('filter-machine');
+  const state = findElement<HTMLSelectElement>('filter-state');
+  const standing = findElement<HTMLSelectElement>('filter-standing');
+  let found = new Set<string>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let asked = '';
+
+  offer(
+    standing,
+    Object.entries(STANDINGS).map(([name, [label]]) => [name, label]),
+  );
+  for (const select of [machine, state, standing]) select.addEventListener('change', onChange);
+  words.addEventListener('input', () => {
+    clearTimeout(timer);
+    found = new Set();
+    asked = words.value.trim();
+    status.textContent = '';
+    if (DIGITS.test(asked)) timer = setTimeout(() => void askForCallers(asked), QUIET_MS);
+    onChange();
+  });
+
+  async function askForCallers(number: string): Promise<void> {
+    const headers = { 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ number });
+    const answer = await fetch('/inspector/callers', { method: 'POST', headers, body }).catch(() => undefined);
+    if (number !== asked) return;
+    if (!answer?.ok) {
+      status.textContent = 'The server could not look for this number.';
+      return;
+    }
+    const { sessions, searched, isCut } = (await answer.json()) as {
+      sessions: readonly StatelyMessage[];
+      searched: number;
+      isCut: boolean;
+    };
+    found = new Set(sessions.map(({ sessionId }) => sessionId));
+    for (const message of sessions) onFound(message);
+    const whole = isCut ? `the first ${searched}` : `${searched}`;
+    status.textContent = `${sessions.length} of ${whole} living sessions: the number is ${number} or ends so.`;
+    onChange();
+  }
+
+  const fits = ({ actor, label, caller, machine: flow, state: screen, door }: Session): boolean =>
+    found.has(actor) || matchesWords(words.value, [label, caller, flow, screen, door]);
+
+  return {
+    words: () => words.value,
+    focus: () => words.focus(),
+    /** Offers the flows and the screens that there are, and picks the sessions. */
+    pick(sessions: readonly Session[], machines: readonly Machine[]): readonly Session[] {
+      offer(machine, [['', 'All flows'], ...machines.map(({ id }) => [id, id] as const)]);
+      const ofFlow = sessions.filter((one) => machine.value === '' || one.machine === machine.value);
+      const screens = [...new Set(ofFlow.map(({ state }) => state))].sort();
+      offer(state, [['', 'All screens'], ...screens.map((name) => [name, name] as const)]);
+      const [, isMeant] = STANDINGS[standing.value]!;
+      return ofFlow.filter((one) => (state.value === '' || one.state === state.value) && isMeant(one) && fits(one));
+    },
+    /** Why the list is empty. */
+    whyNone(known: number): string {
+      if (known === 0) return 'No session lives. Dial, and it appears here.';
+      return words.value === '' ? 'No session is so.' : `No session matches “${words.value.trim()}”.`;
+    },
+  };
+}
+
+/** Whether a machine or a session has all the words that are searched for. */
+export function matchesWords(words: string, texts: readonly (string | undefined)[]): boolean {
+  const all = texts.join(' ').toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => all.includes(word));
+}
+
+// A choice that is not there any more is still offered while it is chosen.
+function offer(select: HTMLSelectElement, options: readonly (readonly [value: string, label: string])[]): void {
+  const chosen = select.value;
+  const all =
+    options.some(([value]) => value === chosen) || chosen === '' ? options : [...options, [chosen, chosen] as const];
+  const key = JSON.stringify(all);
+  if (select.dataset.options === key) return;
+  select.dataset.options = key;
+  select.replaceChildren(...all.map(([value, text]) => element('option', { text, is: { value } })));
+  select.value = chosen === '' ? options[0]![0] : chosen;
+}

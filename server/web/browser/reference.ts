@@ -1,0 +1,92 @@
+// The filter of reference pages: shows the entries that have all the words that are typed, and where other pages have them.
+//
+// "/" begins, Enter goes to the first entry, Escape shows everything again.
+
+import { findElement } from './element.ts';
+import { startHeader } from './site.ts';
+
+startHeader();
+
+interface Found {
+  readonly element: HTMLElement;
+  readonly text: string;
+}
+
+const input = findElement<HTMLInputElement>('filter-words');
+const status = findElement('filter-found');
+const elsewhere = findElement('elsewhere');
+
+const read = (element: HTMLElement): Found => ({ element, text: (element.textContent ?? '').toLowerCase() });
+const links = [...elsewhere.querySelectorAll<HTMLElement>('li')].map(read);
+const sections = [...document.querySelectorAll<HTMLElement>('section.part')].map((element) => ({
+  ...read(element),
+  title: read(element.querySelector('h2')!).text,
+  entries: [...element.querySelectorAll<HTMLElement>('.key')].map(read),
+  headings: [...element.querySelectorAll<HTMLElement>('.group')],
+}));
+const LINKS_MOST = 20;
+
+function filter(): void {
+  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const has = (text: string) => words.every((word) => text.includes(word));
+  let found = 0;
+  for (const { element, text, title, entries, headings } of sections) {
+    // A section without entries is one thing; the words of a title mean all of it.
+    const isWhole = entries.length ? has(title) : has(text);
+    const shown = entries.filter((entry) => isWhole || has(entry.text));
+    for (const entry of entries) entry.element.hidden = !shown.includes(entry);
+    element.hidden = !isWhole && shown.length === 0;
+    for (const heading of headings) heading.hidden = !followingEntries(heading).some((entry) => !entry.hidden);
+    found += entries.length ? shown.length : Number(isWhole);
+  }
+  const others = words.length ? links.filter(({ text }) => has(text)).slice(0, LINKS_MOST) : [];
+  for (const { element } of links) element.hidden = true;
+  for (const { element } of others) element.hidden = false;
+  findElement('contents').hidden = words.length > 0;
+  elsewhere.hidden = others.length === 0;
+  status.textContent = words.length ? `${found} found here` : '';
+}
+
+function followingEntries(heading: HTMLElement): HTMLElement[] {
+  const entries: HTMLElement[] = [];
+  for (let next = heading.nextElementSibling; next?.matches('.key'); next = next.nextElementSibling)
+    entries.push(next as HTMLElement);
+  return entries;
+}
+
+function showAll(): void {
+  input.value = '';
+  filter();
+}
+
+function openFirst(): void {
+  const first =
+    document.querySelector<HTMLAnchorElement>('section.part:not([hidden]) .key:not([hidden]) a') ??
+    elsewhere.querySelector<HTMLAnchorElement>('li:not([hidden]) a');
+  first?.focus();
+  first?.click();
+}
+
+// A link to an entry that is filtered out shows it.
+function showTarget(): void {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target?.closest('[hidden]')) return;
+  showAll();
+  target.scrollIntoView();
+}
+
+input.addEventListener('input', filter);
+input.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape') showAll();
+  if (event.key === 'Enter') openFirst();
+});
+document.addEventListener('keydown', (event) => {
+  const isTyping = event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey;
+  if (event.key !== '/' || isTyping) return;
+  event.preventDefault();
+  input.focus();
+});
+addEventListener('hashchange', showTarget);
+// A browser that comes back keeps what was typed.
+addEventListener('pageshow', filter);
+findElement('filter').hidden = false;

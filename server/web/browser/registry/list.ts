@@ -1,0 +1,128 @@
+// The list of twins: searched by words of the name, type, status and a property, a page at a time.
+
+import { button, element } from '../element.ts';
+import { askJson } from './client.ts';
+import { nameOf, type Page, type Twin } from './records.ts';
+
+const STATUSES = ['Created', 'UnderReview', 'Verified', 'Rejected', 'Suspended', 'Revoked', 'Deactivated'];
+const PAGE_SIZE = 25;
+/** Pages that are asked for in a row while none of them has anything: a search may walk many records. */
+const EMPTY_PAGES = 40;
+
+interface Search {
+  readonly words: string;
+  readonly type: string;
+  readonly status: string;
+  readonly property: string;
+}
+
+/** The words of a search as a query of `GET /v1/domains`. Throws an Error that says how a property is written. */
+export function makeQuery({ words, type, status, property }: Search): URLSearchParams {
+  const query = new URLSearchParams({ limit: String(PAGE_SIZE), sort: '-created' });
+  if (type !== '') query.set('type', type);
+  if (status !== '') query.set('status', status);
+  const conditions = [
+    ...(words === '' ? [] : [`like(metadata.name,${JSON.stringify(`*${words}*`)})`]),
+    ...(property === '' ? [] : [propertyCondition(property)]),
+  ];
+  if (conditions.length) query.set('filter', conditions.length > 1 ? `and(${conditions.join(',')})` : conditions[0]!);
+  return query;
+}
+
+const OPERATORS: { readonly [sign: string]: string } = { '=': 'eq', '>': 'gt', '<': 'lt', '>=': 'ge', '<=': 'le' };
+
+function propertyCondition(text: string): string {
+  const [, field, sign, value] = /^\s*([A-Za-z_][\w.-]*)\s*(>=|<=|=|>|<)\s*(.+?)\s*$/.exec(text) ?? [];
+  if (field === undefined || sign === undefined || value === undefined)
+    throw new Error('A property is written as stoves > 10 or place = Lusaka.');
+  const isPlain = /^(-?\d+(\.\d+)?|true|false|null)$/.test(value);
+  return `${OPERATORS[sign]}(properties.${field},${isPlain ? value : JSON.stringify(value)})`;
+}
+
+/** The list, with its search. */
+export function twinList(): HTMLElement {
+  const words = element('input', { is: { type: 'search', 'aria-label': 'Name', placeholder: 'Words of a name' } });
+  const type = element('input', { is: { 'aria-label': 'Type', placeholder: 'Type, such as Project' } });
+  const status = element('select', { is: { 'aria-label': 'Status' } }, [
+    element('option', { text: 'Any status', is: { value: '' } }),
+    ...STATUSES.map((name) => element('option', { text: name })),
+  ]);
+  const property = element('input', { is: { 'aria-label': 'Property', placeholder: 'Property, such as stoves > 10' } });
+  const rows = element('ul', { class: 'twins' });
+  const told = element('p', { class: 'at', is: { role: 'status' } });
+  const more = button('More', () => void read(), { is: { hidden: true } });
+  let next: string | null = null;
+  let query = new URLSearchParams();
+  let searches = 0;
+
+  async function search(event?: Event): Promise<void> {
+    event?.preventDefault();
+    rows.replaceChildren();
+    next = null;
+    try {
+      query = makeQuery({
+        words: words.value.trim(),
+        type: type.value.trim(),
+        status: status.value,
+        property: property.value,
+      });
+    } catch (error) {
+      told.textContent = (error as Error).message;
+      return;
+    }
+    await read();
+  }
+
+  async function read(): Promise<void> {
+    const mine = ++searches;
+    more.hidden = true;
+    told.textContent = 'Reading …';
+    try {
+      for (let pages = 0; pages < EMPTY_PAGES; pages++) {
+        if (next !== null) query.set('cursor', next);
+        const page = await askJson<Page<Twin>>(`GET /v1/domains?${query}`);
+        if (mine !== searches) return;
+        next = page.next;
+        rows.append(...page.items.map(twinRow));
+        if (page.items.length > 0 || next === null) break;
+      }
+      told.textContent = tellCount(rows.childElementCount, next === null);
+      more.hidden = next === null;
+    } catch (error) {
+      told.textContent = (error as Error).message;
+    }
+  }
+
+  void search();
+  const form = element('form', { class: 'search', on: { submit: search, change: search } }, [
+    words,
+    type,
+    status,
+    property,
+    element('button', { class: 'primary', text: 'Search', is: { type: 'submit' } }),
+  ]);
+  return element('section', { class: 'card' }, [
+    element('div', { class: 'over' }, [
+      element('h1', { text: 'Registry' }),
+      element('a', { text: 'Register a twin', class: 'action', is: { href: '#/new' } }),
+    ]),
+    form,
+    told,
+    rows,
+    more,
+  ]);
+}
+
+function tellCount(count: number, isAll: boolean): string {
+  if (count > 0) return `${count} shown${isAll ? ', that is all' : ''}`;
+  return isAll ? 'Nothing fits.' : 'Nothing among those that were looked at. More looks further.';
+}
+
+function twinRow(twin: Twin): HTMLElement {
+  return element('li', {}, [
+    element('a', { text: nameOf(twin), is: { href: `#/twin/${encodeURIComponent(twin.did)}` } }),
+    element('span', { class: `badge ${twin.status}`, text: twin.status }),
+    element('span', { class: 'at', text: twin.type }),
+    element('span', { class: 'did', text: twin.did }),
+  ]);
+}

@@ -1,0 +1,85 @@
+// Registers a twin: from a protocol, whose properties the form asks for.
+
+import { element } from '../element.ts';
+import { askJson } from './client.ts';
+import type { Page, Protocol, Twin } from './records.ts';
+import { card } from './twin.ts';
+
+const TYPES = ['Organisation', 'Project', 'Device', 'Asset', 'Oracle'];
+
+/** The form. Rejects as `ask` does. */
+export async function newTwin(): Promise<HTMLElement> {
+  const protocols = (await askJson<Page<Protocol>>('GET /v1/protocols?limit=200')).items;
+  const type = element('input', { is: { list: 'types', required: true, value: 'Project' } });
+  const protocol = element(
+    'select',
+    { is: { required: true } },
+    protocols.map(({ did, name }) => element('option', { text: name, is: { value: did } })),
+  );
+  const name = element('input', { is: { required: true, maxlength: 200 } });
+  const description = element('input', { is: { maxlength: 2_000 } });
+  const place = element('div', { class: 'fields' });
+  const told = element('p', { class: 'told', is: { role: 'alert' } });
+  let inputs: readonly (readonly [string, HTMLInputElement])[] = [];
+
+  function showProperties(): void {
+    const chosen = protocols.find(({ did }) => did === protocol.value);
+    inputs = Object.entries(chosen?.properties ?? {}).map(([field, kind]) => {
+      const words = typeof kind === 'string' ? kind : 'JSON';
+      return [field, element('input', { is: { placeholder: words, 'data-kind': words } })] as const;
+    });
+    place.replaceChildren(...inputs.map(([field, input]) => labelled(field, input)));
+  }
+
+  async function register(event: Event): Promise<void> {
+    event.preventDefault();
+    try {
+      const given = inputs.filter(([, { value }]) => value.trim() !== '');
+      const properties = Object.fromEntries(given.map(([field, input]) => [field, readValue(field, input)]));
+      const metadata = {
+        name: name.value.trim(),
+        ...(description.value.trim() && { description: description.value.trim() }),
+      };
+      const body = { type: type.value.trim(), class: protocol.value, metadata, properties };
+      const { did } = await askJson<Twin>('POST /v1/domains', { body });
+      location.hash = `#/twin/${encodeURIComponent(did)}`;
+    } catch (error) {
+      told.textContent = (error as Error).message;
+    }
+  }
+
+  protocol.addEventListener('change', showProperties);
+  showProperties();
+  if (protocols.length === 0)
+    return card('Register a twin', [
+      'There is no protocol yet that a twin could be made from: POST /v1/protocols makes one.',
+    ]);
+  return card('Register a twin', [
+    element('form', { class: 'fields', on: { submit: register } }, [
+      labelled('Type', type),
+      element(
+        'datalist',
+        { is: { id: 'types' } },
+        TYPES.map((one) => element('option', { text: one })),
+      ),
+      labelled('Protocol', protocol),
+      labelled('Name', name),
+      labelled('Description', description),
+      place,
+      element('button', { class: 'primary', text: 'Register', is: { type: 'submit' } }),
+    ]),
+    told,
+  ]);
+}
+
+const labelled = (words: string, input: HTMLElement) => element('label', {}, [words, input]);
+
+// Texts are texts; anything else is written as JSON.
+function readValue(field: string, { value, dataset }: HTMLInputElement): unknown {
+  if (dataset.kind === 'string') return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    throw new Error(`${field}: ${JSON.stringify(value)} is no ${dataset.kind}.`);
+  }
+}

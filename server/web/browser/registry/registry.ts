@@ -1,0 +1,86 @@
+// The registry: which page the address names, and the key that everything is asked with.
+
+import { button, element, findElement } from '../element.ts';
+import { startHeader } from '../site.ts';
+import { askJson, forgetKey, hasKey, keepKey, type Me, RequestProblem } from './client.ts';
+import { twinList } from './list.ts';
+import { newTwin } from './new-twin.ts';
+import { proposalView } from './proposal.ts';
+import { card, twinPage } from './twin.ts';
+
+startHeader();
+
+const place = findElement('registry');
+let me: Me | undefined;
+let shown = 0;
+
+type MakePage = (id: string, me: Me) => HTMLElement | Promise<HTMLElement>;
+
+const PAGES: { readonly [name: string]: MakePage } = {
+  '': () => twinList(),
+  new: () => newTwin(),
+  twin: (did, me) => twinPage(did, me),
+  proposal: (id, me) => proposalView(id, me, () => void show()),
+};
+
+async function show(): Promise<void> {
+  const mine = ++shown;
+  const [, name = '', id = ''] = location.hash.slice(1).split('/');
+  const make = Object.hasOwn(PAGES, name) ? PAGES[name]! : PAGES['']!;
+  try {
+    if (!hasKey()) return put(mine, keyForm(''));
+    me ??= await askJson<Me>('GET /v1/whoami');
+    put(mine, whoBar(me), await make(decodeURIComponent(id), me));
+  } catch (error) {
+    const isRefused = error instanceof RequestProblem && error.status === 401;
+    if (isRefused) signOut('This key is not known here.');
+    else put(mine, card('That did not work', [(error as Error).message]));
+  }
+}
+
+function put(mine: number, ...parts: readonly HTMLElement[]): void {
+  if (mine === shown) place.replaceChildren(...parts);
+}
+
+function signOut(words: string): void {
+  forgetKey();
+  me = undefined;
+  place.replaceChildren(keyForm(words));
+}
+
+function whoBar({ principal, roles, tenant }: Me): HTMLElement {
+  const words = `${principal} · ${roles.join(', ') || 'reads only'} · tenant ${tenant}`;
+  return element('nav', { class: 'who', is: { 'aria-label': 'You' } }, [
+    element('a', { text: 'All twins', is: { href: '#/' } }),
+    element('span', { class: 'at', text: words }),
+    button('Forget the key', () => signOut(''), { class: 'small' }),
+  ]);
+}
+
+function keyForm(words: string): HTMLElement {
+  const key = element('input', {
+    is: { type: 'password', autocomplete: 'off', required: true, id: 'key', 'aria-describedby': 'key-words' },
+  });
+  const enter = (event: Event) => {
+    event.preventDefault();
+    keepKey(key.value.trim());
+    void show();
+  };
+  return card('Registry', [
+    element('p', {
+      text: 'The registry opens with an API key of this server. It stays in this tab until you close it or forget it here, and is sent to this server only.',
+      is: { id: 'key-words' },
+    }),
+    element('form', { class: 'sign-in', on: { submit: enter } }, [
+      element('label', {}, ['API key', key]),
+      element('button', { class: 'primary', text: 'Open', is: { type: 'submit' } }),
+    ]),
+    element('p', { class: 'told', text: words, is: { role: 'alert' } }),
+  ]);
+}
+
+addEventListener('hashchange', () => {
+  scrollTo(0, 0);
+  void show();
+});
+void show();

@@ -1,0 +1,160 @@
+// A twin: its record in words, what it is related to, its history with what changed, its proposals, and what may be done with it.
+
+import { button, element } from '../element.ts';
+import { valueTree } from '../values.ts';
+import { ask, askJson, type Me, segment } from './client.ts';
+import { formatTime, type HistoryItem, nameOf, type Page, type ProposalView, type Twin } from './records.ts';
+
+const KINDS: { readonly [status: string]: readonly string[] } = {
+  Created: ['verify'],
+  Rejected: ['verify'],
+  Verified: ['suspend', 'revoke'],
+  Suspended: ['reinstate', 'verify', 'revoke'],
+  Revoked: ['verify'],
+};
+const HISTORY_SHOWN = 20;
+
+/** The page of a twin. Rejects as `ask` does. */
+export async function twinPage(did: string, me: Me): Promise<HTMLElement> {
+  const path = `/v1/domains/${segment(did)}`;
+  const [twin, history, proposals] = await Promise.all([
+    askJson<Twin>(`GET ${path}`),
+    askJson<Page<HistoryItem>>(`GET ${path}/history?limit=${HISTORY_SHOWN}`),
+    askJson<Page<ProposalView>>(`GET ${path}/proposals?limit=${HISTORY_SHOWN}`),
+  ]);
+  const drawing = element('div', {
+    class: 'drawing-box',
+    text: 'Drawing …',
+    is: { tabindex: 0, role: 'region', 'aria-label': 'The twins around it' },
+  });
+  void showDrawing(drawing, path);
+  return element('div', { class: 'page' }, [
+    heading(twin, me),
+    recordCard(twin),
+    card('What it is related to', [drawing]),
+    card('Proposals', [
+      proposals.items.length ? element('ul', { class: 'twins' }, proposals.items.map(proposalRow)) : 'None.',
+    ]),
+    card('History', [
+      element('ol', { class: 'history' }, history.items.map(historyRow)),
+      history.next !== null && element('p', { class: 'at', text: `The last ${HISTORY_SHOWN}.` }),
+    ]),
+  ]);
+}
+
+function heading(twin: Twin, { roles }: Me): HTMLElement {
+  const told = element('p', { class: 'told', is: { role: 'alert' } });
+  const tell = (error: Error) => {
+    told.textContent = error.message;
+  };
+  const path = `/v1/domains/${segment(twin.did)}`;
+  const propose = async (kind: string) => {
+    const { id } = await askJson<ProposalView>(`POST ${path}/proposals`, { body: { kind } });
+    location.hash = `#/proposal/${id}`;
+  };
+  const proposing = roles.includes('representative') ? (KINDS[twin.status] ?? []) : [];
+  return element('header', { class: 'card' }, [
+    element('p', { class: 'over' }, [
+      element('span', { class: `badge ${twin.status}`, text: twin.status }),
+      element('span', { text: twin.type }),
+    ]),
+    element('h1', { text: nameOf(twin) }),
+    element('p', { class: 'did', text: twin.did }),
+    twin.metadata.description !== undefined && element('p', { text: twin.metadata.description }),
+    element('div', { class: 'actions' }, [
+      ...proposing.map((kind) =>
+        button(`Propose to ${kind}`, () => void propose(kind).catch(tell), { class: 'primary' }),
+      ),
+      button('Card as a credential', () => void download(`${path}/card`, `${twin.did}.vc.json`).catch(tell)),
+    ]),
+    told,
+  ]);
+}
+
+async function download(path: string, name: string): Promise<void> {
+  const blob = await (await ask(`GET ${path}`, { accept: 'application/vc' })).blob();
+  const href = URL.createObjectURL(blob);
+  element('a', { is: { href, download: name.replaceAll(':', '-') } }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+}
+
+// Fields that stand in the heading, or are empty.
+const ABOVE = new Set(['did', 'type', 'status', 'metadata', 'links', 'entityVerified']);
+const isEmpty = (value: unknown) =>
+  value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
+
+/** The record of a twin as names and values, without what is empty. */
+export function recordCard(twin: Twin): HTMLElement {
+  const fields = Object.entries({ ...twin.metadata, ...twin }).filter(
+    ([name, value]) => !ABOVE.has(name) && name !== 'name' && name !== 'description' && !isEmpty(value),
+  );
+  return card('Record', [
+    element(
+      'dl',
+      { class: 'record' },
+      fields.flatMap(([name, value]) => [
+        element('dt', { text: FIELD_WORDS[name] ?? name }),
+        element('dd', {}, [name === 'created' || name === 'updated' ? formatTime(value as string) : valueTree(value)]),
+      ]),
+    ),
+  ]);
+}
+
+const FIELD_WORDS: { readonly [field: string]: string } = {
+  canonicalClass: 'class of twins',
+  class: 'made from',
+  classVersion: 'version of the protocol',
+  controller: 'controlled by',
+  alsoKnownAs: 'also known as',
+  externalId: 'name elsewhere',
+  validFrom: 'valid from',
+  validUntil: 'valid until',
+};
+
+async function showDrawing(place: HTMLElement, path: string): Promise<void> {
+  try {
+    const answer = await ask(`GET ${path}/graph?direction=both`, { accept: 'image/svg+xml' });
+    const parsed = new DOMParser().parseFromString(await answer.text(), 'image/svg+xml').documentElement;
+    place.replaceChildren(document.importNode(parsed, true));
+    for (const state of place.querySelectorAll<SVGElement>('[data-state]'))
+      if (state.dataset.state?.startsWith('did:'))
+        state.addEventListener('click', () => {
+          location.hash = `#/twin/${segment(state.dataset.state!)}`;
+        });
+  } catch (error) {
+    place.textContent = (error as Error).message;
+  }
+}
+
+function proposalRow({ id, kind, status, closesAt, proposer }: ProposalView): HTMLElement {
+  return element('li', {}, [
+    element('a', { text: `To ${kind} it`, is: { href: `#/proposal/${id}` } }),
+    element('span', { class: `badge ${status}`, text: status }),
+    element('span', { class: 'at', text: `by ${proposer}, until ${formatTime(closesAt)}` }),
+  ]);
+}
+
+function historyRow({ revision, at, by, action, changes }: HistoryItem): HTMLElement {
+  const words = `${changes.length} ${changes.length === 1 ? 'field' : 'fields'}`;
+  return element('li', {}, [
+    element('details', {}, [
+      element('summary', {}, [
+        `${revision}. ${action} `,
+        element('span', { class: 'at', text: `${by}, ${formatTime(at)}, ${words}` }),
+      ]),
+      element(
+        'dl',
+        { class: 'record' },
+        changes.flatMap(({ op, path, value }) => [
+          element('dt', { text: path.slice(1).replaceAll('/', ' › ') }),
+          element('dd', {}, [op === 'remove' ? 'removed' : valueTree(value)]),
+        ]),
+      ),
+    ]),
+  ]);
+}
+
+/** A card with a title. */
+export function card(title: string, parts: readonly (Node | string | false)[]): HTMLElement {
+  return element('section', { class: 'card' }, [element('h2', { text: title }), ...parts]);
+}

@@ -1,0 +1,76 @@
+// What the home of a server says to operators: whether its stores answer, and which menus it serves with what their tests say now.
+
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Library } from '../../../lib/engine/conversation.ts';
+import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { runFlowTests } from '../../../lib/flow/testing/run.ts';
+import type { Health, StoreHealth } from '../../health/health.ts';
+import { readTests } from '../../menus/menus.ts';
+import { PAGE_LIMITS } from '../limits.ts';
+
+/** What the tests beside a flow say of the version that is served. */
+export type Tested =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unreadable' }
+  | { readonly kind: 'run'; readonly count: number; readonly failed: readonly string[] };
+
+export interface ServedMenu {
+  readonly flow: string;
+  readonly version: number;
+  readonly screens: number;
+  readonly languages: readonly string[];
+  readonly tested: Tested;
+}
+
+export interface HomeFacts {
+  readonly stores: readonly StoreHealth[];
+  readonly menus: readonly ServedMenu[];
+  /** Why edits are not served; empty when all are. */
+  readonly refused: readonly string[];
+}
+
+export interface HomeSources {
+  readonly health: Health;
+  readonly flows: Library<CompiledFlow>;
+  readonly menusDir: string;
+  refusedEdits(): readonly string[];
+}
+
+/** Reads the facts for the home of one server. Tests are run again when the flow or they have changed. */
+export function homeReader({ health, flows, menusDir, refusedEdits }: HomeSources): () => Promise<HomeFacts> {
+  const verdicts = new LRUCache<string, Promise<Tested>>({ max: PAGE_LIMITS.menusTested });
+
+  async function readTested(compiled: CompiledFlow): Promise<Tested> {
+    const tests = await readTests(menusDir, compiled.id).catch(() => undefined);
+    if (!tests) return { kind: 'none' };
+    const { file, source } = tests;
+    if (!file) return { kind: 'unreadable' };
+    const key = createHash('sha256').update(`${compiled.hash} ${compiled.version}\0${source.text}`).digest('base64');
+    const known = verdicts.get(key);
+    if (known) return known;
+    const verdict = runFlowTests(compiled, file).then(
+      ({ tests }): Tested => {
+        const failed = tests.filter(({ failures }) => failures.length > 0).map(({ name }) => name);
+        return { kind: 'run', count: tests.length, failed };
+      },
+      (): Tested => ({ kind: 'unreadable' }),
+    );
+    verdicts.set(key, verdict);
+    return verdict;
+  }
+
+  return async () => {
+    const served = flows.ids.map((id) => flows.current(id)!);
+    const menus = await Promise.all(
+      served.map(async (compiled) => ({
+        flow: compiled.id,
+        version: compiled.version,
+        screens: compiled.screens.size,
+        languages: compiled.flow.langs ?? [],
+        tested: await readTested(compiled),
+      })),
+    );
+    return { stores: await health.stores(), menus, refused: refusedEdits() };
+  };
+}

@@ -1,0 +1,153 @@
+// The page at /: for operators how the server is, which menus it serves and where everything stands; for others that it runs.
+
+import type { Context } from 'koa';
+import { html, type Markup } from '../../../lib/markup.ts';
+import type { StoreHealth } from '../../health/health.ts';
+import { localUrl } from '../../http/listen.ts';
+import { type Page, prefersHtml, sendPage } from '../kit/frame.ts';
+import { identifyReader, listTools, type SiteLink } from '../kit/header.ts';
+import { formatSpan } from '../kit/time-words.ts';
+import type { HomeFacts, ServedMenu, Tested } from './facts.ts';
+
+export interface HomeOptions {
+  readonly version: string;
+  readonly environment: string;
+  /** How others reach this server; undefined: as it is reached now. */
+  readonly publicUrl: string | undefined;
+  readonly readFacts: () => Promise<HomeFacts>;
+  /** Whether there are pages for operators, who may have to sign in first. */
+  readonly hasTools: boolean;
+}
+
+/** Answers `GET /` with a page where the client would rather have one; resolves to whether it did. */
+export function homeSender(options: HomeOptions): (ctx: Context) => Promise<boolean> {
+  return async (ctx) => {
+    ctx.vary('Accept');
+    if (!prefersHtml(ctx)) return false;
+    ctx.set('Cache-Control', 'no-store');
+    await sendPage(ctx, await makeHome(ctx, options));
+    return true;
+  };
+}
+
+async function makeHome(ctx: Context, options: HomeOptions): Promise<Page> {
+  const reader = identifyReader(ctx);
+  if (reader.kind === 'visitor') return publicHome(options);
+  const url = options.publicUrl ?? localUrl(ctx.req.socket);
+  return operatorHome(await options.readFacts(), { ...options, tools: listTools(ctx, reader), url });
+}
+
+function publicHome({ hasTools }: HomeOptions): Page {
+  return {
+    title: 'Twinline',
+    style: 'home.css',
+    body: html`<section class="card"><h1>Twinline is running</h1>
+<p class="lead">It answers USSD dials, twins and votes, chats of an agent, and chain queries.</p>
+${tiles([
+  ['/docs/guides', 'Guides', 'how to write menus, run a server and use the engine'],
+  ['/docs', 'API', 'every route, to be tried out'],
+  ['/registry', 'Registry', 'twins, proposals and votes, with an API key'],
+  ...(hasTools ? ([['/inspector', 'For operators', 'sign in to phones, chats and the inspector']] as const) : []),
+])}</section>`,
+  };
+}
+
+interface HomeFrame extends HomeOptions {
+  readonly tools: readonly SiteLink[];
+  /** Where others reach this server. */
+  readonly url: string;
+}
+
+function operatorHome({ stores, menus, refused }: HomeFacts, frame: HomeFrame): Page {
+  return {
+    title: 'Twinline',
+    style: 'home.css',
+    layout: 'wide',
+    body: html`<section class="card state"><h1>Twinline <small>${frame.version} · ${frame.environment}</small></h1>
+<ul class="signs">${stores.map(storeLine)}
+${signLine(refused.length === 0, describeEdits(refused.length))}
+<li class="plain">Up for ${formatSpan(Math.floor(process.uptime()))} · <a href="/health">health</a></li></ul></section>
+${menuCard(menus, frame)}
+<section class="card"><h2>Dial</h2>
+<p>A phone in the browser: <a href="/simulator">Phones</a>. In a terminal: <code>npx twinline chat</code>. As a telecom does:</p>
+<pre class="line" tabindex="0" role="region" aria-label="command">curl -s ${frame.url}/api/ussd -d sessionId=s1 -d serviceCode='*2233#' -d phoneNumber=+260971230001 -d text=</pre></section>
+<section class="card"><h2>Where everything is</h2>
+${tiles([...frame.tools.map(({ href, name }) => [href, name, ABOUT[href] ?? ''] as const), ...READING])}</section>`,
+  };
+}
+
+const ABOUT: { readonly [href: string]: string } = {
+  '/simulator': 'phones that dial the menus, with faults by button',
+  '/studio': 'write, test and save menus',
+  '/chat': 'chats with the agent',
+  '/inspector': 'machines and sessions as they move',
+};
+
+const READING = [
+  ['/registry', 'Registry', 'twins, proposals and votes, with an API key'],
+  ['/docs/guides', 'Guides', 'menus, running a server, the engine, twins, agents'],
+  ['/docs/flow-format', 'Flow format', 'every key of a menu, with examples'],
+  ['/docs', 'API', 'every route, to be tried out'],
+  ['/docs/errors', 'Errors', 'what went wrong, why, and what to do'],
+  ['/docs/guides/operators', 'Running a server', 'settings, stores, keys, health, alerts'],
+  ['/api/ussd/sessions', 'Sessions', 'living sessions as JSON'],
+] as const;
+
+function describeEdits(refused: number): string {
+  if (refused === 0) return 'Every menu is served as it is written';
+  return refused === 1 ? 'An edit is not served' : `${refused} problems keep edits from being served`;
+}
+
+function signLine(isFine: boolean, words: string): Markup {
+  return html`<li class="${isFine ? 'fine' : 'bad'}">${words}</li>`;
+}
+
+const AWAY_WORDS: { readonly [away in NonNullable<StoreHealth['away']>]: string } = {
+  refused: 'refuses connections',
+  cut: 'cuts connections',
+  'no-answer': 'does not answer',
+  error: 'answers with errors',
+  'refuses-writes': 'refuses writes',
+};
+
+const KINDS: { readonly [kind: string]: string } = {
+  lmdb: 'LMDB',
+  mongo: 'MongoDB',
+  redis: 'Redis',
+  sqlite: 'SQLite',
+};
+
+function storeLine({ keeps, kind, away }: StoreHealth): Markup {
+  const what = `${keeps === 'sessions' ? 'Sessions' : 'Documents'} in ${KINDS[kind] ?? kind}`;
+  return signLine(
+    away === undefined,
+    away === undefined ? `${what}: all is well` : `${what}: the store ${AWAY_WORDS[away]}`,
+  );
+}
+
+function menuCard(menus: readonly ServedMenu[], { tools }: HomeFrame): Markup {
+  const hasStudio = tools.some(({ href }) => href === '/studio');
+  const rows = menus.map(
+    ({ flow, version, screens, languages, tested }) =>
+      html`<tr><th scope="row">${hasStudio ? html`<a href="/studio#${flow}">${flow}</a>` : flow}</th><td>${version}</td><td>${screens}</td>
+<td>${languages.join(', ') || '–'}</td><td>${testWords(tested)}</td><td><a href="/inspector#machine=${flow}" aria-label="drawing of ${flow}">drawing</a></td></tr>\n`,
+  );
+  return html`<section class="card"><h2>Menus <small>${menus.length}</small></h2>
+<div class="table" tabindex="0" role="region" aria-label="Menus"><table><thead><tr><th>Flow</th><th>Version</th><th>Screens</th><th>Languages</th><th>Tests</th><th></th></tr></thead><tbody>
+${rows}</tbody></table></div></section>`;
+}
+
+const NAMED = 3;
+
+function testWords(tested: Tested): Markup {
+  if (tested.kind === 'none') return html`<span class="at">none</span>`;
+  if (tested.kind === 'unreadable') return html`<span class="bad">the file cannot be read</span>`;
+  const { count, failed } = tested;
+  if (failed.length === 0) return html`<span class="fine">${count} passed</span>`;
+  const more = failed.length > NAMED ? ` and ${failed.length - NAMED} more` : '';
+  return html`<span class="bad">${failed.length} of ${count} fail: ${failed.slice(0, NAMED).join(', ')}${more}</span>`;
+}
+
+function tiles(links: readonly (readonly [href: string, name: string, about: string])[]): Markup {
+  return html`<ul class="tiles">${links.map(([href, name, about]) => html`<li><a href="${href}"><strong>${name}</strong><span>${about}</span></a></li>\n`)}</ul>`;
+}

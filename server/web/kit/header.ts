@@ -1,0 +1,80 @@
+// What stands above every page: the tools that the reader may open, where the reader is, and the search of the documentation.
+
+import type { Context, Middleware } from 'koa';
+import { html, type Markup } from '../../../lib/markup.ts';
+
+export interface SiteLink {
+  readonly href: string;
+  readonly name: string;
+  /** Whether a page at this path belongs to it. */
+  readonly holds: (path: string) => boolean;
+}
+
+const linkToPart = (href: string, name: string): SiteLink => ({
+  href,
+  name,
+  holds: (path) => path === href || path.startsWith(`${href}/`),
+});
+
+/** For operators; the studio may be off. */
+const TOOLS = [
+  linkToPart('/simulator', 'Phones'),
+  linkToPart('/studio', 'Studio'),
+  linkToPart('/chat', 'Chat'),
+  linkToPart('/inspector', 'Inspector'),
+] as const;
+
+/** For everyone. */
+const READING: readonly SiteLink[] = [
+  linkToPart('/registry', 'Registry'),
+  { href: '/docs/guides', name: 'Docs', holds: (path) => path.startsWith('/docs/') },
+  { href: '/docs', name: 'API', holds: (path) => path === '/docs' },
+];
+
+/** Who reads a page, as its header has to know. */
+export type Reader =
+  | { readonly kind: 'visitor' }
+  /** `isSignedIn`: by a cookie, which can be given back. */
+  | { readonly kind: 'operator'; readonly isSignedIn: boolean };
+
+export interface HeaderOptions {
+  /** In production only operators are shown the links to tools. */
+  readonly production: boolean;
+  readonly studio: boolean;
+  readonly identifyReader: (ctx: Context) => Reader;
+}
+
+/** Says of what the headers of pages are made. */
+export function provideHeaders(options: HeaderOptions): Middleware {
+  return (ctx, next) => {
+    ctx.state.headers = options;
+    return next();
+  };
+}
+
+/** For an application without {@link provideHeaders}: no tools. */
+const PLAIN: HeaderOptions = { production: true, studio: false, identifyReader: () => ({ kind: 'visitor' }) };
+
+const readOptions = (ctx: Context): HeaderOptions => ctx.state.headers ?? PLAIN;
+
+export const identifyReader = (ctx: Context): Reader => readOptions(ctx).identifyReader(ctx);
+
+/** The tools that this reader of a page may open. */
+export function listTools(ctx: Context, reader: Reader): readonly SiteLink[] {
+  const { production, studio } = readOptions(ctx);
+  if (production && reader.kind === 'visitor') return [];
+  return TOOLS.filter(({ href }) => studio || href !== '/studio');
+}
+
+/** The header of a page; operators are told below it when an edit of a menu is not served. */
+export function siteHeader(ctx: Context, reader: Reader): Markup {
+  const links = [...listTools(ctx, reader), ...READING];
+  const here = links.find(({ holds }) => holds(ctx.path))?.href;
+  const query = typeof ctx.query.q === 'string' && ctx.path === '/docs/search' ? ctx.query.q : '';
+  return html`<a class="skip" href="#content">Skip to the content</a>
+<header class="site"><nav class="tools" aria-label="Twinline"><a class="brand" href="/"${ctx.path === '/' && html` aria-current="page"`}>Twinline</a>
+${links.map(({ href, name }) => html`<a href="${href}"${href === here && html` aria-current="page"`}>${name}</a>\n`)}</nav>
+<form class="find" action="/docs/search" role="search"><input type="search" name="q" value="${query}" aria-label="Search the documentation" placeholder="Search the docs" maxlength="100" required></form>
+${reader.kind === 'operator' && reader.isSignedIn && html`<button id="sign-out" type="button">Sign out</button>`}</header>
+${reader.kind === 'operator' && html`<div id="refused" class="refused" role="alert" hidden></div>`}`;
+}

@@ -1,0 +1,32 @@
+// GET /registry: the page of twins and votes. It holds nothing itself; its script asks /v1 with the key of its reader.
+
+import { html } from '../../../lib/markup.ts';
+import { PAGE, PLAIN_ANSWERS } from '../../http/common-answers.ts';
+import type { RouteGroup } from '../../http/route-table.ts';
+import { type Page, sendPage } from '../kit/frame.ts';
+
+const REGISTRY_PAGE: Page = {
+  title: 'Registry · Twinline',
+  style: 'registry.css',
+  script: 'registry.js',
+  layout: 'wide',
+  body: html`<div id="registry" class="registry"></div>
+<noscript><p class="card">The registry needs JavaScript. Without it, see <a href="/docs">the routes of domains</a>.</p></noscript>`,
+};
+
+export const REGISTRY_ROUTES: RouteGroup<unknown> = {
+  tag: 'Pages for all',
+  description: 'Pages that hold nothing of their own.',
+  access: 'public',
+  answers: { 429: PLAIN_ANSWERS[429] },
+  routes: [
+    {
+      method: 'GET',
+      path: '/registry',
+      id: 'getRegistry',
+      summary: 'Twins and votes in a browser, for holders of an API key',
+      answers: { 200: PAGE },
+      handle: (ctx) => sendPage(ctx, REGISTRY_PAGE),
+    },
+  ],
+};

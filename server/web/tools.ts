@@ -1,0 +1,115 @@
+// The pages of operators: phones that dial, chats with the agent, and the inspector.
+
+import type Router from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import { systemClock } from '../../lib/clock.ts';
+import { didOfKey } from '../../lib/delegation/issuer/oracle-key.ts';
+import type { Library } from '../../lib/engine/conversation.ts';
+import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
+import type { Keyring } from '../../lib/keyring.ts';
+import type { Config } from '../config/config.ts';
+import { readVersion } from '../config/modules.ts';
+import type { Health } from '../health/health.ts';
+import { PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../http/common-answers.ts';
+import type { OperatorRule } from '../http/middleware/operator.ts';
+import { ownOriginOnly, ownPagesOnly } from '../http/middleware/own-origin.ts';
+import { addRoutes, type RouteGroup } from '../http/route-table.ts';
+import { CHAT_ROUTES, type ChatDeps } from './chat/routes.ts';
+import { homeReader } from './home/facts.ts';
+import { homeSender } from './home/page.ts';
+import { INSPECTOR_ROUTES, type InspectorDoor } from './inspector/routes.ts';
+import { provideHeaders } from './kit/header.ts';
+import {
+  browserOperators,
+  operatorPasses,
+  readerIdentifier,
+  SIGN_IN_ROUTE,
+  SIGN_OUT_ROUTE,
+  type SignInDeps,
+} from './kit/operators.ts';
+import { SIMULATOR_ROUTES, type SimulatorDeps } from './simulator/routes.ts';
+import { NO_STUDIO } from './studio/open.ts';
+import { STUDIO_ROUTES, type StudioDeps } from './studio/routes.ts';
+
+export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SignInDeps> = {
+  tag: 'Pages of operators',
+  description:
+    'Phones and chats in a browser, for operators. With OPERATOR_TOKEN set, a browser shows it once and stays signed in.',
+  access: 'operator',
+  parameters: { sessionId: { description: 'The id of the session of a simulated phone', schema: { type: 'string' } } },
+  answers: { ...PLAIN_ANSWERS, 401: SIGN_IN_ANSWER, 404: UNKNOWN },
+  routes: [...SIMULATOR_ROUTES, ...CHAT_ROUTES, SIGN_IN_ROUTE, SIGN_OUT_ROUTE],
+};
+
+export interface ToolPagesDeps extends Pick<SimulatorDeps, 'gateway' | 'recorder' | 'refusedEdits'> {
+  readonly config: Config;
+  readonly flows: Library<CompiledFlow>;
+  readonly keyring: Keyring;
+  readonly inspector: InspectorDoor;
+  /** Undefined where it is off. */
+  readonly studio: StudioDeps | undefined;
+  readonly operators: OperatorRule;
+  readonly health: Health;
+}
+
+export interface ToolPages {
+  /** For the headers of all pages; before whatever sends one. */
+  readonly headers: Middleware;
+  /** Adds the routes of the pages; `dial` answers their phones. */
+  addRoutes(router: Router, dial: Middleware): void;
+  /** Answers `GET /` with a page where the client would rather have one; resolves to whether it did. */
+  sendHome(ctx: Context): Promise<boolean>;
+}
+
+export function toolPages(deps: ToolPagesDeps): ToolPages {
+  const { config, keyring, operators } = deps;
+  const { tokens } = operators;
+  const passes = tokens && operatorPasses({ tokens, keyring, clock: systemClock });
+  return {
+    addRoutes: (router, dial) => addToolRoutes(router, { ...deps, dial, passes }),
+    headers: provideHeaders({
+      production: config.production,
+      studio: config.studio,
+      identifyReader: readerIdentifier({ passes }, operators),
+    }),
+    sendHome: homeSender({
+      version: readVersion(),
+      environment: config.environment,
+      publicUrl: config.publicUrl,
+      readFacts: homeReader({ ...deps, menusDir: config.menusDir }),
+      hasTools: !config.production || tokens !== undefined,
+    }),
+  };
+}
+
+interface ToolRoutesDeps extends ToolPagesDeps, SignInDeps {
+  readonly dial: Middleware;
+}
+
+function addToolRoutes(router: Router, all: ToolRoutesDeps): void {
+  const { config, keyring, inspector, studio, operators, ...deps } = all;
+  const { ussd, agent } = config;
+  const { maxTtlSeconds } = agent;
+  const audience = agent.did ?? didOfKey(config.oracleKey);
+  const operator = browserOperators(deps, operators);
+  const ownOrigin = ownOriginOnly();
+  addRoutes(router, INSPECTOR_ROUTES, {
+    deps: inspector,
+    guards: { operator: (ctx, next) => ownOrigin(ctx, () => operator(ctx, next)) },
+  });
+  const guards = { operator, ownPages: ownPagesOnly() };
+  if (studio) addRoutes(router, STUDIO_ROUTES, { deps: studio, guards });
+  else addRoutes(router, NO_STUDIO, { deps: undefined, guards });
+  addRoutes(router, OPERATOR_PAGES, {
+    deps: {
+      ...deps,
+      files: studio?.files,
+      ussd,
+      keyring,
+      audience,
+      maxTtlSeconds,
+      writer: config.model ? 'model' : 'flow',
+    },
+    guards,
+  });
+}

@@ -1,0 +1,209 @@
+// The examples of the references work: each key of the format where it stands in the worked flow, each key of a test in its tests.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Flow, Screen, Variable } from '../../../lib/flow/format/flow.ts';
+import { flowSchema, type SchemaPart, screenTypes } from '../../../lib/flow/format/schema.ts';
+import { checkFlow } from '../../../lib/flow/lint/lint.ts';
+import { compileFlow } from '../../../lib/flow/run/compile.ts';
+import { type FlowTestFile, flowTestSchema, parseFlowTests } from '../../../lib/flow/testing/file.ts';
+import { failureText, runFlowTests } from '../../../lib/flow/testing/run.ts';
+import type { Json, JsonObject } from '../../../lib/store/store.ts';
+import { findScreen } from '../../../server/docs/reference/flow-format.ts';
+import { resolveReference } from '../../../server/docs/reference/schema-keys.ts';
+import { exampleFlows, exampleTests } from '../../../server/docs/reference/worked-example.ts';
+import { CONTRACTS } from '../../../server/menus/contracts.ts';
+
+const test = suite('examples of the references');
+
+const SCHEMA = flowSchema();
+const FLOWS = new Map(exampleFlows().map((flow) => [flow.flow, flow]));
+const [, HARVEST] = exampleFlows();
+const TESTS = flowTestSchema();
+
+/** What lint says against a flow: errors, or everything. */
+function problemsOf(flow: Flow, isMeant = (severity: string): boolean => severity === 'error'): string[] {
+  const known = { flows: FLOWS, services: new Set(Object.keys(CONTRACTS)), contracts: CONTRACTS };
+  const { problems } = checkFlow(JSON.stringify(flow), `${flow.flow}.flow.json`, known);
+  return problems.filter(({ severity }) => isMeant(severity)).map(({ pointer, message }) => `${pointer}: ${message}`);
+}
+
+type Place = readonly (string | number)[];
+
+/** The worked flow with this value at a place. */
+function harvestWith(place: Place, value: unknown): Flow {
+  const flow = structuredClone(HARVEST) as unknown as JsonObject;
+  const owner = place
+    .slice(0, -1)
+    .reduce<unknown>((part, step) => ((part as { [step: string]: unknown })[step] ??= {}), flow);
+  (owner as { [step: string]: unknown })[place.at(-1)!] = value;
+  return flow as unknown as Flow;
+}
+
+const examplesOf = (given: SchemaPart): readonly unknown[] => {
+  const { const: only, examples, enum: choices, default: usual } = resolveReference(given, { schema: SCHEMA });
+  return only !== undefined ? [only] : (examples ?? choices ?? [usual]);
+};
+
+const screens = Object.entries(HARVEST!.screens);
+
+/** The first of the entries that has the key, or else the first. */
+function placeOf(entries: readonly (readonly [Place, object])[], key: string): Place {
+  const [place] = entries.find(([, part]) => Object.hasOwn(part, key)) ?? entries[0]!;
+  return [...place, key];
+}
+
+const ofType = (type: string) =>
+  screens.filter(([, screen]) => screen.type === type).map(([id, screen]) => [['screens', id], screen] as const);
+const menus = ofType('menu') as unknown as readonly (readonly [Place, Screen & { type: 'menu' }])[];
+const calls = ofType('call') as unknown as readonly (readonly [Place, Screen & { type: 'call' }])[];
+const inputs = ofType('input') as unknown as readonly (readonly [Place, Screen & { type: 'input' }])[];
+
+/** Where the keys of a definition stand in the worked flow; undefined for those that are no objects of their own. */
+const PLACES: { readonly [definition: string]: (key: string) => Place } = {
+  ...Object.fromEntries(screenTypes().map((type) => [type, (key: string) => placeOf(ofType(type), key)])),
+  option: (key) =>
+    placeOf(
+      menus.flatMap(([place, { options }]) => options.map((one, at) => [[...place, 'options', at], one] as const)),
+      key,
+    ),
+  way: (key) =>
+    placeOf(
+      calls.flatMap(([place, { done }]) =>
+        typeof done === 'string' ? [] : done.map((one, at) => [[...place, 'done', at], one] as const),
+      ),
+      key,
+    ),
+  migration: (key) => ['migrate', '2', key],
+};
+
+// Names are merged: the flow needs its own, too.
+const MERGED = new Set(['vars', 'screens']);
+
+test('the flows of the references are in order, without a warning', () => {
+  assert.is(FLOWS.size, 3);
+  for (const flow of FLOWS.values())
+    assert.equal(
+      problemsOf(flow, () => true),
+      [],
+    );
+});
+
+test('every example of a key of the file fits the worked flow', () => {
+  const visit = (place: Place, part: SchemaPart): void => {
+    for (const [key, given] of Object.entries(part.properties ?? {})) {
+      for (const value of examplesOf(given)) {
+        const old = (HARVEST as unknown as JsonObject)[key] as JsonObject;
+        const meant = MERGED.has(key) ? { ...old, ...(value as JsonObject) } : value;
+        assert.equal(problemsOf(harvestWith([...place, key], meant)), [], `${key}: ${JSON.stringify(value)}`);
+      }
+      if (!given.$ref) visit([...place, key], given);
+    }
+  };
+  visit([], SCHEMA);
+});
+
+test('every example of a key of a screen, an option, a way or a migration fits the worked flow', () => {
+  for (const [name, place] of Object.entries(PLACES)) {
+    const visit = (prefix: Place, part: SchemaPart): void => {
+      for (const [key, given] of Object.entries(part.properties ?? {})) {
+        // Each service takes something else; their own tests call them.
+        if (key === 'service') assert.equal(examplesOf(given), Object.keys(CONTRACTS));
+        const [first, ...inner] = [...prefix, key];
+        for (const value of key === 'service' ? [] : examplesOf(given)) {
+          const flow = harvestWith([...place(String(first)), ...inner], value);
+          assert.equal(problemsOf(flow), [], `${name}.${key}: ${JSON.stringify(value)}`);
+        }
+        if (!given.$ref) visit([...prefix, key], given);
+      }
+    };
+    visit([], SCHEMA.definitions![name]!);
+  }
+});
+
+test('every example of a rule of accept fits an input screen', () => {
+  const visit = (rules: readonly string[], part: SchemaPart): void => {
+    for (const [key, given] of Object.entries(part.properties ?? {})) {
+      const path = [...rules, key];
+      for (const value of examplesOf(given)) {
+        const accept = path.reduceRight<unknown>((inner, rule) => ({ [rule]: inner }), value) as JsonObject;
+        const at = inputs.find((one) => one[1].accept && path[0]! in one[1].accept) ?? inputs[0]!;
+        assert.equal(problemsOf(harvestWith([...at[0], 'accept'], accept)), [], JSON.stringify(accept));
+      }
+      if (!given.$ref) visit(path, given);
+    }
+  };
+  visit([], SCHEMA.definitions!.accept!);
+});
+
+const KINDS: { readonly [kind: string]: Variable['type'] } = { string: 'string', number: 'number', boolean: 'boolean' };
+
+test('every example of a variable is one', () => {
+  const kindOf = (value: unknown) => KINDS[typeof value] ?? (Array.isArray(value) ? 'array' : 'object');
+  for (const [key, given] of Object.entries(SCHEMA.definitions!.variable!.properties!))
+    for (const value of examplesOf(given)) {
+      const type = key === 'type' ? value : key === 'default' || key === 'sample' ? kindOf(value) : 'string';
+      const flow = harvestWith(['vars', 'other'], { type, [key]: value });
+      assert.equal(problemsOf(flow), [], `${key}: ${JSON.stringify(value)}`);
+    }
+});
+
+test('no text has an example of another place', () => {
+  const bare: string[] = [];
+  const visit = (path: string, part: SchemaPart): void => {
+    for (const [key, given] of Object.entries(part.properties ?? {})) {
+      if (given.$ref === '#/definitions/text' && !given.examples) bare.push(`${path}.${key}`);
+      visit(`${path}.${key}`, given);
+    }
+  };
+  visit('', SCHEMA);
+  for (const [name, part] of Object.entries(SCHEMA.definitions!)) visit(name, part);
+  assert.equal(bare, []);
+});
+
+test('every definition has words, and every type of screen an example, with what the caller reads', () => {
+  for (const [name, { description }] of Object.entries(SCHEMA.definitions!)) assert.ok(description, name);
+  for (const type of screenTypes() as Screen['type'][]) {
+    const { screen, shown } = findScreen(type);
+    assert.is(screen[1].type, type);
+    const isSeen = ['menu', 'input', 'list', 'end'].includes(type);
+    assert.is(shown !== undefined, isSeen, type);
+  }
+});
+
+async function failuresOf(file: FlowTestFile): Promise<string[]> {
+  const { problems } = parseFlowTests(JSON.stringify(file), `${file.flow}.test.json`);
+  assert.equal(problems, []);
+  const { tests } = await runFlowTests(compileFlow(FLOWS.get(file.flow)!, { flows: FLOWS }), file);
+  return tests.flatMap(({ failures }) => failures.map(failureText));
+}
+
+test('the tests of the worked flow pass, and so do the tests that are shown by themselves', async () => {
+  assert.ok(exampleTests().length > 0);
+  for (const file of exampleTests()) assert.equal(await failuresOf(file), []);
+  for (const tests of TESTS.properties!.tests!.examples!)
+    assert.equal(await failuresOf({ flow: 'harvest', tests } as FlowTestFile), []);
+});
+
+test('every key of a test file has words, and examples that are of the worked tests', () => {
+  const files = exampleTests();
+  const all = files.flatMap(({ tests }) => tests);
+  const parts: { readonly [definition: string]: readonly object[] } = {
+    test: all,
+    step: all.flatMap(({ steps }) => steps),
+    answer: all.flatMap(({ services = {} }) => Object.values(services).flat()),
+  };
+  assert.equal(Object.keys(TESTS.definitions!).sort(), Object.keys(parts).sort());
+  for (const { description } of Object.values(TESTS.properties!)) assert.ok(description);
+  for (const [name, { description, properties = {} }] of Object.entries(TESTS.definitions!)) {
+    assert.ok(description, name);
+    for (const [key, { description, examples = [] }] of Object.entries(properties)) {
+      assert.ok(description && examples.length > 0, `${name}.${key}`);
+      const used = parts[name]!.map((part) => JSON.stringify((part as { [key: string]: Json })[key]));
+      for (const value of examples)
+        assert.ok(used.includes(JSON.stringify(value)), `${name}.${key}: ${JSON.stringify(value)}`);
+    }
+  }
+});
+
+test.run();
