@@ -21,7 +21,7 @@ import {
   reviewed,
   type Voted,
 } from './voting/ballot.ts';
-import { executionServices, noteOnDomain, readVerification } from './voting/execution.ts';
+import { type Executed, executionServices, noteOnDomain, readVerification } from './voting/execution.ts';
 import type { Governance, Rules, VoterPower } from './voting/governance.ts';
 import {
   type Context,
@@ -45,6 +45,8 @@ export interface VerificationOptions {
   readonly governance: Governance;
   /** Who may vote in a tenant when the rules name no voters. @default nobody */
   readonly electorate?: (tenant: string) => readonly VoterPower[];
+  /** Called once a proposal has given its domain a new status, by the process that has stored it. */
+  readonly onExecuted?: (executed: Executed) => void;
   /** Receives the inspection events of proposals. */
   readonly inspector?: Inspector | undefined;
   /** Called with errors of background work. */
@@ -109,13 +111,13 @@ export interface VerificationService {
 }
 
 export function verification(options: VerificationOptions): VerificationService {
-  const { documents, clock, governance, electorate = () => [] } = options;
+  const { documents, clock, governance, electorate = () => [], onExecuted } = options;
   const proposals = lifecycle<Context, StoredProposal>({
     documents,
     kind: PROPOSAL,
     machine: compileMachine(domainVerification({ outcome })),
     clock,
-    services: executionServices({ documents, clock }),
+    services: executionServices({ documents, clock, onExecuted }),
     // A domain must not stay under review for good because its store was away for long.
     calls: { release: { tries: Number.POSITIVE_INFINITY }, present: { tries: Number.POSITIVE_INFINITY } },
     fields: proposalFields,
@@ -123,7 +125,7 @@ export function verification(options: VerificationOptions): VerificationService 
     inspector: options.inspector,
     ...(options.onProblem && { onProblem: options.onProblem }),
   });
-  const settle = dueVotes({ documents, clock, proposals, note: noteOnDomain({ documents, clock }) });
+  const settle = dueVotes({ documents, clock, proposals, note: noteOnDomain({ documents, clock, onExecuted }) });
   const deps: VotingDeps = { documents, clock, governance, proposals, electorate, settle };
 
   async function findOpenProposals(subject: string): Promise<Proposal[]> {

@@ -1,8 +1,8 @@
 // GATEWAY_FILE: what one deployment of the gateway serves and how, read and checked as a whole.
 
-import { parse as locate } from '@humanwhocodes/momoa';
 import { type Detail, TwinlineError } from '../errors.ts';
 import { readJson } from '../json/reader.ts';
+import { requireMomoa } from '../packages.ts';
 import type { JsonForm } from './json/field.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 import type { LegacyName, Rewrite } from './route/rewrites.ts';
@@ -112,7 +112,7 @@ function parseJson(text: string, report: Report): unknown {
 
 function placeOfFault(text: string): string {
   try {
-    locate(text);
+    requireMomoa().parse(text);
   } catch (error) {
     const { line, column } = error as { line?: number; column?: number };
     if (line !== undefined) return ` from line ${line}, column ${column}`;

@@ -68,7 +68,7 @@ export interface AgentServiceOptions {
   readonly ownRoutes: readonly DeclaredRoute[];
   /** Lets operators through. */
   readonly operatorsOnly: Middleware;
-  /** For tests: how plugins reach other servers. */
+  /** For tests: how plugins reach other servers, and how documents of did:web are asked for. */
   readonly sender?: SenderOptions | undefined;
   readonly onProblem: () => void;
 }
@@ -98,7 +98,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     audience: [did, ...olderKeys.map((older) => older.did)],
     clock,
     maxTtlSeconds: { invocation: maxTtlSeconds },
-    methods: issuerMethods(config.agent),
+    methods: issuerMethods(config.agent, options.sender),
     revoked: revoked.has,
   });
 
@@ -198,9 +198,12 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
 }
 
 /** By method of a DID, how its keys are found; a method that nothing is set for is not accepted. */
-function issuerMethods({ didWebHosts, didIxoUrl }: Config['agent']): { readonly [method: string]: ResolveKeys } {
+function issuerMethods(
+  { didWebHosts, didIxoUrl }: Config['agent'],
+  sender: SenderOptions = {},
+): { readonly [method: string]: ResolveKeys } {
   return {
-    ...(didWebHosts.length > 0 && { web: didWebKeys({ hosts: didWebHosts }) }),
+    ...(didWebHosts.length > 0 && { web: didWebKeys({ hosts: didWebHosts, ...sender }) }),
     ...(didIxoUrl !== undefined && { ixo: didIxoKeys({ url: new URL(didIxoUrl) }) }),
   };
 }

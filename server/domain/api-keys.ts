@@ -19,12 +19,22 @@ export interface ApiKeys {
   voters(tenant: string): readonly VoterPower[];
   /** The key that was made for this run because no file is set. */
   readonly developmentKey: string | undefined;
+  /** What the file held when it was read last; undefined without a file. */
+  readonly held: HeldKeys | undefined;
+}
+
+/** Names what a file of keys holds, without any of it. */
+export interface HeldKeys {
+  readonly digest: string;
+  readonly keys: number;
 }
 
 export interface ApiKeysOptions {
   readonly file: string | undefined;
   readonly production: boolean;
   readonly log: Log;
+  /** Called when other keys were read while serving. */
+  readonly onChange?: (held: HeldKeys) => void;
 }
 
 interface KeyEntry {
@@ -63,7 +73,7 @@ export const DEFAULT_TENANT = 'default';
  * the keys before it stay. Without a file, development has one key with all roles, and production has none. Throws
  * ERR_CONFIG with every problem of the file at start.
  */
-export function apiKeys({ file, production, log }: ApiKeysOptions): ApiKeys {
+export function apiKeys({ file, production, log, onChange }: ApiKeysOptions): ApiKeys {
   if (file === undefined) return production ? makeKeys([], undefined) : developmentKeys();
   let known = readKeys(file);
   let stamp = stampFile(file);
@@ -77,12 +87,16 @@ export function apiKeys({ file, production, log }: ApiKeysOptions): ApiKeys {
     try {
       known = readKeys(file);
       log.info({ keys: known.length }, 'API keys were read again');
+      onChange?.(holdKeys(known));
     } catch (error) {
       log.error({ err: error }, 'API_KEYS_FILE has changed and cannot be used; the keys before stay');
     }
   };
   return {
     developmentKey: undefined,
+    get held() {
+      return holdKeys(known);
+    },
     voters: (tenant) => {
       refresh();
       return listVoters(known, tenant);
@@ -125,7 +139,23 @@ function developmentKeys(): ApiKeys {
 }
 
 function makeKeys(known: readonly Known[], developmentKey: string | undefined): ApiKeys {
-  return { developmentKey, voters: (tenant) => listVoters(known, tenant), findCaller: (token) => find(known, token) };
+  const held = undefined;
+  return {
+    developmentKey,
+    held,
+    voters: (tenant) => listVoters(known, tenant),
+    findCaller: (token) => find(known, token),
+  };
+}
+
+function holdKeys(known: readonly Known[]): HeldKeys {
+  const rows = known.map(({ hash, caller: { principal, roles, tenant } }) => [
+    hash.toString('hex'),
+    principal,
+    tenant,
+    [...roles].sort(),
+  ]);
+  return { digest: sha256(JSON.stringify(rows.sort())).toString('base64url'), keys: known.length };
 }
 
 // Every key is compared, so that the time says nothing about which one was near.

@@ -20,11 +20,12 @@ import { IDENTIFIER_PREFIX, IDENTIFIER_ROUTES, type IdentifierDeps } from './rou
 import { LIMIT_ROUTES } from './routes/limits.ts';
 import { PROPOSAL_ROUTES, type ProposalDeps } from './routes/proposals.ts';
 import { PROTOCOL_ROUTES } from './routes/protocols.ts';
+import type { TwinDeps } from './routes/twin-changes.ts';
 import { TWIN_ROUTES } from './routes/twins.ts';
 import { WEBHOOK_ROUTES, type WebhookDeps } from './routes/webhooks.ts';
 
 /** All that the handlers of the routes need. */
-export interface DomainDeps extends ProposalDeps, CardDeps, EventDeps, BulkDeps, IdentifierDeps, WebhookDeps {
+export interface DomainDeps extends TwinDeps, ProposalDeps, CardDeps, EventDeps, BulkDeps, IdentifierDeps, WebhookDeps {
   readonly keys: ApiKeys;
   /** Told of everything that is our fault. */
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;

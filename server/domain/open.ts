@@ -1,5 +1,6 @@
 // The domain service of this server: what it is made of, its door, and what goes on behind it.
 
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
@@ -20,13 +21,15 @@ import type { Inspector } from '../../lib/engine/inspection.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { type SenderOptions, webhookSender } from '../../lib/http/client.ts';
 import type { Keyring } from '../../lib/keyring.ts';
-import type { DocumentStore } from '../../lib/store/store.ts';
+import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
+import type { Audit, AuditEvent } from '../audit/audit.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import { eventStreams } from '../http/event-streams.ts';
 import { proposalPages } from '../web/proposal/routes.ts';
+import { twinDrawer } from '../web/registry/twin-drawing.ts';
 import { twinLinks } from './answers.ts';
-import { type ApiKeys, type ApiKeysOptions, apiKeys, DEFAULT_TENANT } from './api-keys.ts';
+import { type ApiKeys, type ApiKeysOptions, apiKeys, DEFAULT_TENANT, type HeldKeys } from './api-keys.ts';
 import { type DomainDoor, domainDoor } from './door.ts';
 import { importPlaces } from './routes/bulk.ts';
 import { signedCards } from './routes/cards.ts';
@@ -60,6 +63,7 @@ export interface DomainOptions {
   readonly production: boolean;
   /** Receives the inspection events of proposals. */
   readonly inspector?: Inspector | undefined;
+  readonly audit: Audit;
   readonly log: Log;
   readonly onProblem: () => void;
 }
@@ -76,18 +80,34 @@ export async function openDomain({
   webhookSender: sender,
   production,
   inspector,
+  audit,
   log,
   onProblem,
 }: DomainOptions): Promise<DomainService> {
-  const { keys, governance } = readDomainFiles(governanceFile, { file: apiKeysFile, production, log });
+  const onFailure = (what: string) => (error: unknown) => {
+    onProblem();
+    log.error({ err: error }, what);
+  };
+  const note = (event: AuditEvent): Promise<void> =>
+    audit.append(event).then(() => {}, onFailure(`${event.action} is not in the audit log`));
+  const noteKeys = ({ digest, keys }: HeldKeys) =>
+    noteChange(audit, { action: 'keys.changed', file: apiKeysFile, digest, more: { keys } });
+  const { keys, governance } = readDomainFiles(governanceFile, {
+    ...{ file: apiKeysFile, production, log },
+    onChange: (held) => void noteKeys(held).catch(onFailure('keys.changed is not in the audit log')),
+  });
   if (production && governanceFile === undefined) log.warn(BUILT_IN_RULES);
   await documents.declare(DOMAIN_KINDS);
+  const digest = createHash('sha256').update(JSON.stringify(governance)).digest('base64url');
+  await noteChange(audit, { action: 'governance.changed', file: governanceFile, digest });
+  if (keys.held) await noteKeys(keys.held);
   const votes = verification({
     documents,
     clock,
     governance,
     electorate: keys.voters,
     inspector,
+    onExecuted: (details) => void note({ action: 'proposal.executed', by: 'votes', details: { ...details } }),
     onProblem: ({ id, error }) => {
       onProblem();
       log.error({ err: error, proposal: id }, 'a proposal cannot go on; it is tried again');
@@ -103,10 +123,6 @@ export async function openDomain({
   });
   const repeated = idempotency({ documents, clock });
   const signer = issuer(oracleKey);
-  const onFailure = (what: string) => (error: unknown) => {
-    onProblem();
-    log.error({ err: error }, what);
-  };
   const events = feed({ documents, clock, onProblem: onFailure('the feed of events cannot be read') });
   const streams = eventStreams({ onProblem: onFailure('a stream of events was cut off') });
   const hooks = {
@@ -118,7 +134,9 @@ export async function openDomain({
     onProblem: onFailure('webhooks cannot be delivered to'),
   };
   const sending = deliveries(hooks);
+  const drawer = twinDrawer();
   const door = domainDoor({
+    drawGraph: drawer.draw,
     keys,
     documents,
     feed: events,
@@ -143,8 +161,8 @@ export async function openDomain({
       onProblem();
       log.error({ err: error, requestId: ctx.state.requestId }, 'a request to the domain service failed');
     },
-    // A warning, so that it is also in the logs of those who keep nothing less.
-    onImport: (report) => log.warn({ audit: 'records.import', ...report }, 'an operator imported records'),
+    onImport: ({ by, ...details }) => note({ action: 'records.import', by, details }),
+    onVeto: ({ by, ...details }) => note({ action: 'proposal.vetoed', by, details }),
   });
   return {
     door,
@@ -163,7 +181,7 @@ export async function openDomain({
     drain: streams.close,
     async close() {
       events.close();
-      await sending.close();
+      await Promise.all([sending.close(), drawer.close()]);
     },
   };
 }
@@ -190,6 +208,22 @@ function readDomainFiles(
   const governance = attempt(() => readGovernance(governanceFile));
   if (keys && governance) return { keys, governance };
   throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
+}
+
+interface ReadFile {
+  readonly action: 'governance.changed' | 'keys.changed';
+  readonly file: string | undefined;
+  readonly digest: string;
+  readonly more?: JsonObject;
+}
+
+// The audit log says when a file that gives rights is another than the last one that was read.
+async function noteChange(audit: Audit, { action, file, digest, more }: ReadFile): Promise<void> {
+  const last = await audit.findLast(action);
+  const before = last?.details.digest ?? null;
+  const isUsual = last === undefined && file === undefined;
+  if (before === digest || isUsual) return;
+  await audit.append({ action, by: 'server', details: { file: file ?? null, before, digest, ...more } });
 }
 
 function readGovernance(file: string | undefined): Governance {

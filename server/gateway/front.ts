@@ -5,8 +5,10 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Middleware } from 'koa';
 import { REFUSALS, Refusal } from '../http/errors.ts';
 import { type Admit, answerAhead, type Exchange, requestId } from '../http/fast-path.ts';
-import type { Recorder } from '../http/middleware/answer-errors.ts';
+import { type Answered, OVERLOADED, type Recorder } from '../http/middleware/answer-errors.ts';
 import type { Owns } from './places.ts';
+
+const NO_ROUTE = 'none';
 
 /** What the server does for all of its doors. */
 export interface Front {
@@ -38,22 +40,22 @@ export function gatewayFront({ admit, cors, record }: Front, behind: Behind): Fr
   const { serve, fail, onFault } = behind;
   const owns = (req: IncomingMessage) => behind.owns(cutPath(req.url!));
 
-  async function enter(exchange: Exchange): Promise<string | undefined> {
+  async function enter(exchange: Exchange): Promise<Pick<Answered, 'route' | 'reason'>> {
     const admitted = await admit(exchange.req);
-    if (admitted.kind === 'admitted') return serve(exchange);
+    if (admitted.kind === 'admitted') return { route: (await serve(exchange)) ?? NO_ROUTE };
     const { seconds } = admitted;
     const words = `${REFUSALS['too-many-requests'].words}. Try again in ${seconds} s`;
     const refusal =
       admitted.kind === 'overloaded' ? new Refusal('unavailable') : new Refusal('too-many-requests', words);
     fail(exchange, refusal, ['Retry-After', String(seconds)]);
-    return undefined;
+    return { route: NO_ROUTE, reason: admitted.kind === 'overloaded' ? OVERLOADED : undefined };
   }
 
   async function answer(exchange: Exchange): Promise<void> {
     const begun = performance.now();
-    const route = (await enter(exchange)) ?? 'none';
+    const entered = await enter(exchange);
     const { req, res, requestId } = exchange;
-    record({ method: req.method!, route, status: res.statusCode, begun, requestId });
+    record({ ...entered, method: req.method!, status: res.statusCode, begun, requestId });
   }
 
   return {

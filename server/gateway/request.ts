@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { TwinlineError } from '../../lib/errors.ts';
 import { type Metadata, type Route, toMetadata, type UnknownTypes } from '../../lib/gateway/index.ts';
+import { withTrace } from '../../lib/http/tracing.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { Refusal } from '../http/errors.ts';
 import type { Service } from './service.ts';
@@ -38,7 +39,7 @@ export async function readRequest(
   return {
     // A body may hold messages of types that have to be learned first.
     message: body?.length ? (await types.make(bind, { deadlineMs })).value : bind(),
-    metadata: forwarded.metadata,
+    metadata: [...forwarded.metadata, ...Object.entries(withTrace<{ readonly [name: string]: string }>({}))],
     deadlineMs,
     isHasty: deadlineMs < settings.deadlineMs,
   };

@@ -1,7 +1,7 @@
 // What the server counts, and the text in which Prometheus reads it. Label values come from our own tables only.
 
 import type { CutReason } from '../http/connections.ts';
-import type { Overload } from '../http/overload.ts';
+import type { Overload } from '../http/overload/watch.ts';
 import type { GatewayRefusal } from '../ussd/gateways.ts';
 import type { StoreHealth } from './health.ts';
 
@@ -70,7 +70,11 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
         ...counter('twinline_http_requests_total', 'Requests of the other routes.', requests),
         ...counter('twinline_errors_total', 'What went wrong inside.', problems),
         ...counter('twinline_refused_total', 'Turned away, by what there was too much of.', refusals),
-        ...counter('twinline_connections_cut_total', 'Connections whose clients did not read.', cuts),
+        ...counter(
+          'twinline_connections_cut_total',
+          'Connections whose clients did not read, or sent a body too slowly.',
+          cuts,
+        ),
         ...gauge('twinline_store_up', '1 while a store answers, 0 while it is away.', storesUp(stores)),
         ...others.flatMap((lines) => lines()),
         ...gauge('twinline_requests_in_flight', 'Requests being worked on.', overload.inFlight),
@@ -137,12 +141,21 @@ export function createDurations(): Durations {
   };
 }
 
-/** Lines of a histogram, in seconds. */
-export function histogram(name: string, help: string, seen: Pick<Durations, 'buckets' | 'totalMs'>): string[] {
+type Seen = Pick<Durations, 'buckets' | 'totalMs'>;
+
+/** Lines of a histogram, in seconds: of one, or of several by their labels. */
+export function histogram(name: string, help: string, seen: Seen | ReadonlyMap<string, Seen>): string[] {
+  const all = seen instanceof Map ? [...(seen as ReadonlyMap<string, Seen>)] : [['', seen as Seen] as const];
+  return [...heading(name, help, 'histogram'), ...all.flatMap(([labels, one]) => bucketLines(name, labels, one))];
+}
+
+function bucketLines(name: string, labels: string, { buckets, totalMs }: Seen): string[] {
   let sum = 0;
-  const lines = seen.buckets.map((value, at) => {
+  const before = labels && `${labels},`;
+  const lines = buckets.map((value, at) => {
     sum += value;
-    return `${name}_bucket{le="${at < BUCKETS_MS.length ? BUCKETS_MS[at]! / 1e3 : '+Inf'}"} ${sum}`;
+    return `${name}_bucket{${before}le="${at < BUCKETS_MS.length ? BUCKETS_MS[at]! / 1e3 : '+Inf'}"} ${sum}`;
   });
-  return [...heading(name, help, 'histogram'), ...lines, `${name}_sum ${seen.totalMs / 1e3}`, `${name}_count ${sum}`];
+  const own = labels && `{${labels}}`;
+  return [...lines, `${name}_sum${own} ${totalMs / 1e3}`, `${name}_count${own} ${sum}`];
 }

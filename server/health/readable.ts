@@ -12,6 +12,8 @@ const LEVELS: readonly { readonly least: number; readonly sign: string; readonly
   { least: 0, sign: ' ', paint: pc.dim },
 ];
 
+type Fields = { readonly [field: string]: unknown };
+
 interface Line {
   readonly level: number;
   /** Milliseconds since 1970. */
@@ -38,8 +40,9 @@ export function readableLine(json: string): string {
   return `${[head, ...rest.map(paintDifference)].join('\n')}\n`;
 }
 
-// Of a request that was answered.
-function describeRequest({ method, route, status, ms }: { readonly [field: string]: unknown }): string | undefined {
+// Of a request that was answered, or of a turn of a phone.
+function describeRequest({ method, route, status, ms, turn, from, to, outcome }: Fields): string | undefined {
+  if (turn !== undefined) return `${turn} ${from ?? 'dial'} → ${to}${outcome === 'end' ? ', end' : ''} ${ms} ms`;
   return method === undefined || status === undefined ? undefined : `${method} ${route} ${status} ${ms} ms`;
 }
 

@@ -1,5 +1,6 @@
 // The routes of liveness, readiness and health, for orchestrators, load balancers and people.
 
+import type { Context } from 'koa';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
 import type { Config } from '../config/config.ts';
@@ -9,6 +10,8 @@ import type { Health } from './health.ts';
 
 export interface HealthDeps extends Pick<Config, 'environment'> {
   readonly health: Health;
+  /** Answers `GET /` with a page where the client would rather have one; resolves to whether it did. */
+  readonly sendHome: (ctx: Context) => Promise<boolean>;
 }
 
 const TIME: Schema = { type: 'string', format: 'date-time' };
@@ -46,18 +49,22 @@ export const HEALTH_ROUTES: RouteGroup<HealthDeps> = {
       answers: {
         200: {
           description: 'It is',
-          types: json(
-            record('A sign of life', {
-              status: { const: 'ok' },
-              message: { type: 'string' },
-              environment: ENVIRONMENT,
-              timestamp: TIME,
-            }),
-          ),
+          types: {
+            ...json(
+              record('A sign of life', {
+                status: { const: 'ok' },
+                message: { type: 'string' },
+                environment: ENVIRONMENT,
+                timestamp: TIME,
+              }),
+            ),
+            'text/html': { type: 'string' },
+          },
         },
         429: PLAIN_ANSWERS[429],
       },
-      handle: (ctx, { environment }) => {
+      handle: async (ctx, { environment, sendHome }) => {
+        if (await sendHome(ctx)) return;
         const timestamp = new Date().toISOString();
         ctx.body = { status: 'ok', message: 'Twinline is running', environment, timestamp };
       },

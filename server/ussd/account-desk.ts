@@ -1,9 +1,9 @@
-// What operators can do for a caller: see how a phone number stands, and take away a lock. Each unlocking is in the log.
+// What operators can do for a caller: see how a phone number stands, and take away a lock. Each unlocking is in the audit log.
 
 import type { Accounts, Standing } from '../../lib/account/account.ts';
 import { readPhone } from '../../lib/account/services.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import type { Log } from '../health/log.ts';
+import type { Audit } from '../audit/audit.ts';
 
 /** How a phone number stands; times in ISO 8601. */
 export interface AccountReport {
@@ -38,10 +38,10 @@ export interface AccountDeskOptions {
   readonly accounts: Pick<Accounts, 'standing' | 'unlock'>;
   /** Stands for a phone number where the number itself must not be written. */
   readonly alias: (phone: string) => string;
-  readonly log: Pick<Log, 'warn'>;
+  readonly audit: Audit;
 }
 
-export function accountDesk({ accounts, alias, log }: AccountDeskOptions): AccountDesk {
+export function accountDesk({ accounts, alias, audit }: AccountDeskOptions): AccountDesk {
   const read = (given: unknown): string => {
     const phone = typeof given === 'string' ? readPhone(given) : undefined;
     if (phone !== undefined) return phone;
@@ -54,9 +54,8 @@ export function accountDesk({ accounts, alias, log }: AccountDeskOptions): Accou
       const { unlocked, before } = await accounts.unlock(phone, by);
       const { state, failuresInWindow, locks } = before;
       const registered = before.customerId !== null;
-      const what = { audit: 'account.unlock', by, phone: alias(phone), registered, unlocked };
-      // A warning, so that it is also in the logs of those who keep nothing less.
-      log.warn({ ...what, before: { state, failuresInWindow, locks } }, 'an operator unlocked an account');
+      const details = { phone: alias(phone), registered, unlocked, before: { state, failuresInWindow, locks } };
+      await audit.append({ action: 'account.unlock', by, details });
       return { registered, unlocked, before: describeStanding(before) };
     },
   };

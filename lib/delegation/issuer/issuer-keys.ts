@@ -5,7 +5,7 @@ import { base58btc, DID } from '@ucanto/core';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { type Exchange, httpExchange } from '../../http/client.ts';
+import { type Exchange, httpExchange, type SenderOptions } from '../../http/client.ts';
 import { guardedLookup, parseHosts, type Resolve, systemResolve } from '../../http/hosts.ts';
 import { DELEGATION_LIMITS } from '../limits.ts';
 import { didMethod, issuerKey } from '../proof/principal.ts';
@@ -103,7 +103,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null;
 }
 
-export interface DidWebOptions {
+export interface DidWebOptions extends Pick<SenderOptions, 'lookup' | 'ca'> {
   /** Sends the request; for tests. */
   readonly exchange?: Exchange;
   /** All addresses of a host; for tests. Every one must be public, or nothing is asked. */
@@ -117,8 +117,8 @@ const HOST = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z
 
 /** Finds keys by did:web over HTTPS. Throws ERR_CONFIG for hosts that are none; rejects with ERR_SERVICE or ERR_TIMEOUT when the document cannot be had or used. */
 export function didWebKeys(options: DidWebOptions = {}): ResolveKeys {
-  const { exchange = httpExchange(), resolve = systemResolve, hosts } = options;
-  const lookup = guardedLookup(resolve, 'public');
+  const { exchange = httpExchange(options), resolve = systemResolve, hosts } = options;
+  const { lookup = guardedLookup(resolve, 'public') } = options;
   const isListed = hosts && parseHosts(hosts);
   return async (did, signal) => {
     const url = didWebUrl(did);

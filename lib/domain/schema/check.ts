@@ -1,12 +1,12 @@
 // Validates bodies against their JSON Schemas: every error at once, in words, by field. Also the keyword `uniqueItems` in linear time.
 
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
+import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Detail } from '../../errors.ts';
 import { isPublicUrl } from '../../http/hosts.ts';
 import { Identities } from '../../json/compare.ts';
 import { escapeStep } from '../../json/patch.ts';
+import { requireAjv2020, requireAjvFormats } from '../../packages.ts';
 import { isObject } from '../../shape.ts';
 import type { Json } from '../../store/store.ts';
 import { isDid, isFragmentOrUri, isReference, isUri } from '../did/did.ts';
@@ -52,9 +52,11 @@ function placesOfOwnType(errors: readonly ErrorObject[]): Set<string> {
   return places;
 }
 
+let ajv: Ajv2020 | undefined;
 const compiled = new WeakMap<object, ValidateFunction>();
 
 function compile(schema: object): ValidateFunction {
+  ajv ??= makeAjv();
   const validate = compiled.get(schema) ?? ajv.compile(schema);
   compiled.set(schema, validate);
   return validate;
@@ -160,12 +162,16 @@ export function replaceUniqueItems(ajv: Ajv2020): void {
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', errors: true, validate });
 }
 
-const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: true });
-formats.default(ajv, ['date-time', 'json-pointer']);
-replaceUniqueItems(ajv);
-ajv.addFormat('did', isDid);
-ajv.addFormat('did-reference', isReference);
-ajv.addFormat('alias', isUri);
-ajv.addFormat('fragment-or-uri', isFragmentOrUri);
-// `{id}` stands for the DID of the twin.
-ajv.addFormat('safe-url', (text) => isUri(text.replaceAll('{id}', 'did:ixo:id')) && isPublicUrl(text));
+function makeAjv(): Ajv2020 {
+  const { Ajv2020 } = requireAjv2020();
+  const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: true });
+  requireAjvFormats().default(ajv, ['date-time', 'json-pointer']);
+  replaceUniqueItems(ajv);
+  ajv.addFormat('did', isDid);
+  ajv.addFormat('did-reference', isReference);
+  ajv.addFormat('alias', isUri);
+  ajv.addFormat('fragment-or-uri', isFragmentOrUri);
+  // `{id}` stands for the DID of the twin.
+  ajv.addFormat('safe-url', (text) => isUri(text.replaceAll('{id}', 'did:ixo:id')) && isPublicUrl(text));
+  return ajv;
+}

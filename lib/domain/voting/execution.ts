@@ -12,7 +12,7 @@ import { type DomainEvent, replaceJournaled, stamp } from '../feed/journal.ts';
 import { DOMAIN } from '../kinds.ts';
 import { materialHash } from '../twin/change.ts';
 import type { Status, StoredDomain } from '../twin/record.ts';
-import type { Proposal, ProposalKind } from './proposal.ts';
+import { PROPOSAL_KINDS, type Proposal, type ProposalKind } from './proposal.ts';
 
 /** What a domain keeps in `verification`. */
 export type Verification = {
@@ -88,9 +88,20 @@ export function mayBecome(kind: ProposalKind, body: StoredDomain): Status | unde
 /** Does on the domain what one of the machine's calls does, for a call without an answer. */
 export type NoteOnDomain = (call: string, proposal: Proposal) => Promise<void>;
 
+/** A proposal that has given its domain a new status. */
+export interface Executed {
+  readonly proposal: string;
+  readonly kind: ProposalKind;
+  /** DID of the domain. */
+  readonly subject: string;
+  readonly status: Status;
+}
+
 export interface ExecutionDeps {
   readonly documents: DocumentStore;
   readonly clock: Pick<Clock, 'now'>;
+  /** Called once the new status is stored, by the process that has stored it. */
+  readonly onExecuted?: ((executed: Executed) => void) | undefined;
 }
 
 interface Change {
@@ -203,20 +214,27 @@ function service(deps: ExecutionDeps, decide: Decide): Noting {
     // A deadline has its own time, however late it is met. Calls of earlier versions do not say.
     const { subject, at = deps.clock.now(), ...about } = input as Input;
     let unchanged: Unchanged = {};
+    let executed: Executed | undefined;
     const change = (body: StoredDomain | undefined) => {
       if (!body) {
         unchanged = { changed: 'domain-deactivated' };
         return undefined;
       }
       const answer = decide({ ...(about as unknown as Omit<About, 'id'>), id: session.id }, body);
-      if (answer.status !== undefined) return changedDomain(body, { ...answer, at });
-      unchanged = answer;
-      return undefined;
+      if (answer.status === undefined) {
+        unchanged = answer;
+        return undefined;
+      }
+      const kind = PROPOSAL_KINDS.find((one) => one === answer.action);
+      executed = kind && { proposal: session.id, kind, subject, status: answer.status };
+      return changedDomain(body, { ...answer, at });
     };
     const result = await update<StoredDomain>(deps.documents, DOMAIN, subject, change, {
       replace: (old, body) => replaceJournaled(deps.documents, { kind: DOMAIN, old, body }),
     });
-    return result.kind === 'updated' ? {} : (unchanged as Json);
+    if (result.kind !== 'updated') return unchanged as Json;
+    if (executed) deps.onExecuted?.(executed);
+    return {};
   };
 }
 

@@ -116,8 +116,8 @@ export function parseFraction(text: string): Fraction | undefined {
     return { over: BigInt(whole + places), under: 10n ** BigInt(places.length) };
   }
   const [, over, under] = QUOTIENT.exec(text) ?? [];
-  if (over === undefined || under === undefined || BigInt(under) === 0n) return undefined;
-  return { over: BigInt(over), under: BigInt(under) };
+  if (under === undefined || BigInt(under) === 0n) return undefined;
+  return { over: BigInt(over!), under: BigInt(under) };
 }
 
 /** Whether `part` is at least this fraction of `whole`. */

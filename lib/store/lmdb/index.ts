@@ -5,6 +5,7 @@
 
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { getLastVersion } from 'lmdb';
+import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
@@ -55,7 +56,7 @@ const PLACES_CACHED = 50_000;
 export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): SnapshotStore {
   const { gate, root, sessions, places, timers } = openTables(path);
   // A place is never used for a second session, so one that was remembered is right or empty.
-  const remembered = new Map<string, string>();
+  const remembered = new LRUCache<string, string>({ max: PLACES_CACHED });
   const hold = writeHold(path);
   const guarded = guardFor(path);
   let closed = false;
@@ -76,7 +77,6 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     if (entry) return entry;
     const place = places.get(key);
     if (place === undefined) return undefined;
-    if (remembered.size >= PLACES_CACHED) remembered.clear();
     remembered.set(key, place);
     return readAt(place);
   }

@@ -31,7 +31,8 @@ export interface BulkDeps {
   readonly settleVotes: SettleVotes;
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
   /** Told of records that an operator has brought with their statuses, which nobody here has voted on. */
-  readonly onImport: (report: ImportReport) => void;
+  /** Resolves once it is noted. */
+  readonly onImport: (report: ImportReport) => Promise<void>;
 }
 
 export interface ImportReport {
@@ -149,7 +150,7 @@ async function* answerRows(
     if (!ctx.req.destroyed) onFault(error, ctx);
     throw error;
   } finally {
-    if (records && !isDry(ctx)) onImport({ tenant: caller.tenant, by: caller.principal, records, verified });
+    if (records && !isDry(ctx)) await onImport({ tenant: caller.tenant, by: caller.principal, records, verified });
     feed.nudge();
   }
 }

@@ -1,8 +1,11 @@
-// GET /v1/limits: how large things may be.
+// GET /v1/limits: how large things may be; GET /v1/whoami: for whom a key stands.
 
+import { ROLES } from '../../../lib/domain/caller.ts';
+import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
+import { readCaller } from '../api-keys.ts';
 import { domainGroup, JSON_TYPE } from '../requests.ts';
 
 const ALL = { ...LIMITS, ...SERVER_LIMITS } as const;
@@ -33,8 +36,30 @@ const NAMES = [
 /** The limits that clients meet. */
 export const LIMIT_ROUTES: RouteGroup<object> = domainGroup({
   tag: 'Limits',
-  description: 'How large things may be.',
+  description: 'How large things may be, and for whom a key stands.',
   routes: [
+    {
+      method: 'GET',
+      path: '/v1/whoami',
+      id: 'whoAmI',
+      summary: 'For whom this key stands, and what it may do',
+      answers: {
+        200: {
+          description: 'Who asks',
+          types: {
+            [JSON_TYPE]: record('A caller', {
+              principal: { type: 'string', description: 'A DID' },
+              roles: { type: 'array', items: { enum: ROLES } },
+              tenant: { type: 'string' },
+            }),
+          },
+        },
+      },
+      handle: (ctx) => {
+        const { principal, roles, tenant } = readCaller(ctx);
+        ctx.body = { principal, roles: [...roles].sort(), tenant };
+      },
+    },
     {
       method: 'GET',
       path: '/v1/limits',

@@ -13,7 +13,8 @@ import {
 } from '../../../lib/domain/schema/vote-answers.ts';
 import { type Governance, governanceView } from '../../../lib/domain/voting/governance.ts';
 import type { Route, RouteGroup } from '../../http/route-table.ts';
-import { type ProposalPages, prefersHtml } from '../../web/proposal/routes.ts';
+import { prefersHtml } from '../../web/kit/frame.ts';
+import type { ProposalPages } from '../../web/proposal/routes.ts';
 import { answerOnce, answerPage, linkedProposal, proposalHeaders, spareKnown } from '../answers.ts';
 import { readCaller } from '../api-keys.ts';
 import {
@@ -36,6 +37,8 @@ import { PROPOSAL_PAGE, SUBJECT_SCHEMAS, type SubjectDeps, subjectRoutes } from 
 export interface ProposalDeps extends SubjectDeps {
   readonly governance: Governance;
   readonly pages: ProposalPages;
+  /** Called once a proposal was stopped. */
+  readonly onVeto: (veto: { readonly proposal: string; readonly by: string }) => Promise<void>;
 }
 
 const BALLOT_PAGE = page(BALLOT, 'A page of ballots, the newest first');
@@ -202,11 +205,13 @@ function action(name: 'withdraw' | 'veto' | 'execute', summary: string, descript
       ...(name === 'withdraw' ? (['not-proposer'] as const) : []),
       ...ONCE_PROBLEMS,
     ],
-    handle: async (ctx, { verification, idempotency }) => {
-      const act = await verification.permit(readCaller(ctx), { id: ctx.params.id!, action: name });
+    handle: async (ctx, { verification, idempotency, onVeto }) => {
+      const caller = readCaller(ctx);
+      const act = await verification.permit(caller, { id: ctx.params.id!, action: name });
       const body = await readBody(ctx, { optional: true });
       await answerOnce(ctx, { idempotency, body }, async () => {
         const proposal = await act({ body: body.value, key: idempotencyKey(ctx) });
+        if (name === 'veto') await onVeto({ proposal: proposal.id, by: caller.principal });
         return { status: 200, headers: proposalHeaders(proposal), body: linkedProposal(proposal) };
       });
     },

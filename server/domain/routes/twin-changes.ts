@@ -5,12 +5,15 @@ import type { Idempotency } from '../../../lib/domain/idempotency.ts';
 import type { Registry } from '../../../lib/domain/registry.ts';
 import { CHANGED_TWIN, TRANSFER } from '../../../lib/domain/schema/bodies.ts';
 import { DOMAIN_ANSWER, JSON_PATCH } from '../../../lib/domain/schema/twin-answers.ts';
+import type { Graph } from '../../../lib/domain/twin/graph.ts';
 import type { Route } from '../../http/route-table.ts';
 import { answerTwin } from '../answers.ts';
 import { readCaller } from '../api-keys.ts';
 import { IF_MATCH, JSON_TYPE, readBody, readIfMatch, readPatch, requireIfMatch } from '../requests.ts';
 
 export interface TwinDeps {
+  /** The twins around one as SVG. */
+  readonly drawGraph: (graph: Graph) => Promise<string>;
   readonly registry: Registry;
   readonly idempotency: Idempotency;
   readonly clock: Clock;

@@ -178,12 +178,19 @@ function routesAt(path: string, Noun: 'Domain' | 'Entity'): Route<TwinDeps>[] {
       id: `get${Noun}Graph`,
       summary: 'The twins around it',
       query: AROUND,
-      answers: { 200: { description: 'The graph', types: { [JSON_TYPE]: GRAPH_ANSWER } } },
+      answers: { 200: { description: 'The graph', types: { [JSON_TYPE]: GRAPH_ANSWER, 'image/svg+xml': TEXT } } },
       problems: ['bad-request', 'not-found', 'gone'],
-      handle: async (ctx, { registry }) => {
+      handle: async (ctx, { registry, drawGraph }) => {
         const { rel: relation, ...around } = readQuery(ctx, AROUND);
         const query = { did: ctx.params.did!, ...around, ...(relation !== undefined && { relation }) };
-        ctx.body = await registry.graph(readCaller(ctx), query);
+        const graph = await registry.graph(readCaller(ctx), query);
+        ctx.vary('Accept');
+        if (ctx.accepts(JSON_TYPE, 'image/svg+xml') !== 'image/svg+xml') {
+          ctx.body = graph;
+          return;
+        }
+        ctx.type = 'image/svg+xml';
+        ctx.body = await drawGraph(graph);
       },
     },
   ];

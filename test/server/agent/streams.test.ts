@@ -117,6 +117,9 @@ test('one user may have so many streams at a time, and another has room', () =>
     const theirs = await readEvents(`${server.url}/messages/${sessionId}`, stranger, message);
     assert.is(theirs.status, 200);
     for (const reading of [first, ...open, one, theirs]) await reading.close();
+    // The server would wait for runs that go on.
+    for (const [who, id] of [[headers, session] as const, [stranger, sessionId] as const])
+      await server.ask('/messages/abort', { method: 'POST', headers: who, body: JSON.stringify({ sessionId: id }) });
   }));
 
 test.run();

@@ -149,6 +149,7 @@ const ROWS: { readonly [route: string]: Row } = {
   'GET /v1/export': { right: 'operator', status: 200, not: ['owner', 'role-missing'], to: async () => ({}) },
   'GET /v1/governance/config': { right: 'rep', status: 200, free: true, to: async () => ({}) },
   'GET /v1/limits': { right: 'rep', status: 200, free: true, to: async () => ({}) },
+  'GET /v1/whoami': { right: 'rep', status: 200, free: true, to: async () => ({}) },
   'GET /v1/domains/:did/card': { right: 'rep', status: 200, free: true, to: to(domain) },
   'GET /v1/status/:list': {
     right: 'rep',

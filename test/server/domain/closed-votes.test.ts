@@ -14,6 +14,7 @@ import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { type DomainService, openDomain } from '../../../server/domain/open.ts';
 import { createLog } from '../../../server/health/log.ts';
+import { memoryAudit } from '../support/audit.ts';
 import { ask as askUrl } from '../support/serve.ts';
 import { type Ask, asker, created, files, PROTOCOL, path, type View, view, YES } from './place.ts';
 
@@ -40,6 +41,7 @@ test.before(async () => {
     publicUrl: undefined,
     keyring: parseKeyring(config!.pinKeys),
     production: false,
+    audit: await memoryAudit(clock),
     log: createLog({ logLevel: 'error' }),
     onProblem: () => faults.push('a problem'),
   });

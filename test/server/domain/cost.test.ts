@@ -191,7 +191,7 @@ const READS: { readonly [route: string]: Name } = {
       ]),
       ...['GET /v1/protocols', 'GET /v1/protocols/:did', 'GET /v1/proposals', 'GET /v1/proposals/:id'],
       ...['GET /v1/proposals/:id/votes', 'GET /v1/proposals/:id/page-link', 'GET /v1/governance/config'],
-      ...['GET /v1/limits', 'GET /v1/domains/:did/card', 'GET /v1/status/:list'],
+      ...['GET /v1/limits', 'GET /v1/whoami', 'GET /v1/domains/:did/card', 'GET /v1/status/:list'],
       ...['GET /1.0/identifiers/:did', 'POST /1.0/identifiers/:did'],
     ].map((route) => [route, 'owner' as const]),
   ),

@@ -15,6 +15,7 @@ import type { DocumentStore } from '../../../lib/store/store.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { type DomainService, openDomain } from '../../../server/domain/open.ts';
 import { createLog } from '../../../server/health/log.ts';
+import { memoryAudit } from '../support/audit.ts';
 import { type Answer, ask as askUrl } from '../support/serve.ts';
 import { type Ask, asker, created, files, PROTOCOL, path, type View, YES } from './place.ts';
 
@@ -55,6 +56,7 @@ test.before(async () => {
     publicUrl: undefined,
     keyring: parseKeyring(config!.pinKeys),
     production: false,
+    audit: await memoryAudit(clock),
     log: createLog({ logLevel: 'error' }),
     onProblem: () => {},
   });

@@ -25,6 +25,14 @@ test('a line says how bad it is, what it is, and the fields behind it', () => {
     show({ level: 30, method: 'POST', route: '/api/ussd', status: 200, ms: 3, requestId: 'x' }),
     '· POST /api/ussd 200 3 ms\n',
   );
+  assert.is(
+    show({ level: 30, turn: 'main@1', caller: 'x', from: null, to: 'home', outcome: 'continue', ms: 3 }),
+    '· main@1 dial → home 3 ms\n',
+  );
+  assert.is(
+    show({ level: 30, turn: 'main@1', caller: 'x', from: 'home', to: 'bye', outcome: 'end', ms: 3 }),
+    '· main@1 home → bye, end 3 ms\n',
+  );
   assert.is(show({ level: 20, msg: 'small', list: [1] }), '  small list=[1]\n');
 });
 

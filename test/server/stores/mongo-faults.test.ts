@@ -1,5 +1,5 @@
-// Whatever happens to MongoDB under a running server: PIN checks fail closed and in time, no guess is free, readiness
-// names the store, and when it is over callers log in again without a restart.
+// Words of MongoDB about PIN checks that are lost: checks fail closed and in time, and no guess is free. All other faults are
+// played in test/server/faults.
 
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -9,11 +9,11 @@ import { MongoClient } from 'mongodb';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ACCOUNT_LIMITS } from '../../../lib/account/limits.ts';
-import { type Fault, type FaultProxy, faultProxy, PASS } from '../../support/fault-proxy.ts';
+import { type FaultProxy, faultProxy, PASS } from '../../support/fault-proxy.ts';
 import { type MongoServer, startMongo } from '../../support/mongo-server.ts';
 import { withFolder } from '../../support/process.ts';
 import { LOGIN, pastWaiting } from '../support/login.ts';
-import { atOnce, json, type Served, withServer } from '../support/serve.ts';
+import { json, type Served, withServer } from '../support/serve.ts';
 
 const test = suite('MongoDB faults', { timeoutMs: 120_000 });
 
@@ -104,36 +104,6 @@ async function readyAgain(server: Served): Promise<void> {
 
 // What a caller may hear while a PIN cannot be checked; and nobody is let in, nor told whether it was right.
 const NOT_CHECKED = /^(END Trouble|CON Please wait\.\n1\. Continue|END Service temporarily unavailable\..*)$/;
-
-const AWAY: readonly [string, Fault][] = [
-  ['refused', { kind: 'refuse' }],
-  ['frozen', { kind: 'freeze' }],
-  ['slow', { kind: 'latency', ms: 1_500 }],
-  ['reset', { kind: 'reset' }],
-];
-
-for (const [name, fault] of AWAY)
-  test(`MongoDB ${name}: no PIN is checked, callers hear it in time, readiness says so; afterwards they log in`, () =>
-    withAccount(async ({ server, login, outcome }) => {
-      assert.is(await outcome(PIN), 'END In');
-      await proxy.set(fault);
-      for (const { text, ms } of await Promise.all([login(PIN), login(WRONG)])) {
-        assert.match(text, NOT_CHECKED);
-        assert.ok(ms < DEADLINE_MS + GRACE_MS, `${ms} ms`);
-      }
-      const ready = await atOnce(() => server.ask('/readyz'));
-      assert.is(ready.status, 503);
-      const { stores } = ready.json() as { stores: { keeps: string; kind: string; away: string }[] };
-      assert.equal(
-        stores.map(({ keeps, kind }) => `${keeps} ${kind}`),
-        ['documents mongo'],
-      );
-      assert.not.match(ready.text, /127\.0\.0\.1/);
-      assert.is((await server.ask('/health')).status, 200);
-      await proxy.set(PASS);
-      await readyAgain(server);
-      assert.is(await outcome(PIN), 'END In');
-    }));
 
 const WRITES = /update[^a-z]/;
 

@@ -1,5 +1,5 @@
-// Whatever happens to Redis under a running server: callers hear it in time, health names it, and when it is over the
-// dialogue goes on, every turn applied once.
+// What happens to Redis under a running server and is no fault of the network (test/server/faults): the process stopped or
+// killed, many callers at once, PIN checks whose words are lost.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ACCOUNT_LIMITS } from '../../../lib/account/limits.ts';
-import { type Fault, type FaultProxy, faultProxy, PASS } from '../../support/fault-proxy.ts';
+import { type FaultProxy, faultProxy, PASS } from '../../support/fault-proxy.ts';
 import { withFolder } from '../../support/process.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
 import { LOGIN, pastWaiting } from '../support/login.ts';
@@ -121,53 +121,8 @@ async function isToldAway(server: Served): Promise<void> {
   assert.is((health.json() as { database: string }).database, 'disconnected');
 }
 
-const AWAY: readonly [string, Fault][] = [
-  ['refused', { kind: 'refuse' }],
-  ['frozen', { kind: 'freeze' }],
-  ['slow', { kind: 'latency', ms: 500 }],
-  ['reset', { kind: 'reset' }],
-];
-
-for (const [name, fault] of AWAY)
-  test(`Redis ${name}: END in time, readiness says so, and afterwards the dialogue goes on`, () =>
-    withCounter(async (server) => {
-      const id = `fault-${name}`;
-      assert.is((await turn(server, id, '')).text, screen(0));
-      assert.is((await turn(server, id, '1')).text, screen(1));
-      await proxy.set(fault);
-      const answers = await Promise.all([turn(server, id, '1*1'), turn(server, `${id}-new`, '')]);
-      for (const { status, text, ms } of answers) {
-        assert.equal([status, text], [200, UNAVAILABLE]);
-        assert.ok(ms < DEADLINE_MS + GRACE_MS, `${ms} ms`);
-      }
-      await isToldAway(server);
-      assert.is((await server.ask('/livez')).status, 200);
-      await proxy.set(PASS);
-      await readyAgain(server);
-      assert.is((await turn(server, id, '1*1')).text, screen(2), 'the turn that failed, asked again');
-      assert.is((await turn(server, id, '1*1')).text, screen(2), 'and once more');
-      assert.is((await turn(server, id, '1*1*1')).text, screen(3));
-      assert.is((await turn(server, `${id}-new`, '')).text, screen(0));
-    }));
-
 // What is written of this session, and nothing else that is said to Redis.
 const commitOf = (id: string) => new RegExp(`evalsha[\\s\\S]*${id}`, 'i');
-
-for (const after of ['close', 'stall'] as const)
-  test(`Redis stores a turn and its word is lost (${after}): END in time, and the retry gets the answer of the stored turn`, () =>
-    withCounter(async (server) => {
-      const id = `lost-${after}`;
-      assert.is((await turn(server, id, '')).text, screen(0));
-      await proxy.set({ kind: 'lose-reply', to: commitOf(id), after });
-      const { status, text, ms } = await turn(server, id, '1');
-      assert.equal([status, text], [200, UNAVAILABLE]);
-      assert.ok(ms < DEADLINE_MS + GRACE_MS, `${ms} ms`);
-      assert.ok(proxy.lost > 0, 'it was stored');
-      await proxy.set(PASS);
-      const retries = await Promise.all([1, 2, 3].map(() => turnAgain(server, id, '1')));
-      for (const retry of retries) assert.is(retry, screen(1));
-      assert.is((await turn(server, id, '1*1')).text, screen(2));
-    }));
 
 test('Redis stopped by SIGSTOP and killed by kill -9: the dialogue goes on where it was', () =>
   withCounter(async (server) => {

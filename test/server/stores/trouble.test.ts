@@ -1,4 +1,4 @@
-// A store that freezes, refuses or comes back: callers hear it in time, and health tells it at once.
+// A store that refuses, in words that go nowhere outside; what the status of trouble is; what health asks of a store.
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,13 +12,12 @@ const test = suite('store trouble');
 
 const UNAVAILABLE = 'END Service temporarily unavailable. Please try again later.';
 
-type State = 'well' | 'frozen' | 'refusing';
+type State = 'well' | 'refusing';
 
 /** Stores whose snapshots do as they are told. */
 function moody(state: () => State): (stores: Stores) => Stores {
   const mood = <A extends unknown[], R>(work: (...args: A) => R) =>
     (async (...args: A) => {
-      while (state() === 'frozen') await new Promise((resolve) => setTimeout(resolve, 10));
       if (state() === 'refusing') throw new TwinlineError('ERR_STORE', 'The disk of canary is full.');
       return work(...args);
     }) as never;
@@ -45,40 +44,6 @@ const healthOf = async (server: Served) => {
   const { status, database } = answer.json() as { status: string; database: string };
   return { code: answer.status, status, database, ms };
 };
-
-test('a frozen store: END within the deadline, /health at once, /livez well, and all is well when it thaws', async () => {
-  let state: State = 'well';
-  const env = { USSD_TURN_DEADLINE_MS: '400' };
-  await withServer({ env, stores: moody(() => state) }, async (server) => {
-    assert.match(await server.ussd(DIAL), /^CON /);
-    state = 'frozen';
-    const [text, ms] = await timed(server.ussd({ ...DIAL, sessionId: 's2' }));
-    assert.is(text, UNAVAILABLE);
-    assert.ok(ms > 350 && ms < 650, `${ms} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    const health = await healthOf(server);
-    assert.equal([health.code, health.status, health.database], [200, 'degraded', 'disconnected']);
-    assert.ok(health.ms < 100, `${health.ms} ms`);
-    assert.is((await server.ask('/livez')).status, 200);
-    const ready = await server.ask('/readyz');
-    const away = { keeps: 'sessions', kind: 'memory', away: 'no-answer' };
-    assert.equal([ready.status, ready.json()], [503, { status: 'store-away', stores: [away] }]);
-    const { text: metrics } = await server.ask('/metrics');
-    assert.match(metrics, /^twinline_store_up\{store="sessions",kind="memory"\} 0$/m);
-    assert.match(metrics, /^twinline_store_up\{store="documents",kind="memory"\} 1$/m);
-    state = 'well';
-    assert.match(await server.ussd({ ...DIAL, sessionId: 's3' }), /^CON /);
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
-    assert.is((await healthOf(server)).database, 'connected');
-    assert.is((await server.ask('/readyz')).status, 200);
-    const told = server.logged.filter(({ keeps }) => keeps === 'sessions').map(({ level, msg }) => [level, msg]);
-    const [ERROR, INFO] = [50, 30];
-    assert.equal(told, [
-      [ERROR, 'a store is away'],
-      [INFO, 'a store is back'],
-    ]);
-  });
-});
 
 test('a store that refuses: END at once, its words nowhere outside, and the turn can be taken later', async () => {
   let state: State = 'well';

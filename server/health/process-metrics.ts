@@ -1,0 +1,77 @@
+// The process and its place as metrics: which build it is, memory, the disk, and how much of what is stored waits.
+
+import { statfs } from 'node:fs/promises';
+import { IN_MEMORY } from '../config/data-dir.ts';
+import { gauge } from './metrics.ts';
+
+export interface ProcessMetrics {
+  /** What is known now; what takes longer to find out is renewed behind it. */
+  metrics(): readonly string[];
+}
+
+/** Milliseconds between two looks at what takes longer. */
+const RENEW_MS = 30_000;
+/** Sessions that are counted at most. */
+export const SESSIONS_COUNTED = 10_000;
+
+/** How much of what is stored is alive or waits. */
+export interface StoredCounts {
+  /** Living sessions of phones, counted up to SESSIONS_COUNTED. */
+  readonly sessions: number;
+  /** Proposals that are not decided. */
+  readonly proposals: number;
+  /** Webhooks that have something to deliver or are being tried again. */
+  readonly deliveries: number;
+  /** Events that could not be delivered, until they expire. */
+  readonly deadLetters: number;
+  /** Messages to the agent that are being answered or stand in line. */
+  readonly runs: number;
+}
+
+export interface ProcessMetricsOptions {
+  readonly version: string;
+  readonly dataDir: string;
+  readonly countStored: () => Promise<StoredCounts>;
+}
+
+export function processMetrics({ version, dataDir, countStored }: ProcessMetricsOptions): ProcessMetrics {
+  let free: number | undefined;
+  let stored: StoredCounts | undefined;
+  let renewedAt = Number.NEGATIVE_INFINITY;
+
+  async function renew(): Promise<void> {
+    free = dataDir === IN_MEMORY ? undefined : await statfs(dataDir).then(({ bavail, bsize }) => bavail * bsize);
+    stored = await countStored();
+  }
+
+  return {
+    metrics() {
+      if (performance.now() - renewedAt >= RENEW_MS) {
+        renewedAt = performance.now();
+        // A store that is away has its own gauge; the last count stands until it is back.
+        renew().catch(() => {});
+      }
+      const { heapUsed, heapTotal, external } = process.memoryUsage();
+      const build = new Map([[`version="${version}",node="${process.versions.node}"`, 1]]);
+      return [
+        ...gauge('twinline_build_info', '1, with what runs.', build),
+        ...gauge('process_start_time_seconds', 'Since 1970.', Math.round(performance.timeOrigin) / 1e3),
+        ...gauge('nodejs_heap_size_used_bytes', 'Heap in use.', heapUsed),
+        ...gauge('nodejs_heap_size_total_bytes', 'Heap.', heapTotal),
+        ...gauge('nodejs_external_memory_bytes', 'Memory of buffers and of native code.', external),
+        ...(free === undefined ? [] : gauge('twinline_disk_free_bytes', 'Free for DATA_DIR.', free)),
+        ...(stored ? storedLines(stored) : []),
+      ];
+    },
+  };
+}
+
+function storedLines({ sessions, proposals, deliveries, deadLetters, runs }: StoredCounts): string[] {
+  return [
+    ...gauge('twinline_ussd_sessions', 'Living sessions of phones, counted up to 10,000.', sessions),
+    ...gauge('twinline_proposals_open', 'Proposals that are not decided.', proposals),
+    ...gauge('twinline_webhooks_waiting', 'Webhooks that deliver, or try again.', deliveries),
+    ...gauge('twinline_webhook_dead_letters', 'Events that could not be delivered, until they expire.', deadLetters),
+    ...gauge('twinline_agent_runs', 'Messages to the agent that are answered or stand in line.', runs),
+  ];
+}

@@ -1,0 +1,69 @@
+// What became of turns, for operators: a line of the log for each, and counts by flow and screen. Where callers leave is where more
+// turns lead to a screen than go on from it.
+
+import { LRUCache } from 'lru-cache';
+import { toPath } from '../../lib/flow/run/scope.ts';
+import { describeSpan } from '../../lib/http/tracing.ts';
+import type { UssdTurn } from '../../lib/ussd/service.ts';
+import type { Log } from './log.ts';
+import { counter } from './metrics.ts';
+
+export interface TurnWatch {
+  /** Takes each turn that was answered. Never throws. */
+  note(turn: UssdTurn): void;
+  metrics(): readonly string[];
+}
+
+/** Screens that are told apart; further ones, of very many flows, count as `other`. */
+const SCREENS_COUNTED = 2_000;
+/** Callers whose names for the log are remembered. */
+const CALLERS_NAMED = 10_000;
+
+export interface TurnWatchOptions {
+  readonly log: Pick<Log, 'info' | 'isLevelEnabled'>;
+  /** Stands for a phone number where the number itself must not be written. */
+  readonly alias: (phone: string) => string;
+}
+
+export function turnWatch({ log, alias }: TurnWatchOptions): TurnWatch {
+  const shown = new Map<string, number>();
+  const answered = new Map<string, number>();
+  const ended = new Map<string, number>();
+  const names = new LRUCache<string, string>({ max: CALLERS_NAMED });
+  const isLogged = log.isLevelEnabled('info');
+
+  function count(counts: Map<string, number>, flow: string, path: string): void {
+    const known = `flow="${flow}",screen="${path}"`;
+    const labels = counts.has(known) || counts.size < SCREENS_COUNTED ? known : 'flow="other",screen="other"';
+    counts.set(labels, (counts.get(labels) ?? 0) + 1);
+  }
+
+  function nameCaller(phone: string): string {
+    const known = names.get(phone);
+    if (known !== undefined) return known;
+    const name = alias(phone);
+    names.set(phone, name);
+    return name;
+  }
+
+  return {
+    note({ dialect, phoneNumber, requestId, ms, reply, move }) {
+      if (!move) return;
+      const { flow, version } = move;
+      const from = move.from === undefined ? undefined : toPath(move.from);
+      const to = toPath(move.to);
+      if (from !== undefined) count(answered, flow, from);
+      count(reply === 'end' ? ended : shown, flow, to);
+      const places = { 'twinline.screen.from': from ?? '', 'twinline.screen.to': to };
+      describeSpan({ 'twinline.flow': flow, 'twinline.version': version, 'twinline.outcome': reply, ...places });
+      if (!isLogged) return;
+      const caller = nameCaller(phoneNumber);
+      log.info({ turn: `${flow}@${version}`, caller, from: from ?? null, to, outcome: reply, ms, dialect, requestId });
+    },
+    metrics: () => [
+      ...counter('twinline_screens_shown_total', 'Turns that led to a screen and wait for an answer.', shown),
+      ...counter('twinline_screens_answered_total', 'Turns that went on from a screen.', answered),
+      ...counter('twinline_sessions_ended_total', 'Turns that ended a session, by its last screen.', ended),
+    ],
+  };
+}

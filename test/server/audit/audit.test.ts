@@ -1,0 +1,227 @@
+// The audit log: entries in order, whoever writes at the same time; any change, removal or insertion in the middle is found; and what a
+// server writes into it.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SimulatedClock } from '../../../lib/clock.ts';
+import { memoryDocuments } from '../../../lib/store/memory/index.ts';
+import type { DocumentStore } from '../../../lib/store/store.ts';
+import { AUDIT_KIND, type AuditEntry, auditLog, readAudit, verifyAudit } from '../../../server/audit/audit.ts';
+import { withFolder } from '../../support/process.ts';
+import { asker, COOKING, created, didOf, files, KEYS, PROTOCOL, path, view, YES } from '../domain/place.ts';
+import { AUDIT_KEYS } from '../support/audit.ts';
+import { run } from '../support/command.ts';
+import { DIAL, type Served, withServer } from '../support/serve.ts';
+
+const test = suite('audit log', { timeoutMs: 30_000 });
+const EVENT = { action: 'account.unlock', by: 'cli', details: { phone: 'alias', b: 1, a: { y: 1, x: [2] } } } as const;
+
+async function fresh() {
+  const clock = new SimulatedClock();
+  const documents = memoryDocuments({ clock });
+  await documents.declare([AUDIT_KIND]);
+  const lines: unknown[] = [];
+  const log = { warn: (line: unknown) => void lines.push(line) };
+  return { documents, lines, audit: auditLog({ documents, keyring: AUDIT_KEYS, clock, log }) };
+}
+
+async function all(documents: DocumentStore, after = 0): Promise<AuditEntry[]> {
+  const entries: AuditEntry[] = [];
+  for await (const entry of readAudit(documents, after)) entries.push(entry);
+  return entries;
+}
+
+test('entries are numbered without gaps and bound to the one before, also when many write at once; each is a line of the log', async () => {
+  const { documents, audit, lines } = await fresh();
+  await Promise.all(Array.from({ length: 4 }, () => audit.append(EVENT)));
+  const entries = await all(documents);
+  assert.equal(
+    entries.map(({ number }) => number),
+    [1, 2, 3, 4],
+  );
+  assert.equal(
+    entries.map(({ previous }) => previous),
+    ['', ...entries.slice(0, 3).map(({ mac }) => mac)],
+  );
+  assert.is((await verifyAudit(documents, AUDIT_KEYS)).kind, 'whole');
+  assert.equal(lines.map((line) => (line as { number: number }).number).sort(), [1, 2, 3, 4]);
+  assert.is((await audit.findLast('account.unlock'))?.number, 4);
+  assert.is(await audit.findLast('records.import'), undefined);
+  assert.equal(
+    (await all(documents, 3)).map(({ number }) => number),
+    [4],
+  );
+});
+
+test('a changed, a removed and an inserted entry are found, and one of a key that is not known', async () => {
+  const broken = async (harm: (documents: Awaited<ReturnType<typeof fresh>>['documents']) => Promise<unknown>) => {
+    const { documents, audit } = await fresh();
+    for (let count = 0; count < 4; count++) await audit.append(EVENT);
+    await harm(documents);
+    return verifyAudit(documents, AUDIT_KEYS);
+  };
+  const id = (number: number) => String(number).padStart(12, '0');
+  const change = (number: number, part: object) =>
+    broken(async (documents) => {
+      const { body, revision } = (await documents.get(AUDIT_KIND, id(number)))!;
+      await documents.replace(AUDIT_KIND, id(number), revision, { ...body, ...part });
+    });
+  const changed = { kind: 'broken', number: 2, why: 'it was changed after it was written' };
+  assert.equal(await change(2, { by: 'somebody' }), changed);
+  assert.equal(await change(2, { details: { phone: 'alias', b: 1, a: { y: 1, x: [3] } } }), changed);
+  assert.equal(await change(2, { at: '2020-01-01T00:00:00.000Z' }), changed);
+  assert.equal(
+    await change(2, { details: { a: { x: [2], y: 1 }, b: 1, phone: 'alias' } }),
+    {
+      ...(await broken(async () => {})),
+    },
+    'the order of fields says nothing',
+  );
+  assert.match(JSON.stringify(await change(2, { kid: 'gone' })), /the key \\"gone\\", which is not configured/);
+  const removed = await broken((documents) => documents.remove(AUDIT_KIND, id(3)));
+  assert.equal(removed, { kind: 'broken', number: 3, why: 'it is missing: entry 4 comes in its place' });
+  const other = await broken(async (documents) => {
+    const { body, revision } = (await documents.get(AUDIT_KIND, id(1)))!;
+    await documents.replace(AUDIT_KIND, id(3), revision + 2, { ...body, number: 3 });
+    const third = (await documents.get(AUDIT_KIND, id(3)))!;
+    await documents.replace(AUDIT_KIND, id(3), third.revision, { ...body, number: 3 });
+  });
+  assert.is(other.kind === 'broken' && other.number, 3);
+});
+
+// Of one test only.
+const TOKEN = 'q8ZkW3mT5vXb7NcR1yJ0dLfGhPsAeUiO';
+const KEY = 'c4b1e0f3a2d59687786950a1b2c3d4e5f60718293a4b5c6d7e8f9012a3b4c5d7';
+const MENU = {
+  flow: 'main',
+  version: 1,
+  start: 'nrc',
+  vars: { nrc: { type: 'string', max: 20, private: true } },
+  screens: {
+    nrc: { type: 'input', text: 'NRC?', save: 'nrc', to: 'sure' },
+    sure: { type: 'menu', text: 'Is it {{nrc}}?', options: [{ id: 'yes', text: 'Yes', to: 'bye' }] },
+    bye: { type: 'end', text: 'Thank you' },
+  },
+};
+const NRC = '884213/77/1';
+
+test('private values are shown to an operator who asks, and the audit log of the server says so; twinline audit reads it', () =>
+  withFolder(async (folder) => {
+    writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(MENU));
+    const settings = { DATA_DIR: join(folder, 'data'), PIN_ENCRYPTION_KEY: KEY };
+    const env = { ...settings, OPERATOR_TOKEN: TOKEN, MENUS_DIR: folder };
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    await withServer({ env }, async (server) => {
+      for (const text of ['', NRC]) await server.ussd({ ...DIAL, sessionId: 'telecom-9', text });
+      const stream = await fetch(`${server.url}/inspector/stream`, { headers });
+      const reader = stream.body!.getReader();
+      let seen = '';
+      while (!seen.includes('"actor"') && !seen.includes('sessionId'))
+        seen += new TextDecoder().decode((await reader.read()).value);
+      await reader.cancel();
+      assert.not.ok(seen.includes(NRC));
+      assert.match(seen, /"nrc":"\*{4}"/);
+      const actor = /"sessionId":"([^"]+)"/.exec(seen)![1]!;
+      const ask = (name: string, more = {}) =>
+        fetch(`${server.url}/inspector/sessions/${name}/private`, { method: 'POST', headers: { ...headers, ...more } });
+      const answer = await ask(actor);
+      assert.equal([answer.status, await answer.json()], [200, { values: { nrc: NRC } }]);
+      assert.is(answer.headers.get('cache-control'), 'no-store');
+      assert.is((await ask('nobody')).status, 404);
+      assert.is((await ask(actor, { authorization: 'Bearer another' })).status, 401);
+      assert.not.ok(JSON.stringify(server.logged).includes(NRC));
+    });
+    const shown = await run(['audit', 'show', '--json'], settings);
+    const entries = shown.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.equal(
+      entries.map(({ number, action }) => [number, action]),
+      [[1, 'session.private']],
+    );
+    assert.match(entries[0].by, /^token [\w-]{8}$/);
+    assert.equal([entries[0].details.session, entries[0].details.names], ['telecom-9', ['nrc']]);
+    assert.not.ok(shown.out.includes(NRC));
+    const verified = await run(['audit', 'verify'], settings);
+    assert.equal([verified.code, /^✓ 1 entries are whole/.test(verified.out)], [0, true], verified.out);
+    assert.match(
+      (await run(['audit', 'show'], settings)).out,
+      /token [\w-]{8}: an operator was shown private values of a session/,
+    );
+    const other = await run(['audit', 'verify'], {
+      ...settings,
+      PIN_ENCRYPTION_KEY: 'd4b1e0f3a2d59687786950a1b2c3d4e5f60718293a4b5c6d7e8f9012a3b4c5d7',
+    });
+    assert.is(other.code, 78);
+    for (const args of [[], ['sho'], ['show', 'x'], ['show', '--after', '-1']])
+      assert.is((await run(['audit', ...args], settings)).code, 2, args.join(' '));
+  }));
+
+test('rules of votes that are others than at the last start are noted once', () =>
+  withFolder(async (folder) => {
+    const file = join(folder, 'governance.json');
+    const settings = { DATA_DIR: join(folder, 'data'), PIN_ENCRYPTION_KEY: KEY };
+    const start = (env: object) => withServer({ env: { ...settings, ...env } }, async () => {});
+    await start({});
+    writeFileSync(file, JSON.stringify({ quorum: '0.9' }));
+    await start({ GOVERNANCE_FILE: file });
+    await start({ GOVERNANCE_FILE: file });
+    writeFileSync(file, JSON.stringify({ quorum: '0.8' }));
+    await start({ GOVERNANCE_FILE: file });
+    const { out } = await run(['audit', 'show', '--json'], settings);
+    const entries = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.equal(
+      entries.map(({ action, by }) => [action, by]),
+      Array(2).fill(['governance.changed', 'server']),
+    );
+    assert.is(entries[1].details.before, entries[0].details.digest);
+  }));
+
+test('what votes have decided, what an operator stops and which keys are read is noted', () =>
+  withFolder(async (folder) => {
+    const data = { DATA_DIR: join(folder, 'data'), PIN_ENCRYPTION_KEY: KEY };
+    const env: Record<string, string> = { ...data, ...files(folder) };
+    const decide = async ({ ask }: Served): Promise<readonly [verified: string, stopped: string]> => {
+      const by = asker(() => ask);
+      created(await by('owner', 'POST /v1/protocols', PROTOCOL));
+      const open = async (): Promise<[string, string]> => {
+        const { did } = created(await by('owner', 'POST /v1/domains', { type: 'Project', class: COOKING }));
+        return [did, created(await by('rep', `POST ${path(did)}/proposals`, { kind: 'verify' })).id];
+      };
+      const [did, proposal] = await open();
+      for (const name of ['ann', 'bob'] as const) created(await by(name, `POST /v1/proposals/${proposal}/votes`, YES));
+      const { status } = view(await by('owner', `GET ${path(did)}`));
+      assert.is(status, 'Verified');
+      const [, stopped] = await open();
+      view(await by('operator', `POST /v1/proposals/${stopped}/veto`, { reason: 'Two meters are missing.' }));
+      return [proposal, stopped];
+    };
+    const [verified, stopped] = await withServer({ env }, decide);
+    writeFileSync(env.API_KEYS_FILE!, JSON.stringify(KEYS.slice(1)));
+    await withServer({ env }, async () => {});
+    const { out } = await run(['audit', 'show', '--json'], data);
+    const entries = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.equal(
+      entries.map(({ action, by, details }) => [action, by, details.proposal ?? details.keys ?? '']),
+      [
+        ['governance.changed', 'server', ''],
+        ['keys.changed', 'server', KEYS.length],
+        ['proposal.executed', 'votes', verified],
+        ['proposal.vetoed', didOf('operator'), stopped],
+        ['keys.changed', 'server', KEYS.length - 1],
+      ],
+    );
+    assert.equal([entries[2].details.kind, entries[2].details.status], ['verify', 'Verified']);
+    for (const { key } of KEYS) assert.not.ok(out.includes(key), key);
+  }));
+
+test.run();

@@ -1,0 +1,81 @@
+// The flows of a server under faults: one for phones that counts, logs in and calls a service, and one for chats.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CALL_MS } from './matrix.ts';
+
+const call = (service: string, given: object, { timeout = `${CALL_MS}ms`, done = 'answered' as unknown } = {}) => ({
+  ...{ type: 'call', service, with: given, save: 'answer', timeout, retry: 1 },
+  ...{ done, fail: 'failed' },
+});
+// The service sees who acts.
+const act = (url: string, who: string) => call('http.post', { url: `${url}/act`, body: { who } });
+
+// A turn that is lost or applied twice shows in the count.
+function phoneFlow(url: string) {
+  const account = (service: string, done: unknown) =>
+    call(service, { phone: '=phoneNumber', pin: '=pin' }, { timeout: '4s', done });
+  const pin = (to: string) => ({ type: 'input', text: 'PIN?', save: 'pin', to });
+  const end = (text: string) => ({ type: 'end', text });
+  return {
+    flow: 'main',
+    version: 1,
+    start: 'count',
+    vars: {
+      phoneNumber: { type: 'string', max: 16 },
+      n: { type: 'number', default: 0 },
+      pin: { type: 'string', secret: true, max: 6 },
+      answer: { type: 'object', sample: { ok: true, body: { said: 'fine' } } },
+    },
+    screens: {
+      count: {
+        type: 'menu',
+        text: 'Count {{n}}',
+        options: [
+          { id: 'add', text: 'Add', set: { n: '=n + 1' }, to: 'count' },
+          { id: 'new', text: 'New account', to: 'newPin' },
+          { id: 'login', text: 'Log in', to: 'oldPin' },
+          { id: 'act', text: 'Act', to: 'act' },
+        ],
+      },
+      newPin: pin('create'),
+      create: account('account.create', 'made'),
+      made: end('Made'),
+      oldPin: pin('verify'),
+      verify: account('account.verifyPin', [{ when: 'answer.ok', to: 'in' }, { to: 'out' }]),
+      in: end('In'),
+      out: end('Out'),
+      act: act(url, 'phone'),
+      answered: end('Answered {{answer.body.said}}'),
+      failed: end('Trouble'),
+    },
+  };
+}
+
+function chatFlow(url: string) {
+  const say = (text: string) => ({ type: 'input', text, save: 'said', to: 'which' });
+  return {
+    flow: 'assistant',
+    version: 1,
+    start: 'ask',
+    keys: { exit: '*' },
+    vars: {
+      said: { type: 'string', default: '', max: 16 },
+      answer: { type: 'object', sample: { body: { said: 'fine' } } },
+    },
+    screens: {
+      ask: say('What?'),
+      which: { type: 'branch', branch: [{ when: "said == 'act'", to: 'act' }, { to: 'heard' }] },
+      heard: say('Heard {{said}}'),
+      act: act(url, 'chat'),
+      answered: say('Answered {{answer.body.said}}'),
+      failed: say('Trouble'),
+    },
+  };
+}
+
+/** Writes the flows into a folder; the service that they call is at `url`. */
+export function writeFlows(folder: string, url: string): void {
+  for (const flow of [phoneFlow(url), chatFlow(url)])
+    writeFileSync(join(folder, `${flow.flow}.flow.json`), JSON.stringify(flow));
+}

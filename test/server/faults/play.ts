@@ -1,0 +1,174 @@
+// Plays one fault on a ground: asks every door meanwhile and afterwards, and tells what is not as the matrix says.
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Answer, ask } from '../support/serve.ts';
+import { DEADLINES, type Dependency, DOORS, type Door, type Expected, type Fault, GRACE_MS } from './matrix.ts';
+import type { Request } from './requests.ts';
+import type { Ground } from './store-grounds.ts';
+
+/** Milliseconds until all must be well again. */
+const RECOVERY_MS = 20_000;
+/** What health heard so many milliseconds ago still counts. */
+const HEARD_MS = 400;
+
+/** What is wrong, in sentences; empty when all is as declared. */
+export async function playFault(ground: Ground, dependency: Dependency, fault: Fault): Promise<string[]> {
+  const rows = dependency.rows[fault] as { readonly [door in Door]?: Expected };
+  const asked = await Promise.all(
+    Object.entries(rows).map(async ([door, expected]) => {
+      const make = ground.requests[door as Door];
+      if (!make) throw new Error(`nothing asks ${DOORS[door as Door]}`);
+      return { door: DOORS[door as Door], expected, request: await make() };
+    }),
+  );
+  const logged = ground.place.printed().length;
+  await ground.set(fault);
+  let during: string[][];
+  try {
+    during = await Promise.all([
+      ...asked.map(({ door, expected, request }) => answerProblems(door, expected, request)),
+      // While a word is lost, the store may answer all else.
+      healthProblems(ground.place.url, fault.startsWith('lose') ? undefined : dependency.away),
+    ]);
+  } finally {
+    await ground.lift();
+  }
+  const after = await Promise.all([
+    recoveryProblems(ground.place.url),
+    logProblems(ground, logged, fault.startsWith('lose') ? undefined : dependency.away),
+    ...asked.map(async ({ door, expected: { again }, request }) => {
+      const got = await eventually(request.again, (answer) => answer === again);
+      return got === again ? [] : [`afterwards ${door}: ${got} instead of ${again}`];
+    }),
+  ]);
+  return [...during, ...after].flat();
+}
+
+async function answerProblems(door: string, { answer, within }: Expected, request: Request): Promise<string[]> {
+  const begun = performance.now();
+  const late = watchLateness();
+  const got = await request.ask();
+  const ms = Math.round(performance.now() - begun - late());
+  return [
+    ...(answer.split(' or ').includes(got) ? [] : [`${door}: ${got} instead of ${answer}`]),
+    ...(ms <= DEADLINES[within].ms + GRACE_MS ? [] : [`${door}: after ${ms} ms, ${within} is ${DEADLINES[within].ms}`]),
+  ];
+}
+
+const TICK_MS = 20;
+const LATE_MOST_MS = 1_000;
+
+/** How late timers of this process come, in all: that is no fault of a server in it. A busy machine does that. */
+function watchLateness(): () => number {
+  let [at, late] = [performance.now(), 0];
+  const ticking = setInterval(() => {
+    late += Math.max(0, performance.now() - at - TICK_MS);
+    at = performance.now();
+  }, TICK_MS);
+  return () => {
+    clearInterval(ticking);
+    return Math.min(late, LATE_MOST_MS);
+  };
+}
+
+type Away = Dependency['away'];
+
+const AT_ONCE_MS = 100;
+const TRIES = 20;
+
+// Many who look at the same time would keep each other waiting.
+let looking: Promise<unknown> = Promise.resolve();
+function lookAtOnce(url: string, paths: readonly string[]): Promise<readonly Answer[]> {
+  const looked = looking.then(() => askAtOnce(url, paths));
+  looking = looked.catch(() => {});
+  return looked;
+}
+
+/** Answers to all paths, which must come within 100 ms; what a bare server of this process takes meanwhile is not counted. */
+async function askAtOnce(url: string, paths: readonly string[]): Promise<readonly Answer[]> {
+  const bare = createServer((_req, res) => res.end());
+  await new Promise<void>((resolve) => bare.listen(0, '127.0.0.1', resolve));
+  const floor = `http://127.0.0.1:${(bare.address() as AddressInfo).port}`;
+  const timed = async (asked: string) => {
+    const begun = performance.now();
+    const answer = await ask(asked);
+    return { answer, ms: performance.now() - begun };
+  };
+  try {
+    for (let tries = 1; ; tries++) {
+      const [least, ...all] = await Promise.all([timed(floor), ...paths.map((path) => timed(url + path))]);
+      const ms = Math.max(...all.map((one) => one.ms)) - least.ms;
+      if (ms < AT_ONCE_MS) return all.map(({ answer }) => answer);
+      await pause(TICK_MS);
+      if (tries === TRIES) throw new Error(`health took ${ms} ms more than a bare server, ${TRIES} times`);
+    }
+  } finally {
+    bare.close();
+  }
+}
+
+/** Whether the signs of health say what is true, at once, and nothing that is secret. */
+async function healthProblems(url: string, away: Away): Promise<string[]> {
+  const look = () => lookAtOnce(url, ['/readyz', '/health', '/livez', '/metrics']);
+  const isTrue = ([ready]: readonly Answer[]) => away === undefined || namesOf(ready!) === away.join();
+  await pause(HEARD_MS);
+  const seen = await eventually(look, isTrue);
+  const [ready, health, alive, metrics] = seen as [Answer, Answer, Answer, Answer];
+  const { database } = health.json() as { database: string };
+  return [
+    ...(isTrue(seen) ? [] : [`/readyz: ${ready.status} ${ready.text}`]),
+    ...(/127\.0\.0\.1|localhost/.test(ready.text) ? ['/readyz tells an address'] : []),
+    ...(health.status === 200 && (!away || database === 'disconnected') ? [] : [`/health: ${health.text}`]),
+    ...(alive.status === 200 ? [] : [`/livez: ${alive.status}`]),
+    ...((away?.length ?? 0) > countDown(metrics.text) ? ['/metrics does not tell that it is away'] : []),
+  ];
+}
+
+const countDown = (metrics: string) => metrics.match(/^twinline_store_up\{.*\} 0$/gm)?.length ?? 0;
+
+function namesOf({ status, json }: Answer): string {
+  const { stores = [] } = json() as { stores?: readonly { keeps: string; kind: string }[] };
+  return status === 503 ? stores.map(({ keeps, kind }) => `${keeps} ${kind}`).join() : 'ready';
+}
+
+const WELL: { readonly [path: string]: (text: string) => boolean } = {
+  '/readyz': (text) => text === '{"status":"ok"}',
+  '/health': (text) => /"status":"ok".*"connected"/.test(text),
+  '/metrics': (text) => countDown(text) === 0,
+};
+
+async function recoveryProblems(url: string): Promise<string[]> {
+  const seen = Object.entries(WELL).map(async ([path, isWell]) => {
+    const { text } = await eventually(
+      () => ask(url + path),
+      (answer) => isWell(answer.text),
+    );
+    return isWell(text) ? [] : [`${path} stays ${text.slice(0, 300)}`];
+  });
+  return (await Promise.all(seen)).flat();
+}
+
+/** Whether the log tells that each store was away, as an error, and that it is back. */
+async function logProblems({ place: { printed } }: Ground, from: number, away: Away = []): Promise<string[]> {
+  const lines = away.flatMap((store) => {
+    const about = `"keeps":"${store.split(' ')[0]}"[^\\n]*"msg":"a store is`;
+    return [`"level":50[^\\n]*${about} away"`, `"level":30[^\\n]*${about} back"`];
+  });
+  const missing = () => lines.filter((line) => !new RegExp(line).test(printed().slice(from)));
+  return (
+    await eventually(
+      async () => missing(),
+      (some) => some.length === 0,
+    )
+  ).map((line) => `not logged: ${line}`);
+}
+
+/** What is seen as soon as it holds, or last. */
+async function eventually<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
+  for (const end = performance.now() + RECOVERY_MS; ; await pause(50)) {
+    const seen = await look();
+    if (holds(seen) || performance.now() > end) return seen;
+  }
+}

@@ -1,0 +1,117 @@
+// Spans of OpenTelemetry with its own SDK: requests, turns and services in one trace that goes on in what they ask; and nothing without one.
+
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { context, propagation, trace } from '@opentelemetry/api';
+import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isTracing, traced, withTrace } from '../../../lib/http/tracing.ts';
+import { withFolder } from '../../support/process.ts';
+import { withGateway } from '../gateway/place.ts';
+import { DIAL, withServer } from '../support/serve.ts';
+
+const test = suite('tracing', { timeoutMs: 30_000 });
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
+const PHONE = '+260971239876';
+
+/** Runs it while the SDK takes spans; those that ended. */
+async function spansOf(work: () => Promise<unknown>) {
+  const exporter = new InMemorySpanExporter();
+  const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  provider.register();
+  try {
+    await work();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return exporter.getFinishedSpans().map((span) => {
+      const { spanId: id, traceId } = span.spanContext();
+      const { name, attributes, status, parentSpanContext } = span;
+      return { name, attributes, status, id, trace: traceId, parent: parentSpanContext?.spanId };
+    });
+  } finally {
+    await provider.shutdown();
+    for (const api of [trace, context, propagation]) api.disable();
+  }
+}
+
+test('a turn, the service that it calls and what the service asks are one trace, which began with the telecom gateway', () =>
+  withFolder(async (folder) => {
+    let asked: string | undefined;
+    const bills = createServer((req, res) => {
+      asked = req.headers.traceparent as string | undefined;
+      res.setHeader('content-type', 'application/json').end('{"due":12}');
+    });
+    await new Promise<void>((resolve) => bills.listen(0, '127.0.0.1', resolve));
+    const host = `127.0.0.1:${(bills.address() as AddressInfo).port}`;
+    const menu = {
+      ...{ flow: 'main', version: 1, start: 'ask', vars: { bill: { type: 'object' } } },
+      screens: {
+        ask: {
+          type: 'call',
+          service: 'http.get',
+          with: { url: `http://${host}/bill` },
+          save: 'bill',
+          done: 'bye',
+          fail: 'sorry',
+        },
+        bye: { type: 'end', text: 'Thank you' },
+        sorry: { type: 'end', text: 'Sorry' },
+      },
+    };
+    writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(menu));
+    const env = { MENUS_DIR: folder, SERVICE_HTTP_HOSTS: host };
+    const spans = await spansOf(() =>
+      withServer({ env }, async (server) => {
+        const body = new URLSearchParams({ ...DIAL, phoneNumber: PHONE }).toString();
+        const headers = { traceparent: PARENT, 'content-type': 'application/x-www-form-urlencoded' };
+        const answer = await server.ask('/api/ussd', { method: 'POST', headers, body });
+        assert.is(answer.text, 'END Thank you');
+        await server.ask('/health');
+      }),
+    );
+    bills.closeAllConnections();
+    bills.close();
+    const turn = spans.find(({ attributes }) => attributes['twinline.flow'] !== undefined)!;
+    const service = spans.find(({ name }) => name === 'service http.get')!;
+    assert.equal([turn.trace, turn.parent], [TRACE, PARENT.split('-')[2]]);
+    assert.equal([turn.attributes['twinline.screen.to'], turn.attributes['twinline.outcome']], ['bye', 'end']);
+    assert.is(turn.attributes['http.response.status_code'], 200);
+    assert.equal([service.trace, service.parent], [TRACE, turn.id]);
+    assert.is(asked, `00-${TRACE}-${service.id}-01`);
+    assert.ok(spans.some(({ name }) => name === 'GET /health'));
+    assert.not.ok(JSON.stringify(spans).includes(PHONE.slice(1)), 'no span holds a phone number');
+  }));
+
+test('a query tells its trace to the node', async () => {
+  let told: unknown;
+  await spansOf(() =>
+    withGateway({}, async ({ server, node }) => {
+      const answer = await server.ask('/grove/params', { headers: { traceparent: PARENT } });
+      told = [answer.status, node.last().metadata.get('traceparent')[0]];
+    }),
+  );
+  assert.match(JSON.stringify(told), new RegExp(`"00-${TRACE}-[0-9a-f]{16}-01"`));
+});
+
+test('work that fails says so with its code and without its words; without an SDK nothing is made', async () => {
+  const fail = () =>
+    traced('work', { way: 'out', attributes: {} }, async () => {
+      throw Object.assign(new Error('the PIN 1234 is wrong'), { code: 'ERR_SERVICE' });
+    }).then(
+      () => assert.unreachable(),
+      () => {},
+    );
+  const [span] = await spansOf(fail);
+  assert.equal([span!.status.code, span!.status.message], [2, 'ERR_SERVICE']);
+  assert.not.match(JSON.stringify(span), /1234/);
+  assert.is(isTracing(), false);
+  await fail();
+  const headers = { a: 'b' };
+  assert.is(withTrace(headers), headers);
+});
+
+test.run();
