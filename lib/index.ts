@@ -28,7 +28,7 @@ export {
 export { type SessionView, viewSession } from './engine/sessions.ts';
 export { ERROR_CODES, type ErrorCode, TwinlineError } from './errors.ts';
 export type { Flow } from './flow/format/flow.ts';
-export { loadFlow } from './flow/format/load.ts';
+export { loadFlow } from './flow/load-flow.ts';
 export { type CompiledFlow, type CompileOptions, compileFlow } from './flow/run/compile.ts';
 export { type KeyPurpose, type Keyring, parseKeyring } from './keyring.ts';
 export { LIMITS } from './limits.ts';

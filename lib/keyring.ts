@@ -10,6 +10,7 @@ export type KeyPurpose =
   | 'record-seal/v1'
   | 'secret-proof/v1'
   | 'call-input/v1'
+  | 'session-private/v1'
   | 'phone-index/v1'
   | 'sim/v1'
   | 'webhook-secret/v1'
@@ -17,6 +18,7 @@ export type KeyPurpose =
   | 'operator-pass/v1'
   | 'chat-user/v1'
   | 'inspector/v1'
+  | 'audit/v1'
   | 'delegation-at-rest/v1';
 
 export interface Keyring {

@@ -62,7 +62,8 @@ export function mayQuote<T>(error: T, redact: Redactor): T {
 
 /** The redactor that {@link mayQuote} was given. */
 export function findRedactor(error: unknown): Redactor | undefined {
-  return typeof error === 'object' && error !== null ? redactors.get(error) : undefined;
+  // Of what is no object, a WeakMap knows nothing.
+  return redactors.get(error as object);
 }
 
 // `04829` as a number is 4829.
@@ -106,9 +107,7 @@ function listEncodedForms(secret: string): string[] {
   const bytes = Buffer.from(secret);
   // The characters of base64 that do not depend on what stands beside the secret, for each place where it can begin.
   const base64 = [0, 1, 2].map((before) => {
-    const text = Buffer.concat([Buffer.alloc(before), bytes])
-      .toString('base64')
-      .replace(/=+$/, '');
+    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
     return text.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3));
   });
   const base64url = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
@@ -150,10 +149,10 @@ export function listRequestSecrets({ url, query, headers }: { readonly [name: st
 export function listUrlSecrets(url: unknown): string[] {
   if (typeof url !== 'string') return [];
   const [, login] = /:\/\/([^@/?#]*)@/.exec(url) ?? [];
-  const [, query] = /\?([^#]*)/.exec(url) ?? [];
+  const [, query = ''] = /\?([^#]*)/.exec(url) ?? [];
   return [
     ...(login === undefined ? [] : listLogin(login).flatMap((part) => [part, decode(part)])),
-    ...(query === undefined ? [] : listCredentials(Object.fromEntries(new URLSearchParams(query)))),
+    ...listCredentials(Object.fromEntries(new URLSearchParams(query))),
   ];
 }
 

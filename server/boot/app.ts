@@ -15,6 +15,7 @@ import type { Health } from '../health/health.ts';
 import type { Log } from '../health/log.ts';
 import { gauge, type Metrics } from '../health/metrics.ts';
 import { HEALTH_ROUTES } from '../health/routes.ts';
+import { traceRequests } from '../health/trace-requests.ts';
 import type { Listener } from '../http/answer.ts';
 import type { ConnectionOptions } from '../http/connections.ts';
 import { Refusal } from '../http/errors.ts';
@@ -25,7 +26,7 @@ import { type CorsDoor, crossOrigin } from '../http/middleware/cors.ts';
 import { jsonBody } from '../http/middleware/json-body.ts';
 import { type OperatorRule, operatorsOnly } from '../http/middleware/operator.ts';
 import { securityHeaders } from '../http/middleware/security-headers.ts';
-import type { Overload } from '../http/overload.ts';
+import type { Overload } from '../http/overload/watch.ts';
 import {
   addRoutes,
   firstSegment,
@@ -44,8 +45,10 @@ import { forbiddenGateways, type UssdGateways } from '../ussd/gateways.ts';
 import { operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { ussdRoutes } from '../ussd/routes.ts';
 import { admitted } from '../web/kit/admitted.ts';
+import { sendErrorPage } from '../web/kit/error-page.ts';
 import { isPageFile, PAGE_FILE_ROUTES } from '../web/kit/routes.ts';
-import type { ToolPages } from '../web/kit/tools.ts';
+import { REGISTRY_ROUTES } from '../web/registry/routes.ts';
+import type { ToolPages } from '../web/tools.ts';
 import { routeGroups } from './route-groups.ts';
 
 export interface AppDeps {
@@ -109,17 +112,20 @@ export function createApp(deps: AppDeps): App {
   });
   const router = newRouter();
   router.use(jsonBody(bodyLimits(routeGroups(config))));
-  addRoutes(router, HEALTH_ROUTES, { deps: { health, environment: config.environment } });
+  addRoutes(router, HEALTH_ROUTES, {
+    deps: { health, environment: config.environment, sendHome: deps.toolPages.sendHome },
+  });
   addRoutes(router, operatorRouteGroup({ metrics: config.metricsPort === undefined }), {
     deps: { gateway, desk: deps.desk, metrics, health },
     guards: { operator: operators },
   });
   addRoutes(router, PAGE_FILE_ROUTES, { deps: undefined });
-  deps.toolPages(router, ussd.simulated);
+  addRoutes(router, REGISTRY_ROUTES, { deps: undefined });
+  deps.toolPages.addRoutes(router, ussd.simulated);
   const parts = [...routeGroups(config), ...deps.documentation, ...routes];
   const allParts = () => (query ? [...parts, query.part()] : parts);
   const document = () => openApiDocument({ groups: allParts(), version: readVersion(), url: config.publicUrl });
-  addRoutes(router, DOCS_ROUTES, { deps: openDocs(document) });
+  addRoutes(router, DOCS_ROUTES, { deps: openDocs({ openApi: document, groups: allParts }) });
   for (const group of routes) addRoutes(router, group, { deps: undefined });
 
   const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...listRoutes(router)];
@@ -131,7 +137,8 @@ export function createApp(deps: AppDeps): App {
     .use(assignRequestId())
     .use(chooseCors(cors, deps))
     .use(securityHeaders())
-    .use(answerErrors({ log, metrics, redact: config.redact }))
+    .use(deps.toolPages.headers)
+    .use(answerErrors({ log, metrics, redact: config.redact, sendErrorPage }))
     .use(answerEarlyProblems())
     .use(boundAnswers())
     .use(deps.sockets.packets)
@@ -147,7 +154,9 @@ export function createApp(deps: AppDeps): App {
   app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
   // The URLs of almost every request pass Koa by, unless a browser asks.
   const rest = query?.ahead(app.callback()) ?? app.callback();
-  const listener = guardListener(ussd.ahead(rest), { overload: deps.overload, health, unsent });
+  const listener = traceRequests(
+    guardListener(ussd.ahead(rest), { overload: deps.overload, health, unsent, isUrgent }),
+  );
   return {
     listener,
     connections: connectionOptions(deps, readClient),
@@ -193,6 +202,7 @@ const USSD_PATH = /^\/api\/ussd(\/(?!(debug|sessions)(\/|$))|$)/;
 
 // Probes are answered under overload too: else an orchestrator would restart a busy process. So is the health report.
 const ALWAYS_ANSWERED = new Set(HEALTH_ROUTES.routes.map(({ path }) => path));
+const isUrgent = (url: string) => ALWAYS_ANSWERED.has(url);
 const UNCOUNTED = new Set(HEALTH_ROUTES.routes.filter(({ rate }) => rate === 'none').map(({ path }) => path));
 
 // Files of pages are not counted: a page that is loaded in part is useless.

@@ -12,7 +12,9 @@ import { problemLine } from '../../lib/flow/format/problem.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import { httpServices } from '../../lib/http/service.ts';
 import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
-import { type UssdService, ussdService } from '../../lib/ussd/service.ts';
+import { findRedactor } from '../../lib/redact.ts';
+import { type UssdService, type UssdTurn, ussdService } from '../../lib/ussd/service.ts';
+import { type Audit, auditLog } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
 import { Foreign, type Log } from '../health/log.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
@@ -28,6 +30,7 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
   readonly engine: Engine<CompiledFlow>;
   readonly gateway: UssdService<CompiledFlow>;
   readonly keyring: Keyring;
+  readonly audit: Audit;
   /** What operators can do for callers. */
   readonly desk: AccountDesk;
   /** What flows may call. */
@@ -42,6 +45,8 @@ export interface HostOptions {
   readonly onProblem?: (where: 'ussd' | 'background') => void;
   /** Counts sessions that ended because their phone began too many. */
   readonly onCrowded?: () => void;
+  /** Called with each turn of a phone that was answered. */
+  readonly onTurn?: ((turn: UssdTurn) => void) | undefined;
   /** Receives the inspection events of sessions. */
   readonly inspector?: Inspector | undefined;
   /** For tests: puts something between the stores and everything else. */
@@ -80,7 +85,8 @@ async function build(config: Config, options: HostOptions, { stores, keyring }: 
       'an account was opened from another SIM than before: its PIN cannot be changed for some days',
     );
   const kept = accounts({ documents: stores.documents, vault, clock: systemClock, onAlarm, onSimChange });
-  const desk = accountDesk({ accounts: kept, alias: vault.alias, log });
+  const audit = auditLog({ documents: stores.documents, keyring, clock: systemClock, log });
+  const desk = accountDesk({ accounts: kept, alias: vault.alias, audit });
   const services = between(await allServices(config, kept));
   const menuFolder = { folder: config.menusDir, services: new Set(Object.keys(services)) };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
@@ -105,6 +111,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring }: 
     keyring,
     unknownSession: config.ussd.unknownSession,
     deadlineMs: config.ussd.deadlineMs,
+    ...(options.onTurn && { onTurn: options.onTurn }),
     onProblem: (error, requestId) => {
       onProblem?.('ussd');
       log.error({ err: error, requestId }, 'a USSD turn failed');
@@ -114,7 +121,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring }: 
       log.debug('a USSD session ended: its phone has begun too many');
     },
   });
-  return { menuFolder, menus, engine, gateway, keyring, desk, services: observed };
+  return { menuFolder, menus, engine, gateway, keyring, desk, audit, services: observed };
 }
 
 const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } = {
@@ -145,7 +152,8 @@ function logFailures(services: Services, { log, production }: { log: Log; produc
         return await service(input, call);
       } catch (error) {
         // In development the author reads along; in production the words of others may hold what callers typed.
-        const message = !production && error instanceof Error ? { message: error.message } : {};
+        const shown = (text: string) => findRedactor(error)?.text(text) ?? text;
+        const message = !production && error instanceof Error ? { message: shown(error.message) } : {};
         // Also an error of our own class is theirs when one of their services throws it.
         const err = isBuiltIn(name) || isRewritten(error) ? error : new Foreign(error);
         log.warn({ service: name, err, ...message }, 'a service failed');

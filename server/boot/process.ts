@@ -18,6 +18,10 @@ const SAME_SIGNAL_MS = 2_000;
 /** For the stores to close, after all else has ended. */
 const GRACE_MS = 3_000;
 
+/** From a signal to the end of the process, at most: supervisors have to wait longer before they kill it. */
+export const longestStopMs = ({ drainDelayMs }: Pick<Config, 'drainDelayMs'>): number =>
+  drainDelayMs + SERVER_LIMITS.drainMs + GRACE_MS;
+
 /** Runs a server until a signal or a fatal error ends the process. */
 export async function runServer(env: NodeJS.ProcessEnv): Promise<void> {
   // What lives on after a turn is little: four threads that help to collect the rest spend 4 µs per request on being
@@ -33,7 +37,7 @@ export async function runServer(env: NodeJS.ProcessEnv): Promise<void> {
   stopOnTrouble(server);
   process.on('SIGHUP', () => void server.refresh());
   // Last: a reader of this line may send a signal at once.
-  if (config.production) server.log.info({ url: server.url }, 'listening');
+  if (config.production) server.log.info({ url: server.url, host: config.host }, 'listening');
   else {
     console.log(welcome(config, server).join('\n'));
     await warnOfTests(config, server.log);
@@ -66,7 +70,7 @@ function quit(code: number, lines: readonly string[]): void {
 }
 
 // close-with-grace ends at once on any second signal, also when a group's signal comes twice.
-function stopOnSignals(server: RunningServer, { drainDelayMs }: Config): void {
+function stopOnSignals(server: RunningServer, config: Config): void {
   let first: number | undefined;
   const giveUp = () => {
     server.log.error('stopping takes too long');
@@ -79,7 +83,7 @@ function stopOnSignals(server: RunningServer, { drainDelayMs }: Config): void {
     }
     first = performance.now();
     server.log.info({ signal }, 'stopping');
-    setTimeout(giveUp, drainDelayMs + SERVER_LIMITS.drainMs + GRACE_MS).unref();
+    setTimeout(giveUp, longestStopMs(config)).unref();
     void server.close().then(
       () => process.exit(0),
       (error) => {

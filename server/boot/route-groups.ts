@@ -11,8 +11,9 @@ import { ussdRouteGroup } from '../ussd/dialects.ts';
 import { operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { INSPECTOR_ROUTES } from '../web/inspector/routes.ts';
 import { PAGE_FILE_ROUTES } from '../web/kit/routes.ts';
-import { OPERATOR_PAGES } from '../web/kit/tools.ts';
+import { REGISTRY_ROUTES } from '../web/registry/routes.ts';
 import { studioRouteGroup } from '../web/studio/open.ts';
+import { OPERATOR_PAGES } from '../web/tools.ts';
 
 /** What decides which routes there are. */
 export type RouteSettings = Pick<Config, 'metricsPort' | 'ussd' | 'studio'>;
@@ -31,6 +32,7 @@ export function routeGroups({ metricsPort, ussd, studio }: RouteSettings): Route
     HEALTH_ROUTES,
     DOCS_ROUTES,
     PAGE_FILE_ROUTES,
+    REGISTRY_ROUTES,
   ];
 }
 

@@ -1,6 +1,5 @@
 // Builds a server from a configuration: the engine, its doors, background work; and closes it in order.
 
-import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DestinationStream } from 'pino';
 import { systemClock } from '../../lib/clock.ts';
@@ -16,28 +15,30 @@ import { IN_MEMORY } from '../config/data-dir.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Finding } from '../doctor/check.ts';
 import { limitFinding, proxyFinding } from '../doctor/machine.ts';
+import { misspeltFindings, ownMenusFinding } from '../doctor/settings.ts';
 import { spaceFinding } from '../doctor/stores.ts';
 import { openDomain } from '../domain/open.ts';
 import type { QueryGateway } from '../gateway/open.ts';
 import { type StoreHealth, type Watched, watchHealth } from '../health/health.ts';
 import { createLog, type Log } from '../health/log.ts';
-import { createMetrics, METRICS_TYPE } from '../health/metrics.ts';
 import type { WatchedStores } from '../health/write-watch.ts';
 import type { ConnectionRules } from '../http/connections.ts';
-import { type Listening, listen } from '../http/listen.ts';
+import { listen } from '../http/listen.ts';
 import { clientReader } from '../http/middleware/client.ts';
 import { type OperatorRule, operatorsOnly, operatorTokens } from '../http/middleware/operator.ts';
-import { type OverloadLimits, overloadWatch } from '../http/overload.ts';
+import { type OverloadLimits, overloadWatch } from '../http/overload/watch.ts';
 import type { ServedRoute } from '../http/route-table.ts';
 import { callRarely } from '../http/turn-away.ts';
+import { listRefused } from '../menus/menus.ts';
 import { watchMenus } from '../menus/watch.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
 import { createInspector } from '../web/inspector/open.ts';
-import { toolPages } from '../web/kit/tools.ts';
 import { serviceRecorder } from '../web/simulator/flow-test.ts';
 import { openStudio } from '../web/studio/open.ts';
+import { toolPages } from '../web/tools.ts';
 import { type AppDeps, createApp } from './app.ts';
 import { type HostOptions, openHost } from './host.ts';
+import { observe, openMetrics } from './observe.ts';
 import { ownRoutes } from './route-groups.ts';
 import type { RunningServer } from './running-server.ts';
 import { startSweeper, sweepSessions } from './sweeper.ts';
@@ -67,7 +68,8 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const log = createLog(config, seams.log);
   const overload = overloadWatch(log, seams.overload);
   defer(overload.stop);
-  const metrics = createMetrics(overload);
+  const observed = observe(config, { log, overload });
+  const { metrics } = observed;
   const onUnseen = (error: unknown) => {
     metrics.problem('background');
     log.error({ err: error }, 'the inspector does not show everything');
@@ -78,17 +80,20 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const recorder = serviceRecorder();
   const isOperated = !config.production || config.operatorTokens.length > 0;
   const hub = isOperated ? inspector.hub : undefined;
-  const watched = isOperated ? { services: recorder.watch, inspector: hub } : {};
   const host = await openHost(config, {
-    ...{ log, onProblem: metrics.problem, stores: seams.stores, ...watched },
+    ...{ log, onProblem: metrics.problem, stores: seams.stores, inspector: hub, onTurn: observed.onTurn },
+    services: (given) => observed.watchServices(isOperated ? recorder.watch(given) : given),
     onCrowded: () => metrics.refused('sessions'),
   });
   defer(host.close);
-  const { engine, gateway, stores, places, redis, menuFolder, menus, keyring, services } = host;
+  const { engine, gateway, stores, places, redis, menuFolder, menus, keyring, services, audit } = host;
   // In development a person is told, not the log.
   for (const place of places) log[config.production ? 'info' : 'debug'](place, 'a store is open');
   if (redis && isOperated) await inspector.join(redis);
   warnAtStart(config, log);
+  // In development a person is told, not the log.
+  const served = config.production ? 'info' : 'debug';
+  for (const { id, version } of menus.compiled.values()) log[served]({ flow: id, version }, 'a menu is served');
   const health = watchHealth(watchedStores(stores), { onChange: storeHealthLogger(log) });
 
   const domain = await openDomain({
@@ -101,6 +106,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     webhookSender: seams.webhookSender,
     production: config.production,
     inspector: hub,
+    audit,
     log,
     onProblem: () => metrics.problem('http'),
   });
@@ -117,6 +123,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   });
   defer(agent.close);
   metrics.add(agent.metrics);
+  observed.addStores(engine, stores.documents);
 
   const query = await openQuery(config, log, () => metrics.problem('http'));
   defer(async () => query?.close());
@@ -127,9 +134,9 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   if (config.production && config.ussd.gateways === '*') log.warn(OPEN_DOOR);
   const { routes, unsent } = seams;
   logPublicRoutes(agent.door.publicRoutes, log, config);
-  const inspectorDoor = inspector.open(engine);
+  const inspectorDoor = inspector.open({ engine, audit, flow: config.ussd.flow });
   // The folder is watched once everything else is there.
-  const reloads = { now: async () => {} };
+  const reloads = { now: async () => {}, refused: (): readonly string[] => [] };
   const studio = config.studio
     ? await openStudio({
         ...{ folder: config.menusDir, flow: config.ussd.flow, library: engine.library },
@@ -163,10 +170,12 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
       keyring,
       gateway,
       flows: engine.library,
+      refusedEdits: () => reloads.refused(),
       recorder,
       inspector: inspectorDoor,
       studio,
       operators,
+      health,
     }),
     query,
   });
@@ -183,8 +192,10 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const onProblem = () => metrics.problem('reload');
   // An edited flow is served by every door.
   const library = alsoAdding(engine.library, agent.add);
-  const watchedMenus = watchMenus({ menus: menuFolder, library, log, onProblem });
+  const watchedMenus = watchMenus({ menus: menuFolder, library, log, onProblem, refused: listRefused(menus) });
   reloads.now = watchedMenus.reload;
+  reloads.refused = watchedMenus.refused;
+  observed.addMenus(watchedMenus);
   defer(watchedMenus.close);
   defer(sweeper.stop);
   await watchedMenus.ready;
@@ -271,26 +282,13 @@ function storeHealthLogger(log: Log): (store: StoreHealth) => void {
   return (store) => (store.away ? log.error(store, 'a store is away') : log.info(store, 'a store is back'));
 }
 
-// Undefined where metrics have no port of their own.
-async function openMetrics(
-  { host, metricsPort: port }: Config,
-  render: () => Promise<string>,
-): Promise<Listening | undefined> {
-  return port === undefined ? undefined : listen(plainMetrics(render), { host, port });
-}
-
-function plainMetrics(render: () => Promise<string>): RequestListener {
-  return async (req, res) => {
-    const found = req.url === '/metrics' && (req.method === 'GET' || req.method === 'HEAD');
-    const text = found ? await render() : 'Not found';
-    res.writeHead(found ? 200 : 404, { 'Content-Type': found ? METRICS_TYPE : 'text/plain' });
-    res.end(text);
-  };
-}
-
-/** Warns of a disk that is almost full, and in production of proxies that are not listed and limits that are soon reached. */
+/**
+ * Warns of misspelt settings and of a disk that is almost full; in production also of menus that are only examples, proxies
+ * that are not listed and limits that are soon reached.
+ */
 export function warnAtStart(config: Config, log: Log): void {
-  const findings: Finding[] = [];
+  const findings: Finding[] = misspeltFindings(config);
+  if (config.production) findings.push(ownMenusFinding(config));
   const isDiskUsed = config.redisUrl === undefined || config.mongodbUrl === undefined;
   if (isDiskUsed && config.dataDir !== IN_MEMORY) findings.push(spaceFinding(config.dataDir));
   if (config.production) findings.push(limitFinding(config));

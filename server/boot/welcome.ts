@@ -16,11 +16,13 @@ export function welcome(
   ]);
   const places = [
     ['USSD endpoint', `${url}/api/ussd`],
+    ['home', `${url}/`],
     ['phones', `${url}/simulator`],
     ...(config.studio ? [['studio', `${url}/studio`]] : []),
     ['inspector', `${url}/inspector`],
     ['chat', `${url}/chat`],
     ['sessions', `${url}/api/ussd/sessions`],
+    ['registry', `${url}/registry`],
     ['domains', `${url}/v1/domains`],
     ...(server.developmentKey === undefined ? [] : [['API key', `${server.developmentKey} (this run only)`]]),
     ['docs', `${url}/docs`],

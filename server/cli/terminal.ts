@@ -1,4 +1,4 @@
-// What verbs write to a terminal: tables, and how far long work has come: a bar with rate and time to go, elsewhere nothing.
+// What verbs write to a terminal: tables, and how far long work has come: a bar with rate and time to go, elsewhere a line a minute.
 
 export interface Progress {
   /** `done` of the total, in any unit; `lines` so far, and how many of them failed. */
@@ -13,14 +13,37 @@ export interface ProgressOptions {
   readonly stream: NodeJS.WriteStream;
   /** What is counted. @default 'lines' */
   readonly unit?: string;
+  /** Milliseconds between lines where there is no terminal. @default 60,000 */
+  readonly lineMs?: number;
 }
 
 const withTotal = (unit: string) =>
   ` {bar} {percentage}% | {lines} ${unit} | {rate} ${unit}/s | {eta_formatted} to go{trouble}`;
 const withoutTotal = (unit: string) => ` {lines} ${unit} | {rate} ${unit}/s | {duration_formatted}{trouble}`;
 
-/** Shows progress on the stream when it is a terminal. */
-export async function showProgress({ total, stream, unit = 'lines' }: ProgressOptions): Promise<Progress> {
+/** Shows progress on the stream. */
+export function showProgress(options: ProgressOptions): Promise<Progress> {
+  return options.stream.isTTY ? showBar(options) : Promise.resolve(writeLines(options));
+}
+
+function writeLines({ total, stream, unit = 'lines', lineMs = 60_000 }: ProgressOptions): Progress {
+  const begun = performance.now();
+  let told = '';
+  const timer = setInterval(() => stream.write(`${told}\n`), lineMs).unref();
+  return {
+    update(done, { lines, failed = 0 }) {
+      const seconds = (performance.now() - begun) / 1_000;
+      const left =
+        total === undefined || done === 0 ? '' : `, ${Math.round((seconds * (total - done)) / done)} s to go`;
+      const share = total === undefined ? '' : `${Math.floor((100 * done) / Math.max(1, total))}%, `;
+      const trouble = failed ? `, ${failed.toLocaleString('en')} failed` : '';
+      told = `${share}${lines.toLocaleString('en')} ${unit}, ${Math.round(lines / seconds)} ${unit}/s${left}${trouble}`;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+async function showBar({ total, stream, unit = 'lines' }: ProgressOptions): Promise<Progress> {
   // Loaded only here: most verbs show no progress.
   const { Presets, SingleBar } = await import('cli-progress');
   const format = total === undefined ? withoutTotal(unit) : withTotal(unit);

@@ -34,6 +34,10 @@ export const VERBS: Readonly<Record<string, ListedVerb>> = {
     summary: 'Draw flows and lifecycles: SVG, Mermaid, or a machine for XState and Stately',
     load: async () => (await import('./verbs/graph.ts')).graphVerb,
   },
+  convert: {
+    summary: 'Make flows of menus from FLOIP or RapidPro, or a FLOIP container of a flow',
+    load: async () => (await import('./verbs/convert.ts')).convertVerb,
+  },
   inspect: {
     summary: 'Watch the sessions of a running server: states as they light up, events, time travel',
     load: async () => (await import('./verbs/inspect.ts')).inspectVerb,
@@ -57,6 +61,10 @@ export const VERBS: Readonly<Record<string, ListedVerb>> = {
   doctor: {
     summary: 'Check settings, stores, keys, clocks, limits and menus: 0 when nothing is broken, 1 otherwise',
     load: async () => (await import('./verbs/doctor.ts')).doctorVerb,
+  },
+  audit: {
+    summary: 'Show what operators and votes have done, and check that the log of it is whole',
+    load: async () => (await import('./verbs/audit.ts')).auditVerb,
   },
   account: {
     summary: 'Show how the account of a phone number stands, or unlock it',

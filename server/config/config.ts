@@ -1,12 +1,12 @@
 // The configuration of a server: what the rest of it is built from. Nothing else reads the environment.
 
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Redactor } from '../../lib/redact.ts';
 import type { ShippedSettings } from '../plugins/settings.ts';
 import { IN_MEMORY } from './data-dir.ts';
-import { type Reading, type ReadOptions, readSettings } from './read.ts';
+import { findMisspelt, type Misspelt, type Reading, type ReadOptions, readSettings } from './read.ts';
 import { environmentRedactor } from './secrets.ts';
 import type { Values } from './settings.ts';
 
@@ -57,6 +57,8 @@ export interface Config {
   };
   /** An absolute path. */
   readonly menusDir: string;
+  /** They are the examples, because there are no others. */
+  readonly menusAreShipped: boolean;
   readonly services: readonly string[];
   readonly serviceHosts: readonly string[];
   readonly ussd: {
@@ -116,6 +118,8 @@ export interface Config {
   /** Of MCP servers. */
   readonly mcpServersFile: string | undefined;
   readonly logLevel: Values['LOG_LEVEL'];
+  /** Variables that are no settings, and the settings that they most probably mean. */
+  readonly misspelt: readonly Misspelt[];
   /** Masks the secrets of this configuration in whatever leaves the process. */
   readonly redact: Redactor;
   /** A port of its own for metrics. */
@@ -136,10 +140,16 @@ export function readConfig(env: NodeJS.ProcessEnv, options: ReadOptions = {}): C
   if (!reading.values) return reading;
   const plugins = readPlugins(reading.values, env);
   const redact = environmentRedactor(env, reading.entries);
-  return { ...reading, config: { ...buildConfig(reading.values, isSet), plugins, redact } };
+  return {
+    ...reading,
+    config: { ...buildConfig(reading.values, isSet), plugins, redact, misspelt: findMisspelt(env) },
+  };
 }
 
-function buildConfig(values: Values, isSet: (setting: string) => boolean): Omit<Config, 'plugins' | 'redact'> {
+function buildConfig(
+  values: Values,
+  isSet: (setting: string) => boolean,
+): Omit<Config, 'plugins' | 'redact' | 'misspelt'> {
   return {
     production: values.NODE_ENV === 'production',
     environment: values.NODE_ENV,
@@ -166,7 +176,7 @@ function buildConfig(values: Values, isSet: (setting: string) => boolean): Omit<
       exempt: values.RATE_LIMIT_EXEMPT ?? [],
       countsLoopback: values.NODE_ENV !== 'development' || isSet('RATE_LIMIT_MAX'),
     },
-    menusDir: isSet('MENUS_DIR') ? resolve(values.MENUS_DIR) : findMenusDir(resolve(values.MENUS_DIR)),
+    ...readMenusDir(resolve(values.MENUS_DIR), isSet('MENUS_DIR')),
     services: values.SERVICES ?? [],
     serviceHosts: values.SERVICE_HTTP_HOSTS ?? [],
     ussd: {
@@ -244,6 +254,8 @@ function readGateways({ USSD_GATEWAYS: entries }: Values): Config['ussd']['gatew
 }
 
 // In a folder without menus of its own, the shipped ones answer.
-function findMenusDir(folder: string): string {
-  return existsSync(folder) ? folder : fileURLToPath(new URL('.', import.meta.resolve('#menus/main.flow.json')));
+function readMenusDir(folder: string, isSet: boolean): Pick<Config, 'menusDir' | 'menusAreShipped'> {
+  const shipped = dirname(fileURLToPath(import.meta.resolve('#menus/main.flow.json')));
+  const menusDir = isSet || existsSync(folder) ? folder : shipped;
+  return { menusDir, menusAreShipped: !isSet && menusDir === shipped };
 }

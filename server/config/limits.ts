@@ -90,10 +90,14 @@ export const SERVER_LIMITS = {
   simulatedInputs: 200,
 
   // --- server -----------------------------------------------------------------------------------------------------------
-  /** Requests that are worked on at the same time; more are turned away. */
+  /** Requests that are worked on at the same time; others wait. */
   requestsAtOnce: 1_000,
   /** The same while the event loop is late: fewer, for they are what makes it late; a single stall refuses no request. */
   requestsWhenLate: 100,
+  /** Milliseconds that a request may wait until it is worked on; then it is turned away. */
+  requestWaitMs: 1_000,
+  /** Such requests that are turned away in 20 ms at most: others wait for longer, and their clients with them. */
+  refusalsPerLook: 20,
   /** Milliseconds that the event loop may be late (99th percentile of a second) before requests are turned away. */
   loopDelayMs: 250,
   /** Milliseconds after which a client that takes nothing of its answer is cut off. */
@@ -101,6 +105,9 @@ export const SERVER_LIMITS = {
   /** Bytes of an answer of which as many wait that a client must take in so many milliseconds, or it is cut off. */
   answerLeastBytes: 262_144,
   answerLeastMs: 60_000,
+  /** Bytes of a request's body that its client must send in so many milliseconds, or all of it, or it is cut off. */
+  bodyLeastBytes: 4_096,
+  bodyLeastMs: 4_000,
   /** Bytes from which an answer is counted while it is being sent. */
   answerLargeBytes: 65_536,
   /** Bytes of such answers that may wait for clients, in all and for one address; larger ones get 503 then. */

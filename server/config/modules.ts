@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** What a module exports by default, or why it cannot be loaded, as the end of a sentence. */
 export type Imported =
@@ -37,9 +37,15 @@ function locate(module: string, folder: string): string {
   }
 }
 
-/** Such as `0.1.0`. The file is one step further away from what was built than from the source. */
+/** The folder of this package. It is one step further away from what was built than from the source. */
+export function packageFolder(): string | undefined {
+  const folders = ['../..', '../../..'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  return folders.find((folder) => existsSync(join(folder, 'package.json')));
+}
+
+/** Such as `0.1.0`. */
 export function readVersion(): string {
-  const places = ['../../package.json', '../../../package.json'].map((path) => new URL(path, import.meta.url));
-  const place = places.find((url) => existsSync(url));
-  return place ? (JSON.parse(readFileSync(place, 'utf8')) as { version: string }).version : 'unknown';
+  const folder = packageFolder();
+  if (folder === undefined) return 'unknown';
+  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
 }

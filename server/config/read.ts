@@ -1,7 +1,7 @@
 // From the environment to values: every variable read, checked by one JSON Schema, all problems reported at once, and no secret shown.
 
 import { Ajv, type ErrorObject } from 'ajv';
-import { suggest } from '../../lib/flow/expression/suggest.ts';
+import { findNearest, suggest } from '../../lib/flow/expression/suggest.ts';
 import { ensureKey, type Found, findKey } from './data-dir.ts';
 import { FORMATS, type Setting } from './kinds.ts';
 import { maskSetting } from './secrets.ts';
@@ -55,6 +55,24 @@ export function readSettings(env: NodeJS.ProcessEnv, options: ReadOptions = {}):
   const values = Object.fromEntries(entries.flatMap(({ name, text }) => (text ? [[name, read(name, text)]] : [])));
   problems.push(...findWrongValues(entries, values), ...findContradictions(values as unknown as Values, env));
   return problems.length ? { entries, problems } : { entries, problems, values: values as unknown as Values };
+}
+
+/** Variables that are no settings, and the setting that each most probably means: one or two letters differ. */
+export function findMisspelt(env: NodeJS.ProcessEnv): Misspelt[] {
+  const known = ROWS.map(([name]) => name);
+  return Object.keys(env).flatMap((name) => {
+    // Short names of others, such as HOME, are near to short settings.
+    if (name.length < SHORTEST_MISSPELT || Object.hasOwn(SETTINGS, name)) return [];
+    const nearest = findNearest(name, known);
+    return nearest && nearest.edits <= 2 ? [{ name, meant: nearest.name }] : [];
+  });
+}
+
+const SHORTEST_MISSPELT = 6;
+
+export interface Misspelt {
+  readonly name: string;
+  readonly meant: string;
 }
 
 /** The variable, its value masked, what is wrong with it, and what to do. */

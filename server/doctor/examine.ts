@@ -6,9 +6,11 @@ import { broken, type Check, type CheckContext, type Finding, type StoreProbe } 
 import { GATEWAY_CHECKS, MCP_CHECKS, MENU_CHECKS, MODEL_CHECKS } from './doors.ts';
 import { KEY_CHECKS } from './keys.ts';
 import { CLOCK_CHECKS, MACHINE_CHECKS, NETWORK_CHECKS } from './machine.ts';
+import { SETTING_CHECKS } from './settings.ts';
 import { FOLDER_CHECKS, MONGO_CHECKS, REDIS_CHECKS } from './stores.ts';
 
 export const CHECKS: readonly Check[] = [
+  ...SETTING_CHECKS,
   ...MACHINE_CHECKS,
   ...FOLDER_CHECKS,
   ...REDIS_CHECKS,

@@ -6,7 +6,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { invalidFlow, loadFlows } from '../../lib/flow/format/load.ts';
 import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
-import type { Problem } from '../../lib/flow/format/problem.ts';
+import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
 import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE, type ParsedFlowTests, parseFlowTests } from '../../lib/flow/testing/file.ts';
 import { CONTRACTS } from './contracts.ts';
@@ -55,6 +55,11 @@ export async function loadMenus(folder: MenuFolder, needed: string): Promise<Men
   }
   const own = menus.problems.filter((problem) => problem.file === file);
   throw invalidFlow([`${words} has errors.`, ...menus.failures].join('\n'), own);
+}
+
+/** Why flows of a start are left out, in words, one problem each. */
+export function listRefused({ problems, failures }: Menus): string[] {
+  return [...problems.filter(({ severity }) => severity === 'error').map(problemLine), ...failures];
 }
 
 /** The tests beside a flow, or undefined when there are none. */

@@ -14,6 +14,10 @@ import { cutFlowName, type MenuFolder, readTests, tryCompile } from './menus.ts'
 export interface MenuWatch {
   /** Resolves once the folder is watched. */
   readonly ready: Promise<void>;
+  /** Flows and tests that stand in the way of what was edited last, in words, one problem each; empty when all is served. */
+  refused(): readonly string[];
+  /** How many edits were served and how many refused since the start. */
+  readonly edits: { readonly served: number; readonly refused: number };
   /** Looks at the folder now, as after an edit. Never rejects. */
   reload(): Promise<void>;
   close(): Promise<void>;
@@ -27,10 +31,12 @@ export interface WatchOptions {
   readonly onProblem?: () => void;
   /** Milliseconds of quiet after the last change before the folder is read. @default 100 */
   readonly quietMs?: number;
+  /** What was refused at the start. @default nothing */
+  readonly refused?: readonly string[];
 }
 
 /** Watches a folder of menus. Where the file system sends no events (some network mounts), `reload` does the same. */
-export function watchMenus({ menus, library, log, onProblem, quietMs = 100 }: WatchOptions): MenuWatch {
+export function watchMenus({ menus, library, log, onProblem, quietMs = 100, ...start }: WatchOptions): MenuWatch {
   const watcher = watch(menus.folder, {
     depth: 0,
     ignoreInitial: true,
@@ -39,10 +45,14 @@ export function watchMenus({ menus, library, log, onProblem, quietMs = 100 }: Wa
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   let logged = '';
+  let refusals: readonly string[] = start.refused ?? [];
+  const edits = { served: 0, refused: 0 };
 
   const reloadOnce = async (): Promise<void> => {
     const { taken, refused, problems, orphans } = await reloadMenus(menus, library);
     for (const { flow, version } of taken) log.info({ flow, version }, 'an edited menu is served from now on');
+    edits.served += taken.length;
+    refusals = [...problems.filter(isError).map(problemLine), ...refused];
     const words = [
       ...problems.map(problemLine),
       ...refused,
@@ -54,7 +64,8 @@ export function watchMenus({ menus, library, log, onProblem, quietMs = 100 }: Wa
     logged = words.join('\n');
     if (isMended) log.info('all menus are in order again');
     for (const line of words) log.warn(line);
-    if (!refused.length && !problems.some(({ severity }) => severity === 'error')) return;
+    if (!refusals.length) return;
+    edits.refused++;
     onProblem?.();
     log.warn('menus with errors stay as they were, where they were served');
     if (refused.length) log.warn('if what is shown now is right: npx twinline test --update writes it into the tests');
@@ -76,6 +87,8 @@ export function watchMenus({ menus, library, log, onProblem, quietMs = 100 }: Wa
   );
   return {
     ready: new Promise((resolve) => watcher.once('ready', resolve)),
+    refused: () => refusals,
+    edits,
     reload,
     close: async () => {
       clearTimeout(timer);
@@ -84,6 +97,8 @@ export function watchMenus({ menus, library, log, onProblem, quietMs = 100 }: Wa
     },
   };
 }
+
+const isError = ({ severity }: Problem) => severity === 'error';
 
 /** What became of the edits of a folder. */
 interface Reloaded {

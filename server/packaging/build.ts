@@ -1,100 +1,11 @@
-// `npm run build`: makes `dist` unless it is built from this source already. Built beside it, one build at a time, and
-// swapped when it is whole.
+// `npm run build`, and before `npm start`: makes `dist` unless it is built from this source already. To find that out, which
+// every start waits for, it loads no compiler, bundler or lock.
 
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import Database from 'libsql';
-import { takeSwaggerFiles } from '../docs/swagger-files.ts';
-import { writeAssets } from '../web/kit/assets.ts';
-import { isBuilt, keyOfDist, publish, takeStyleFiles } from './dist.ts';
-
-/** A build that was killed leaves its folder; by then nobody writes to it. */
-const ABANDONED_MS = 3_600_000;
-/** Between two tries to get the lock. */
-const RETRY_LOCK_MS = 100;
+import { isBuilt, keyOfDist } from './dist.ts';
 
 const root = process.cwd();
-const builds = join(root, 'build');
 
-process.exitCode = await build();
-
-/** The exit code: that of the compiler where it finds a mistake. Then `dist` is as it was. */
-async function build(): Promise<number> {
-  if (isBuilt(root, keyOfDist(root))) return 0;
-  const onWait = () => console.error('Another build is under way; waiting for it.');
-  return withLock(join(builds, 'dist.lock'), onWait, async () => {
-    // The process that was first has built what was missing; and a file may be edited while it is being built.
-    for (let key = keyOfDist(root); !isBuilt(root, key); key = keyOfDist(root)) {
-      const begun = performance.now();
-      removeAbandoned();
-      const folder = mkdtempSync(join(builds, 'dist-'));
-      const code = await compile(folder);
-      if (code !== 0) {
-        rmSync(folder, { recursive: true });
-        return code;
-      }
-      if (keyOfDist(root) !== key) {
-        rmSync(folder, { recursive: true });
-        continue;
-      }
-      publish(folder, { root, key });
-      console.error(`Built dist in ${((performance.now() - begun) / 1_000).toFixed(1)} s.`);
-    }
-    return 0;
-  });
-}
-
-async function compile(folder: string): Promise<number> {
-  mkdirSync(folder, { recursive: true });
-  const compiler = join(root, 'node_modules/typescript/bin/tsc');
-  // What browsers run is only checked: esbuild bundles it.
-  for (const args of [
-    ['-p', 'server/web/browser', '--noEmit'],
-    ['--outDir', relative(root, folder)],
-  ]) {
-    const { status, error } = spawnSync(process.execPath, [compiler, ...args], { cwd: root, stdio: 'inherit' });
-    if (error) throw error;
-    if (status !== 0) return status ?? 1;
-  }
-  await writeAssets(join(folder, 'server/web'));
-  takeStyleFiles(root, folder);
-  takeSwaggerFiles(join(folder, 'server/docs/swagger'));
-  chmodSync(join(folder, 'server/cli/main.js'), 0o755);
-  return 0;
-}
-
-function removeAbandoned(): void {
-  for (const name of readdirSync(builds)) {
-    const path = join(builds, name);
-    const isOld = () => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    if (name.startsWith('dist-') && isOld() < Date.now() - ABANDONED_MS) rmSync(path, { recursive: true, force: true });
-  }
-}
-
-/** Does the work while no other process works under the same file. Waits for those who came first; `onWait` is told once. */
-async function withLock<T>(file: string, onWait: () => void, work: () => Promise<T>): Promise<T> {
-  mkdirSync(dirname(file), { recursive: true });
-  const lock = new Database(file);
-  try {
-    for (let tries = 0; !takeLock(lock); tries++) {
-      if (tries === 0) onWait();
-      await pause(RETRY_LOCK_MS);
-    }
-    return await work();
-  } finally {
-    lock.close();
-  }
-}
-
-function takeLock(lock: Database.Database): boolean {
-  try {
-    lock.exec('BEGIN EXCLUSIVE');
-    return true;
-  } catch (error) {
-    const { code } = error as { code?: string };
-    if (code?.startsWith('SQLITE_BUSY')) return false;
-    throw error;
-  }
+if (!isBuilt(root, keyOfDist(root))) {
+  const { build } = await import('./make.ts');
+  process.exitCode = await build(root);
 }

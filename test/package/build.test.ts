@@ -2,7 +2,17 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
@@ -71,19 +81,39 @@ test('of several at once one builds; another one builds nothing until something 
     assert.is(builds(first), 1);
     assert.is(builds([await build(root)]), 0);
     const isCurrent = () => isBuilt(root, keyOfDist(root));
-    const changes: { readonly [what: string]: () => void } = {
-      'an edit': () => write(root, 'lib/index.ts', 'export const from = "b";\n'),
-      'a new source': () => write(root, 'lib/more.ts', 'export {};\n'),
-      'a source that is gone': () => rmSync(join(root, 'lib/gone.ts')),
-      'another compiler': () => write(root, 'package-lock.json', '{}'),
-      'a file of dist that is gone': () => rmSync(join(root, 'dist/lib/index.js')),
+    const without = (path: string) => () => {
+      const text = readFileSync(join(root, path), 'utf8');
+      rmSync(join(root, path));
+      return () => write(root, path, text);
+    };
+    const changed = (path: string, text: string) => () => {
+      const back = existsSync(join(root, path)) ? without(path)() : () => rmSync(join(root, path));
+      write(root, path, text);
+      return back;
+    };
+    /** Each makes a change and returns what takes it back. */
+    const changes: { readonly [what: string]: () => () => void } = {
+      'an edit': changed('lib/index.ts', 'export const from = "b";\n'),
+      'a new source': changed('lib/more.ts', 'export {};\n'),
+      'a source that is gone': without('lib/gone.ts'),
+      'another compiler': changed('package-lock.json', '{}'),
+      'a file of dist that is gone': without('dist/lib/index.js'),
+      'a file of dist that was cut off': changed('dist/lib/index.js', ''),
     };
     for (const [what, change] of Object.entries(changes)) {
       assert.ok(isCurrent(), `before ${what}`);
-      change();
+      const back = change();
       assert.not.ok(isCurrent(), what);
-      assert.is(builds([await build(root)]), 1, what);
+      back();
     }
+    const newest = new Date(Date.now() + 60_000);
+    utimesSync(join(root, 'lib/index.ts'), newest, newest);
+    assert.ok(isCurrent(), 'times say nothing: git writes them anew');
+    const oldest = new Date(0);
+    write(root, 'lib/index.ts', 'export const from = "b";\n');
+    utimesSync(join(root, 'lib/index.ts'), oldest, oldest);
+    for (const change of Object.values(changes)) change();
+    assert.is(builds([await build(root)]), 1);
     assert.is(builds([await build(root)]), 0);
     assert.equal(
       readdirSync(join(root, 'dist/lib'))
@@ -134,20 +164,18 @@ test('a mistake ends with the words of the compiler, and dist stays as it was', 
     assert.is.not((await build(root)).code, 0, 'and is told again');
   }));
 
-test('a build that was killed holds nobody up', () =>
+test('a build that was killed leaves the dist of before as it was, and holds nobody up', () =>
   withProject(async (root) => {
+    assert.is((await build(root)).code, 0);
+    write(root, 'lib/index.ts', 'export const from = "b";\n');
     const child = shell(root, BUILD);
-    while (
-      !existsSync(join(root, 'build')) ||
-      !readdirSync(join(root, 'build')).some((name) => name.startsWith('dist-'))
-    )
-      await pause(2);
+    while (!readdirSync(join(root, 'build')).some((name) => name.startsWith('dist-'))) await pause(2);
     const waiting = build(root);
     await killed(child);
-    assert.not.ok(existsSync(join(root, 'dist')));
+    assert.match(readFileSync(join(root, 'dist/lib/index.js'), 'utf8'), /"a"/);
     const { code, said } = await waiting;
     assert.is(code, 0, said);
-    assert.ok(existsSync(join(root, 'dist/lib/index.js')));
+    assert.match(readFileSync(join(root, 'dist/lib/index.js'), 'utf8'), /"b"/);
   }));
 
 test('two npm starts at once in a fresh checkout, and a third one later, all serve after one build', () =>

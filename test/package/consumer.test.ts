@@ -1,23 +1,19 @@
 // A TypeScript project of somebody else that imports every subpath of the packed package, and checks its types too.
 
-import { execFile, spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { takeSwaggerFiles } from '../../server/docs/swagger-files.ts';
-import { takeStyleFiles } from '../../server/packaging/dist.ts';
-import { writeAssets } from '../../server/web/kit/assets.ts';
 import { ask } from '../server/support/serve.ts';
 import { killed } from '../support/process.ts';
 import { addressIn } from './listening.ts';
-import { locked, manifest, ROOT } from './manifest.ts';
+import { manifest } from './manifest.ts';
+import { buildPackage, copyPacked, linkDependencies, TSC } from './packed.ts';
 
 const test = suite('a TypeScript project that uses the package', { timeoutMs: 240_000 });
 
-const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const SETTINGS = {
   module: 'nodenext',
   target: 'es2022',
@@ -33,7 +29,8 @@ const SETTINGS = {
 const folder = mkdtempSync(join(tmpdir(), 'twinline-consumer-'));
 
 test.before(async () => {
-  await pack(join(folder, 'source'), join(folder, 'node_modules/twinline'));
+  await buildPackage(join(folder, 'source'));
+  copyPacked(join(folder, 'source'), join(folder, 'node_modules/twinline'));
   linkDependencies(join(folder, 'node_modules'));
   for (const name of ['esbuild', '@types/koa']) assert.not.ok(existsSync(join(folder, 'node_modules', name)));
 });
@@ -70,11 +67,12 @@ test('it draws with the style inside, and serves every page with its bundled scr
   });
   try {
     const url = await addressIn(child);
-    for (const page of ['/inspector', '/inspector/stately', '/simulator', '/chat', '/docs', '/docs/guides']) {
+    const tools = ['/inspector', '/inspector/stately', '/simulator', '/chat', '/registry'];
+    for (const page of ['/', ...tools, '/docs', '/docs/guides', '/docs/guides/menus', '/docs/search?q=private']) {
       const { status, text } = await ask(url + page, { headers: { accept: 'text/html' } });
       assert.is(status, 200, page);
       const files = [...text.matchAll(/(?:src|href)="(\/pages\/[^"]+)"/g)].map(([, path]) => path!);
-      assert.is(files.length, page === '/docs/guides' ? 1 : 2, `${page}: ${files}`);
+      assert.is(files.length, 2, `${page}: ${files}`);
       for (const file of files) {
         const { status, headers } = await ask(url + file);
         assert.equal([status, headers['cache-control']], [200, 'public, max-age=31536000, immutable'], file);
@@ -101,33 +99,3 @@ export async function run(): Promise<string> {
 `;
 
 test.run();
-
-/** Builds into `source`, and copies what `npm pack` would take to `target`. */
-async function pack(source: string, target: string): Promise<void> {
-  await promisify(execFile)(process.execPath, [TSC, '--outDir', join(source, 'dist')], { cwd: ROOT });
-  takeStyleFiles(ROOT, join(source, 'dist'));
-  takeSwaggerFiles(join(source, 'dist/server/docs/swagger'));
-  await writeAssets(join(source, 'dist/server/web'));
-  for (const name of ['package.json', 'menus', 'server/docs/guides', 'server/templates', 'CHANGELOG.md'])
-    cpSync(join(ROOT, name), join(source, name), { recursive: true });
-  const packed = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
-    cwd: source,
-    encoding: 'utf8',
-  });
-  const [{ files }] = JSON.parse(packed.stdout) as [{ files: { path: string }[] }];
-  for (const { path } of files) {
-    mkdirSync(dirname(join(target, path)), { recursive: true });
-    copyFileSync(join(source, path), join(target, path));
-  }
-}
-
-/** What npm installs beside the package: neither development dependencies nor what only they need. */
-function linkDependencies(folder: string): void {
-  const kept = Object.entries(locked).filter(([path, { dev }]) => path !== '' && !dev && existsSync(join(ROOT, path)));
-  for (const [path] of kept) {
-    const name = path.replace('node_modules/', '');
-    if (name.includes('/node_modules/')) continue;
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    symlinkSync(join(ROOT, path), join(folder, name));
-  }
-}

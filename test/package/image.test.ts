@@ -2,36 +2,21 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { makeProject } from '../../server/cli/verbs/new.ts';
 import { GUIDES } from '../../server/docs/guides.ts';
-import { ask } from '../server/support/serve.ts';
+import { ask, DIAL, json } from '../server/support/serve.ts';
 import { killed, withFolder } from '../support/process.ts';
+import { copies, environmentOf, stages, startCommand } from './dockerfile.ts';
 import { KEYS } from './keys.ts';
 import { addressIn } from './listening.ts';
 import { manifest, ROOT } from './manifest.ts';
 
 const test = suite('image', { timeoutMs: 180_000 });
 
-const [built = '', served = ''] = readFileSync(join(ROOT, 'server/deploy/Dockerfile'), 'utf8')
-  .split(/^FROM .*$/m)
-  .slice(1);
-
-interface Copy {
-  readonly from: string;
-  readonly to: string;
-}
-
-/** The COPY lines of a stage, one source each; paths are those in the working folder /app. */
-function copies(stage: string): Copy[] {
-  return [...stage.matchAll(/^COPY (?:--from=\S+ )?(.+) (\S+)$/gm)].flatMap(([, sources, to]) =>
-    sources!.split(' ').map((path) => {
-      const from = path.replace(/^\/app\//, '');
-      return { from, to: to!.endsWith('/') ? join(to!, basename(from)) : to! };
-    }),
-  );
-}
+const [built = '', served = ''] = stages(readFileSync(join(ROOT, 'server/deploy/Dockerfile'), 'utf8'));
 
 function layOut(stage: string, from: string, to: string): void {
   for (const copy of copies(stage)) {
@@ -42,7 +27,7 @@ function layOut(stage: string, from: string, to: string): void {
   }
 }
 
-test('the image that its Dockerfile lays out builds, starts and serves every guide', () =>
+test('the image that its Dockerfile lays out builds, starts, serves every guide, and takes menus and services of one’s own', () =>
   withFolder(async (folder) => {
     const [building, running] = [join(folder, 'build'), join(folder, 'app')];
     for (const path of [building, running]) mkdirSync(path);
@@ -60,9 +45,21 @@ test('the image that its Dockerfile lays out builds, starts and serves every gui
         path,
       );
 
-    const [, program, script] = /^CMD \["(\w+)", "(.+)"\]$/m.exec(served)!;
+    const [program, script] = startCommand(served);
     assert.is(program, 'node');
-    const given = { ...imageEnv(running), ...KEYS, HOST: '127.0.0.1', PORT: '0', DATA_DIR: ':memory:' };
+    // One's own, as volumes put them beside it.
+    const project = join(folder, 'project');
+    makeProject({ template: 'ussd', folder: project, name: 'own', twinline: manifest.version });
+    const given = {
+      ...environmentOf(served, running),
+      ...KEYS,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DATA_DIR: ':memory:',
+      USSD_GATEWAYS: '*',
+      MENUS_DIR: join(project, 'menus'),
+      SERVICES: join(project, 'services/bills.js'),
+    };
     const child = spawn(process.execPath, [script!], { cwd: running, env: given, stdio: ['ignore', 'pipe', 'pipe'] });
     try {
       const url = await addressIn(child);
@@ -70,15 +67,13 @@ test('the image that its Dockerfile lays out builds, starts and serves every gui
         assert.is((await ask(`${url}/docs/guides${path}`)).status, 200, path);
       for (const path of ['/docs', '/docs/swagger-ui.css', '/openapi.json', '/livez'])
         assert.is((await ask(url + path)).status, 200, path);
+      const dial = async (text: string) => (await ask(`${url}/api/ussd`, json({ ...DIAL, text }))).text;
+      assert.match(await dial(''), /^CON Green Valley Water/);
+      await dial('1');
+      assert.match(await dial('1*100200'), /^CON Wanjiku Otieno/);
     } finally {
       await killed(child);
     }
   }));
-
-/** What ENV lines set, with the folder in the place of /app. */
-function imageEnv(folder: string): Record<string, string> {
-  const pairs = [...served.matchAll(/^ENV (.+)$/gm)].flatMap((match) => match[1]!.split(' '));
-  return Object.fromEntries(pairs.map((pair) => pair.replace('/app', folder).split('=')));
-}
 
 test.run();

@@ -3,12 +3,13 @@
 
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
+import type { InspectionEvent, Inspector } from '../../../lib/engine/inspection.ts';
 import type { Services } from '../../../lib/engine/service.ts';
 import { seedSession } from '../../../lib/engine/sessions.ts';
 import { type ErrorCode, TwinlineError } from '../../../lib/errors.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { asksForSecret, keepsSecret, toStateValue } from '../../../lib/flow/run/scope.ts';
-import { type Masks, masks } from '../../../lib/flow/testing/mask.ts';
+import { listPrivateServices, type Masks, masks } from '../../../lib/flow/testing/mask.ts';
 import type { RecordedCall, RecordedTurn } from '../../../lib/flow/testing/replay.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import type { UssdReply } from '../../../lib/ussd/reply.ts';
@@ -137,6 +138,8 @@ export function lineInside({ engine, gateway, menus }: Host, { flow, from, ...ph
 export interface Recorder {
   /** Notes what services answer. */
   readonly services: (services: Services) => Services;
+  /** Notes what callers read, private values masked. */
+  readonly inspector: Inspector;
   /** The same line; what it carries is written down. */
   line(line: Line, on: RecordedLine): Line;
   close(): void;
@@ -152,11 +155,23 @@ interface RecordedLine {
 export function recorder(file: string): Recorder {
   const handle = openForAppend(file);
   let calls: RecordedCall[] = [];
+  let reply: string | undefined;
+  const emit = ({ turn }: InspectionEvent) => {
+    reply = turn?.reply;
+  };
   return {
+    inspector: { isWatched: () => true, emit },
     services: (services) => noteAnswers(services, (call) => calls.push(call)),
     line: (line, { host, phone, flow }) => {
       const compiled = host.menus.compiled.get(flow)!;
-      const hidden = secretServices(compiled);
+      const secret = secretServices(compiled);
+      const privates = listPrivateServices(compiled);
+      const record = (one: RecordedCall): RecordedCall => {
+        if (!('return' in one)) return one;
+        return secret.has(one.service)
+          ? { ...one, return: null }
+          : { ...one, return: privates.get(one.service)?.(one.return ?? null) ?? one.return ?? null };
+      };
       return () => {
         const session = randomUUID();
         const numbers: Masks = masks();
@@ -165,15 +180,16 @@ export function recorder(file: string): Recorder {
         let state: string | undefined;
         const type: Call['type'] = async (answer) => {
           const typed = numbers.mask(answer, state === undefined ? undefined : compiled.screens.get(state));
+          reply = undefined;
           const shown = await call.type(answer);
           state = (await host.gateway.inspect(call.sessionId))?.state;
           const first = turn++ === 0;
           const recorded: RecordedTurn = {
             ...{ session, turn, flow, version: compiled.version },
             ...(first && { phone: phone.phoneNumber }),
-            ...{ in: typed, text: shown.text, end: shown.kind === 'end' },
+            ...{ in: typed, text: reply ?? shown.text, end: shown.kind === 'end' },
             ...(state !== undefined && { state }),
-            calls: calls.map((one) => (hidden.has(one.service) && 'return' in one ? { ...one, return: null } : one)),
+            calls: calls.map(record),
           };
           calls = [];
           writeSync(handle, `${JSON.stringify(recorded)}\n`);

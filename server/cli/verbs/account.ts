@@ -1,18 +1,13 @@
 // `twinline account`: how a caller's account stands, and the way out of a lock; in the stores, or on a running server.
 
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import pino from 'pino';
 import { accounts } from '../../../lib/account/account.ts';
 import { pinVault } from '../../../lib/account/pin.ts';
 import { systemClock } from '../../../lib/clock.ts';
-import { TwinlineError } from '../../../lib/errors.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
-import { parseKeyring } from '../../../lib/keyring.ts';
-import { type Config, readConfig } from '../../config/config.ts';
-import { IN_MEMORY } from '../../config/data-dir.ts';
+import { auditLog } from '../../audit/audit.ts';
 import type { AccountDesk, AccountReport } from '../../ussd/account-desk.ts';
+import { withDocuments } from '../documents.ts';
 import { readOperatorToken, remote } from '../remote.ts';
 import { Usage, type Verb } from '../verb.ts';
 
@@ -80,38 +75,15 @@ function formatReport({ customerId, lastUnlock, ...report }: AccountReport): str
   ].join('\n');
 }
 
-// The embedded store may be open in a server too: several processes of one machine share it.
-async function withDesk(env: NodeJS.ProcessEnv, work: (desk: AccountDesk) => Promise<number>): Promise<number> {
-  const { config, problems } = readConfig(env);
-  if (!config) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
-  checkAccountsExist(config);
-  const [{ DOCUMENT_BACKENDS, openFirst }, { checkDocuments }, { accountDesk }, { createLog }] = await Promise.all([
-    import('../../stores/backends.ts'),
-    import('../../stores/stores.ts'),
-    import('../../ussd/account-desk.ts'),
-    import('../../health/log.ts'),
-  ]);
-  const log = createLog({ logLevel: 'warn', redact: config.redact }, pino.destination({ dest: 2, sync: true }));
-  const { store: documents, close } = await openFirst(DOCUMENT_BACKENDS, config, log);
-  try {
-    const keyring = parseKeyring(config.pinKeys);
-    await checkDocuments(documents, keyring);
+function withDesk(env: NodeJS.ProcessEnv, work: (desk: AccountDesk) => Promise<number>): Promise<number> {
+  return withDocuments({ env, what: 'accounts' }, async ({ documents, keyring, log }) => {
+    const { accountDesk } = await import('../../ussd/account-desk.ts');
     const vault = pinVault({ keyring });
-    return await work(
-      accountDesk({ accounts: accounts({ documents, vault, clock: systemClock }), alias: vault.alias, log }),
+    const audit = auditLog({ documents, keyring, clock: systemClock, log });
+    return work(
+      accountDesk({ accounts: accounts({ documents, vault, clock: systemClock }), alias: vault.alias, audit }),
     );
-  } finally {
-    await close();
-  }
-}
-
-// Looking must make nothing: where no accounts are kept, there is nothing to open.
-function checkAccountsExist({ dataDir, mongodbUrl, pinKeys }: Config): void {
-  const isThere = mongodbUrl !== undefined || (dataDir !== IN_MEMORY && existsSync(join(dataDir, 'twinline.db')));
-  if (isThere && pinKeys) return;
-  const where = mongodbUrl === undefined ? `DATA_DIR=${dataDir}` : 'MONGODB_URL';
-  const fix = 'Give the settings of the server (--env-file), or ask it with --url.';
-  throw new TwinlineError('ERR_CONFIG', `No accounts can be read in ${where}. ${fix}`);
+  });
 }
 
 function remoteDesk(url: string, env: NodeJS.ProcessEnv): AccountDesk {

@@ -80,7 +80,11 @@ async function chatInside(env: NodeJS.ProcessEnv, { phone, from, record }: ChatO
   const { flow } = config.ussd;
   const recording = record === undefined ? undefined : recorder(record);
   // Screens go to standard output, troubles beside it.
-  const host = await openHost(config, { log: createLog(config, pino.destination(2)), services: recording?.services });
+  const host = await openHost(config, {
+    log: createLog(config, pino.destination(2)),
+    services: recording?.services,
+    inspector: recording?.inspector,
+  });
   try {
     if (from) checkPlace(host.menus.compiled.get(flow)!, from);
     const line = lineInside(host, { ...phone, flow, from });

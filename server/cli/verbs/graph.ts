@@ -34,7 +34,8 @@ export const graphVerb: Verb = {
     '--svg': 'a diagram, light and dark; the default',
     '--mermaid': 'a stateDiagram-v2, for Markdown',
     '--xstate': 'the machine as JSON, as createMachine and the tools of Stately read it',
-    '--out <file>': 'a file, or a folder for several; default is standard output',
+    '--out <file>':
+      'a file, or a folder for several; default is standard output, and for SVG in a terminal a file here',
     '--focus <state>': 'only what is within two steps of a state, or what a state holds',
     '--coverage': 'show what the tests beside the flow never reach',
     '--menus-dir <value>': 'the folder of the flows, default MENUS_DIR, else ./menus',
@@ -124,7 +125,7 @@ function checkFocus(focus: string, names: readonly string[], { compiled }: Check
 
 type Place = (name: string) => string | undefined;
 
-/** The file of each name, or undefined for standard output. Throws {@link Usage} when several would share one. */
+/** The file of each name, or undefined for standard output, which is no place for a picture when it is a terminal. Throws {@link Usage} when several would share one. */
 function choosePlace(
   out: string | undefined,
   { names, isAll, form }: { names: readonly string[]; isAll: boolean; form: FormName },
@@ -132,7 +133,9 @@ function choosePlace(
   const isMany = isAll || names.length > 1;
   if (out === undefined || out === '-') {
     if (isMany) throw new Usage(`Name one flow or machine, or give --out <folder> for all of: ${names.join(', ')}.`);
-    return () => undefined;
+    // The text of a picture is of no use to people.
+    const isShown = out === undefined && form === 'svg' && process.stdout.isTTY;
+    return (name) => (isShown ? name + FORMS[form].ending : undefined);
   }
   const isFolder = isMany || /[\\/]$/.test(out) || statSync(out, { throwIfNoEntry: false })?.isDirectory() === true;
   return (name) => (isFolder ? join(out, name + FORMS[form].ending) : out);
@@ -150,13 +153,17 @@ async function drawAll(names: readonly string[], { form, place, focus, coverage,
   const worker = layout();
   const shown = await showProgress({ total: names.length, stream: process.stderr, unit: 'diagrams' });
   const notices: string[] = [];
+  const written: string[] = [];
   try {
     for (const [at, machine] of names.entries()) {
       const asked: Asked = { machine, flows: menus.compiled, focus, coverage: coverage.get(machine), layout: worker };
       const { text, notice } = await FORMS[form].make(asked);
       const file = place(machine);
       if (file === undefined) console.log(text.trimEnd());
-      else write(file, text);
+      else {
+        write(file, text);
+        written.push(file);
+      }
       if (notice !== undefined) notices.push(notice);
       shown.update(at + 1, { lines: at + 1 });
     }
@@ -165,6 +172,8 @@ async function drawAll(names: readonly string[], { form, place, focus, coverage,
     await worker.close();
   }
   for (const notice of notices) console.error(pc.yellow(notice));
+  if (written.length === 1) console.error(`${written[0]} written`);
+  else if (written.length) console.error(`${written.length} files written to ${dirname(written[0]!)}`);
 }
 
 function write(file: string, text: string): void {

@@ -83,7 +83,7 @@ async function runTests(folder: string, options: TestOptions & { readonly only: 
   for (const error of errors) console.log(pc.red(error));
   for (const line of formatReports(checked, options)) console.log(line);
   for (const line of below) console.log(pc.red(line));
-  if (update) console.log(`${checked.updated} expectations written`);
+  if (update) console.log(`${checked.updated} ${checked.updated === 1 ? 'expectation' : 'expectations'} written`);
   const tests = checked.reports.flatMap((report) => report.tests);
   const failed = tests.filter((test) => test.failures.length > 0).length;
   console.log(`${tests.length - failed} passed, ${failed} failed`);
@@ -95,12 +95,15 @@ function formatReports({ reports, untested }: CheckedMenus, { filter, coverage }
   return [
     ...shown.map((report) => [
       ...formatReport(report),
-      ...(filter === undefined && !coverage ? [formatCoverage(report)] : []),
+      ...(filter === undefined && !coverage && isPassed(report) ? [formatCoverage(report)] : []),
     ]),
     untested.map((flow) => pc.yellow(`${flow}: no ${flow}.test.json beside it`)),
     coverage && reports.length ? ['', ...formatCoverageTable(reports), ''] : [],
   ].flat();
 }
+
+// A test that fails reaches little: what is missing then says nothing.
+const isPassed = ({ tests }: FlowTestReport) => tests.every(({ failures }) => failures.length === 0);
 
 function formatReport(report: FlowTestReport): string[] {
   const lines = report.tests.flatMap(({ name, failures }) =>

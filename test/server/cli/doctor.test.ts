@@ -1,5 +1,6 @@
 // `twinline doctor`: what it finds, the words for it, its exit codes, and that it shows no secret and changes nothing.
 
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -13,8 +14,11 @@ import { CHECKS, type CheckResult } from '../../../server/doctor/examine.ts';
 import { filesFinding, isWide, limitFinding, nodeFinding, skewFinding } from '../../../server/doctor/machine.ts';
 import { spaceFinding } from '../../../server/doctor/stores.ts';
 import { prepareStores } from '../../../server/stores/stores.ts';
+import { builtFile } from '../../support/build.ts';
+import { onPath } from '../../support/on-path.ts';
 import { withFolder } from '../../support/process.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
+import { skipped } from '../../support/skip.ts';
 import { withServer } from '../support/serve.ts';
 
 const test = suite('doctor', { timeoutMs: 60_000 });
@@ -223,6 +227,19 @@ test('judgements of numbers: networks, limits, clocks, files, Node', () => {
 test('every check has a name of its own', () => {
   const names = CHECKS.map(({ name }) => name);
   assert.is(new Set(names).size, names.length);
+});
+
+test('the doctor tries to write: a folder that takes nothing is broken, whatever its rights and its free space', async () => {
+  if (onPath('prlimit') === undefined) skipped('no prlimit here: install util-linux');
+  await withFolder(async (folder) => {
+    const doctor = [process.execPath, await builtFile('server/cli/main.ts'), 'doctor'];
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: folder, PORT: '0', NO_COLOR: '1' };
+    const said = (limit: string) =>
+      spawnSync('prlimit', [`--fsize=${limit}`, ...doctor], { env, encoding: 'utf8', cwd: folder }).stdout;
+    assert.match(said('unlimited'), /can be written/);
+    assert.match(said('1024'), /takes no writes \(EFBIG\)/);
+    assert.equal(readdirSync(folder), [], 'nothing is left behind');
+  });
 });
 
 test.run();

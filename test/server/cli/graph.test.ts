@@ -49,11 +49,12 @@ test('without names everything goes into a folder, one file for each', () =>
   withFiles({ 'small.flow.json': FLOW }, async (folder) => {
     const out = join(folder, 'a', 'b');
     const ran = await run(['graph', '--out', out, '--mermaid', '--menus-dir', folder]);
-    assert.equal([ran.code, ran.out, ran.err], [0, '', '']);
+    assert.equal([ran.code, ran.out, ran.err.trim()], [0, '', `4 files written to ${out}`]);
     const names = ['agent-stream.mmd', 'delegation.mmd', 'domain-verification.mmd', 'small.mmd'];
     assert.equal(readdirSync(out).sort(), names);
     const one = join(folder, 'one.json');
-    assert.is((await run(['graph', 'small', '--xstate', '--out', one], { MENUS_DIR: folder })).code, 0);
+    const single = await run(['graph', 'small', '--xstate', '--out', one], { MENUS_DIR: folder });
+    assert.equal([single.code, single.err.trim()], [0, `${one} written`]);
     assert.is(JSON.parse(readFileSync(one, 'utf8')).initial, 'first');
     assert.is((await run(['graph', 'small', '--out', `${folder}/`], { MENUS_DIR: folder })).code, 0);
     assert.ok(existsSync(join(folder, 'small.svg')));

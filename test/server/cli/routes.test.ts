@@ -48,7 +48,7 @@ test('a body of one byte more than it says is refused', async () => {
 test('the rate is that of the settings, and whom it says nothing of are never limited', async () => {
   const unlimited = rows.filter(({ rate }) => rate === undefined).map(({ path }) => path);
   assert.equal(rows.find(({ path }) => path === '/health')!.rate, { max: 7, windowMs: 60_000 });
-  assert.equal(unlimited.sort(), ['/docs/:file', '/livez', '/pages/:file', '/readyz']);
+  assert.equal(unlimited.sort(), ['/docs/:file', '/livez', '/menus/refused', '/pages/:file', '/readyz']);
   await withServer({ env: { RATE_LIMIT_MAX: '1' } }, async ({ ask }) => {
     await ask('/health');
     assert.is((await ask('/health')).status, 429);

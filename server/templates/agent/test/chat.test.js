@@ -13,10 +13,12 @@ test('a question is answered', async () => {
   const env = { PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'silent', AGENT_FLOW: 'assistant', USSD_FLOW: 'assistant' };
   const { config, problems } = readConfig(env, { makeKeys: true });
   assert.deepEqual(problems, []);
+  assert.ok(config);
   const server = await startServer(config);
   try {
     const token = execFileSync('npx', ['--no', 'twinline', 'token'], { env: { ...process.env, ...env } });
     const headers = { authorization: `Bearer ${String(token).trim()}`, 'x-auth-type': 'ucan' };
+    /** @type {(path: string, message?: string) => Promise<any>} */
     const ask = async (path, message) => {
       const body = message && { body: JSON.stringify({ message }) };
       const type = message && { 'content-type': 'application/json' };

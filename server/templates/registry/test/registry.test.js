@@ -10,7 +10,9 @@ const ENV = { PORT: '0', DATA_DIR: ':memory:', LOG_LEVEL: 'silent' };
 test('the records are taken, and one is verified', async () => {
   const { config, problems } = readConfig(ENV, { makeKeys: true });
   assert.deepEqual(problems, []);
+  assert.ok(config);
   const server = await startServer(config);
+  /** @type {(path: string, body?: string, type?: string) => Promise<string>} */
   const ask = async (path, body, type = 'application/json') => {
     const headers = { authorization: `Bearer ${server.developmentKey}`, 'content-type': type };
     const answer = await fetch(
@@ -21,6 +23,7 @@ test('the records are taken, and one is verified', async () => {
     assert.ok(answer.ok, text);
     return text;
   };
+  /** @type {(path: string, body?: object) => Promise<any>} */
   const json = async (path, body) => JSON.parse(await ask(path, body && JSON.stringify(body)));
   try {
     const lines = readFileSync(new URL('../records/start.jsonl', import.meta.url), 'utf8');

@@ -5,10 +5,13 @@ const BILLS = new Map([
   ['100201', { name: 'Baraka Mwangi', due: 0 }],
 ]);
 
-export default {
+/** @satisfies {import('twinline').Services} */
+const services = {
   // `signal` aborts when the caller has waited long enough; the same `idempotencyKey` means the same call once more.
   'bills.find': async ({ meter }) => {
-    const bill = BILLS.get(meter);
+    const bill = BILLS.get(String(meter));
     return bill ? { found: true, ...bill } : { found: false };
   },
 };
+
+export default services;

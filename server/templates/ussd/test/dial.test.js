@@ -9,8 +9,9 @@ const ENV = { PORT: '0', DATA_DIR: ':memory:', LOG_LEVEL: 'silent', SERVICES: '.
 test('a caller finds a bill', async () => {
   const { config, problems } = readConfig(ENV, { makeKeys: true });
   assert.deepEqual(problems, []);
+  assert.ok(config);
   const server = await startServer(config);
-  const dial = async (text) => {
+  const dial = async (/** @type {string} */ text) => {
     const fields = { sessionId: 's1', serviceCode: '*100#', phoneNumber: '+254712345678', text };
     return (await fetch(`${server.url}/api/ussd`, { method: 'POST', body: new URLSearchParams(fields) })).text();
   };

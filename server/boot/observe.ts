@@ -1,0 +1,89 @@
+// What a server counts: its metrics, and the parts that are watched for them.
+
+import type { RequestListener } from 'node:http';
+import { pinVault } from '../../lib/account/pin.ts';
+import { RUN } from '../../lib/agent/kinds.ts';
+import { DELIVERY, PROPOSAL } from '../../lib/domain/kinds.ts';
+import type { Engine } from '../../lib/engine/engine.ts';
+import type { Services } from '../../lib/engine/service.ts';
+import { sessionKeys } from '../../lib/engine/sessions.ts';
+import { parseKeyring } from '../../lib/keyring.ts';
+import type { DocumentStore } from '../../lib/store/store.ts';
+import type { UssdTurn } from '../../lib/ussd/service.ts';
+import type { Config } from '../config/config.ts';
+import { readVersion } from '../config/modules.ts';
+import type { Log } from '../health/log.ts';
+import { counter, createMetrics, gauge, METRICS_TYPE, type Metrics } from '../health/metrics.ts';
+import { processMetrics, SESSIONS_COUNTED, type StoredCounts } from '../health/process-metrics.ts';
+import { serviceCalls } from '../health/service-calls.ts';
+import { turnWatch } from '../health/turn-watch.ts';
+import { type Listening, listen } from '../http/listen.ts';
+import type { Overload } from '../http/overload/watch.ts';
+import type { MenuWatch } from '../menus/watch.ts';
+
+export interface Observed {
+  readonly metrics: Metrics;
+  onTurn(turn: UssdTurn): void;
+  /** The same services, counted. */
+  watchServices(services: Services): Services;
+  /** Counts what they keep, too. */
+  addStores(engine: Engine, documents: DocumentStore): void;
+  addMenus(menus: MenuWatch): void;
+}
+
+export function observe(config: Config, { log, overload }: { log: Log; overload: Overload }): Observed {
+  const metrics = createMetrics(overload);
+  const turns = turnWatch({ log, alias: pinVault({ keyring: parseKeyring(config.pinKeys) }).alias });
+  const calls = serviceCalls();
+  metrics.add(turns.metrics);
+  metrics.add(calls.metrics);
+  return {
+    metrics,
+    onTurn: turns.note,
+    watchServices: calls.watch,
+    addStores: (engine, documents) => {
+      const countStored = () => countIn(engine, documents);
+      metrics.add(processMetrics({ version: readVersion(), dataDir: config.dataDir, countStored }).metrics);
+    },
+    addMenus: (menus) => metrics.add(() => editLines(menus)),
+  };
+}
+
+const ANY = { prefix: '' };
+
+async function countIn(engine: Engine, documents: DocumentStore): Promise<StoredCounts> {
+  const [keys, proposals, due, letters, runs] = await Promise.all([
+    sessionKeys(engine, { prefix: 'ussd:', limit: SESSIONS_COUNTED }),
+    documents.count(PROPOSAL, { index: 'open', where: { openFor: ANY } }),
+    documents.count(DELIVERY, { index: 'due', where: { dueAt: { gte: 0 } } }),
+    documents.count(DELIVERY, { index: 'webhook', where: { webhook: ANY } }),
+    documents.count(RUN, { index: 'open', where: { openFor: ANY } }),
+  ]);
+  // Letters are due when they expire.
+  return { sessions: keys.length, proposals, deliveries: Math.max(0, due - letters), deadLetters: letters, runs };
+}
+
+function editLines({ edits, refused }: MenuWatch): string[] {
+  const counts = Object.entries(edits).map(([outcome, count]) => [`outcome="${outcome}"`, count] as const);
+  return [
+    ...counter('twinline_menu_edits_total', 'Edits of menus by what became of them.', new Map(counts)),
+    ...gauge('twinline_menu_problems', 'What keeps edited menus from being served.', refused().length),
+  ];
+}
+
+/** Serves them on a port of their own; undefined where they have none. */
+export async function openMetrics(
+  { host, metricsPort: port }: Config,
+  render: () => Promise<string>,
+): Promise<Listening | undefined> {
+  return port === undefined ? undefined : listen(plainMetrics(render), { host, port });
+}
+
+function plainMetrics(render: () => Promise<string>): RequestListener {
+  return async (req, res) => {
+    const found = req.url === '/metrics' && (req.method === 'GET' || req.method === 'HEAD');
+    const text = found ? await render() : 'Not found';
+    res.writeHead(found ? 200 : 404, { 'Content-Type': found ? METRICS_TYPE : 'text/plain' });
+    res.end(text);
+  };
+}

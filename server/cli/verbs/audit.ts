@@ -1,0 +1,69 @@
+// `twinline audit`: what operators and votes have done, and whether the log of it is whole.
+
+import { parseArgs } from 'node:util';
+import { suggest } from '../../../lib/flow/expression/suggest.ts';
+import type { Keyring } from '../../../lib/keyring.ts';
+import type { DocumentStore } from '../../../lib/store/store.ts';
+import { AUDIT_ACTIONS, type AuditEntry, readAudit, verifyAudit } from '../../audit/audit.ts';
+import { withDocuments } from '../documents.ts';
+import { Usage, type Verb } from '../verb.ts';
+
+const OPTIONS = { after: { type: 'string' }, json: { type: 'boolean' } } as const;
+const ACTIONS = ['show', 'verify'] as const;
+
+export const auditVerb: Verb = {
+  usage: '<show|verify> [options]',
+  options: {
+    '(show)': 'what operators and votes have done, the oldest first',
+    '(verify)': 'checks that no entry was changed, removed or put in; prints the number and the hash of the newest',
+    '--after <number>': 'show: entries after this one only',
+    '--json': 'as JSON, one entry per line',
+    '(exit codes)': '0 done, 1 an entry does not hold, 2 wrong use, 78 configuration',
+  },
+  run: async (args, env) => {
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+    const [named = '', ...more] = positionals;
+    const action = ACTIONS.find((one) => one === named);
+    if (action === undefined || more.length) throw new Usage(`Say show or verify.${suggest(named, ACTIONS)}`);
+    const after = Number(values.after ?? 0);
+    if (!Number.isSafeInteger(after) || after < 0)
+      throw new Usage('--after takes the number of an entry, such as 120.');
+    const json = values.json === true;
+    return withDocuments({ env, what: 'audit log' }, ({ documents, keyring }) =>
+      action === 'show' ? show(documents, { after, json }) : verify(documents, { keyring, json }),
+    );
+  },
+};
+
+async function show(documents: DocumentStore, { after, json }: { after: number; json: boolean }): Promise<number> {
+  let count = 0;
+  for await (const entry of readAudit(documents, after)) {
+    count++;
+    console.log(json ? JSON.stringify(entry) : formatEntry(entry));
+  }
+  if (count === 0 && !json) console.log(after ? `There is no entry after ${after}.` : 'The audit log is empty.');
+  return 0;
+}
+
+function formatEntry({ number, at, action, by, details }: AuditEntry): string {
+  const parts = Object.entries(details).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  return `${String(number).padStart(6)}  ${at}  ${by}: ${AUDIT_ACTIONS[action] ?? action}\n        ${parts.join(' ')}`;
+}
+
+async function verify(
+  documents: DocumentStore,
+  { keyring, json }: { keyring: Keyring; json: boolean },
+): Promise<number> {
+  const verdict = await verifyAudit(documents, keyring);
+  if (json) console.log(JSON.stringify(verdict));
+  else if (verdict.kind === 'broken') console.log(`✘ Entry ${verdict.number}: ${verdict.why}.`);
+  else if (!verdict.last) console.log('✓ The audit log is empty.');
+  else {
+    const { number, at, mac } = verdict.last;
+    console.log(`✓ ${verdict.entries} entries are whole. The newest is ${number} of ${at}, hash ${mac}.`);
+    console.log(
+      '  Compare it with the last line of the server log that has "audit": newer entries may have been cut off.',
+    );
+  }
+  return verdict.kind === 'whole' ? 0 : 1;
+}

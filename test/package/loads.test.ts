@@ -1,0 +1,70 @@
+// Which packages each subpath loads when it is imported: what its exports are made of. Whatever else they need is loaded by the call
+// that needs it, so that an importer of the engine waits for no parser, validator or driver.
+
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { builtPackage } from '../support/build.ts';
+import { withFolder } from '../support/process.ts';
+import { manifest } from './manifest.ts';
+
+const test = suite('loads');
+
+/** Of the dependencies; which packages those need themselves differs between systems. */
+const LOADED: { readonly [subpath: string]: string } = {
+  '.': 'xstate',
+  './flow': 'xstate',
+  './ussd': 'lru-cache xstate',
+  './domain': 'ipaddr.js lru-cache xstate',
+  './agent': '@opentelemetry/api @ucanto/core @ucanto/validator ipaddr.js lru-cache xstate',
+  './gateway': '@bufbuild/protobuf lru-cache',
+  './delegation': '@opentelemetry/api @ucanto/core @ucanto/principal @ucanto/validator ipaddr.js lru-cache xstate',
+  './store/memory': '',
+  './store/lmdb': 'libsql lmdb lru-cache',
+  './store/sqlite': 'libsql',
+  './store/redis': 'ioredis',
+  './store/mongo': 'lru-cache mongodb',
+  './machines': 'xstate',
+  './server':
+    '@koa/cors @koa/router @opentelemetry/api @ucanto/core @ucanto/principal @ucanto/validator accepts ajv ajv-formats chokidar engine.io fresh helmet ipaddr.js koa koa-bodyparser koa-helmet koa-ratelimit libsql lmdb lru-cache marked picocolors pino socket.io socket.io-adapter ws xstate',
+};
+
+const DEPENDENCIES = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+
+/** Tells of every file that `import` finds as it is found, and of those of `require` in the end. */
+const TELL = `
+import { createRequire, register } from 'node:module';
+const hook = \`import { writeSync } from 'node:fs';
+export async function resolve(name, context, next) {
+  const found = await next(name, context);
+  writeSync(2, found.url + '\\\\n');
+  return found;
+}\`;
+register('data:text/javascript,' + encodeURIComponent(hook));
+process.on('exit', () => console.error(Object.keys(createRequire('/').cache).join('\\n')));`;
+
+for (const [subpath, file] of Object.entries(manifest.exports))
+  test(`${subpath} loads these packages and no others`, async () => {
+    assert.equal(await packagesOf(join(await builtPackage(), file)), LOADED[subpath]?.split(' ').filter(Boolean));
+  });
+
+test('a file of flows is read with what was not loaded before', () =>
+  withFolder(async (folder) => {
+    const program = join(folder, 'program.mjs');
+    const index = pathToFileURL(join(await builtPackage(), manifest.exports['.']!)).href;
+    writeFileSync(program, `import { loadFlow } from '${index}'; await loadFlow('none').catch(() => {});`);
+    assert.equal(await packagesOf(program), ['@humanwhocodes/momoa', 'xstate']);
+  }));
+
+test.run();
+
+async function packagesOf(file: string): Promise<string[]> {
+  const before = `data:text/javascript,${encodeURIComponent(TELL)}`;
+  const { stderr } = await promisify(execFile)(process.execPath, ['--import', before, file], { maxBuffer: 2 ** 24 });
+  const found = new Set(stderr.split('\n').map((path) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]));
+  return DEPENDENCIES.filter((name) => found.has(name)).sort();
+}

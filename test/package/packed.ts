@@ -1,0 +1,98 @@
+// The package as npm packs it: built into a folder of its own, as its files, or as a tarball; and what npm puts beside it.
+
+import { execFile, spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import * as assert from 'uvu/assert';
+import { takeSwaggerFiles } from '../../server/docs/swagger-files.ts';
+import { keyOfDist, takeStyleFiles } from '../../server/packaging/dist.ts';
+import { writeAssets } from '../../server/web/kit/assets.ts';
+import { locked, type Manifest, ROOT } from './manifest.ts';
+
+export const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
+/** Where builds for tests are kept for an hour after their last use. */
+const BUILDS = join(ROOT, 'build');
+/** What is published as it is. */
+const BESIDE = ['package.json', 'menus', 'server/docs/guides', 'server/templates', 'server/deploy', 'CHANGELOG.md'];
+
+/** Puts into `source` what is packed, with its types; compiled once for each state of the source. */
+export async function buildPackage(source: string): Promise<void> {
+  cpSync(await builtDist(), join(source, 'dist'), { recursive: true });
+  for (const name of BESIDE) cpSync(join(ROOT, name), join(source, name), { recursive: true });
+}
+
+async function builtDist(): Promise<string> {
+  const key = keyOfDist(ROOT);
+  const folder = join(BUILDS, `packed-${key}`);
+  if (existsSync(folder)) {
+    const now = new Date();
+    utimesSync(folder, now, now);
+    return folder;
+  }
+  mkdirSync(BUILDS, { recursive: true });
+  const made = mkdtempSync(join(BUILDS, 'new-'));
+  await promisify(execFile)(process.execPath, [TSC, '--outDir', made], { cwd: ROOT });
+  takeStyleFiles(ROOT, made);
+  takeSwaggerFiles(join(made, 'server/docs/swagger'));
+  await writeAssets(join(made, 'server/web'));
+  // A file was edited meanwhile, or another process was faster.
+  if (keyOfDist(ROOT) !== key || existsSync(folder)) {
+    rmSync(made, { recursive: true });
+    return builtDist();
+  }
+  renameSync(made, folder);
+  return folder;
+}
+
+/** Copies what `npm pack` takes of a built package to `target`. */
+export function copyPacked(source: string, target: string): void {
+  const packed = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: source,
+    encoding: 'utf8',
+  });
+  const [{ files }] = JSON.parse(packed.stdout) as [{ files: { path: string }[] }];
+  for (const { path } of files) {
+    mkdirSync(dirname(join(target, path)), { recursive: true });
+    copyFileSync(join(source, path), join(target, path));
+  }
+}
+
+/**
+ * The tarball of a built package, in `target`. It names no dependencies: npm would ask a registry for them.
+ * {@link linkDependencies} puts them in their place.
+ */
+export function packTarball(source: string, target: string): string {
+  const file = join(source, 'package.json');
+  const { dependencies: _, optionalDependencies: __, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
+  writeFileSync(file, JSON.stringify(rest));
+  const { stdout, stderr } = spawnSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', target], {
+    cwd: source,
+    encoding: 'utf8',
+  });
+  assert.ok(stdout, stderr);
+  return join(target, (JSON.parse(stdout) as [{ filename: string }])[0].filename);
+}
+
+/** What npm installs beside the package into `modules`: neither development dependencies nor what only they need. */
+export function linkDependencies(modules: string): void {
+  const kept = Object.entries(locked).filter(([path, { dev }]) => path !== '' && !dev && existsSync(join(ROOT, path)));
+  for (const [path] of kept) {
+    const name = path.replace('node_modules/', '');
+    if (name.includes('/node_modules/')) continue;
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(ROOT, path), join(modules, name));
+  }
+}
