@@ -16,14 +16,17 @@ import { parseArgs } from 'node:util';
 import { builtPackage } from './support/build.ts';
 import { doing, type Limits, runFile } from './support/file.ts';
 import { type JobOptions, runInJobs, type Said } from './support/jobs.ts';
-import { describe, type FileReport, fail, fileLines, lastLine, newReport, type Totals } from './support/report.ts';
+import { describe, type FileReport, fail, failureLines, fileLines, lastLine, newReport, type Totals } from './support/report.ts';
 
 const TEST_FILE = /\.test\.ts$/;
 const LOOKS_LIKE_A_TEST = /[.-](tests?|spec)\.[cm]?[jt]sx?$/;
 
 /** Files that take most of a minute: begun last, they would leave the other processes without work. */
 const LONG =
-  /^(simulation\/|chaos\/|restart\/|guides\/|store\/(mongo|redis-logs)\.|delegation\/fuzz|server\/(ussd\/exactly-once|ussd\/walks|domain\/kill|agent\/owner|boot\/process|cli\/templates|domain\/bulk-instances)\.)/;
+  /^(simulation\/|chaos\/|restart\/|guides\/|store\/(mongo|redis-logs)\.|delegation\/fuzz|package\/projects|server\/(faults\/|ussd\/exactly-once|ussd\/walks|domain\/kill|agent\/owner|boot\/process|cli\/templates|domain\/bulk-instances)\.)/;
+
+/** A run of more files than this repeats its failures at the end. */
+const REPEAT_FROM = 20;
 
 /** Failures that belong to no single file. */
 const whole = newReport('the run');
@@ -155,6 +158,9 @@ function finish(): void {
   if (unexpected.length > 0 && process.env.CI === 'true')
     fail(whole, `${unexpected.length} skipped`, 'CI=true wants every test to run');
   if (whole.failed) console.log(fileLines(whole));
+  // A long run scrolls away: what failed stands once more at its end.
+  const failures = failureLines(reports);
+  if (reports.length > REPEAT_FROM && failures) console.log(failures);
   console.log(lastLine(totals()));
   finished = true;
   process.exit(totals().failed ? 1 : 0);

@@ -56,6 +56,14 @@ export function fileLines(report: FileReport): string {
   return lines.join('\n');
 }
 
+/** Every failure of a run with its file and its reason, or nothing when nothing failed. */
+export function failureLines(reports: readonly FileReport[]): string {
+  return reports
+    .flatMap(({ file, failures }) => failures.map(({ where, reason }) => ({ where: `${file}: ${where}`, reason })))
+    .map(({ where, reason }) => indent(`${colors.red('✘')} failed: ${where}\n${reason}`).trimStart())
+    .join('\n');
+}
+
 /** `N passed, N failed`, and `, N skipped` only when there are any. */
 export function lastLine(totals: Totals): string {
   return `${totals.passed} passed, ${totals.failed} failed${totals.skipped ? `, ${totals.skipped} skipped` : ''}`;
