@@ -7,6 +7,7 @@ import { gatewayRows } from './gateway.ts';
 import { gatewayDoorRows } from './gateway-door.ts';
 import { grpcRows } from './grpc.ts';
 import { inspectorRows } from './inspector.ts';
+import { loadingRows } from './loading.ts';
 import type { Row } from './measure.ts';
 import { redisRows } from './redis.ts';
 import { scaleRows } from './scale.ts';
@@ -16,6 +17,7 @@ import { ussdRows } from './ussd.ts';
 export const BENCHES: { readonly [name: string]: () => Promise<Row[]> } = {
   engine: engineRows,
   compile: compileRows,
+  loading: loadingRows,
   scale: scaleRows,
   redis: redisRows,
   domain: domainRows,

@@ -1,10 +1,11 @@
 // What is made from the source is as the source is now: the guide to the command line, the page on guarantees, the README's picture,
-// bench tables.
+// the operators' tables, the dashboard, bench tables.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { grafanaDashboard } from '../../server/packaging/dashboard.ts';
 import { BENCHES } from '../bench/benches.ts';
 import { benchWords, writtenTables } from '../bench/performance-page.ts';
 import { ROOT } from '../package/manifest.ts';
@@ -12,7 +13,8 @@ import { guaranteesPage, PAGE } from '../promises/page.ts';
 import { PROMISES } from '../promises/promises.ts';
 import { withFolder } from '../support/process.ts';
 import { commandLineGuide } from './command-line.ts';
-import { PICTURE, writePicture } from './write.ts';
+import { madeTables, operatorsGuide } from './metrics.ts';
+import { DASHBOARD, OPERATORS, PICTURE, writePicture } from './write.ts';
 
 const test = suite('made guides');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -31,6 +33,13 @@ test('the page on guarantees is what the table of promises says; each of its pro
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
   for (const { longer } of Object.values(PROMISES).flat())
     assert.ok(longer === undefined || longer.split(' ')[2]! in scripts, longer);
+});
+
+test('the tables of metrics and of alerts are what the code declares and what is shipped, and so is the dashboard', () => {
+  const page = read(OPERATORS);
+  assert.equal(madeTables(page), ['metrics', 'alerts', 'signs']);
+  assert.is(page, operatorsGuide(page));
+  assert.is(read(DASHBOARD), grafanaDashboard());
 });
 
 test('the picture in the README is the main flow of today; npm run guides draws it again', () =>

@@ -1,17 +1,23 @@
 // `npm run guides`: writes the guides and pictures that are made from the source, in their places.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { twinline } from '../../server/cli/main.ts';
+import { grafanaDashboard } from '../../server/packaging/dashboard.ts';
 import { ROOT } from '../package/manifest.ts';
 import { guaranteesPage, PAGE } from '../promises/page.ts';
 import { commandLineGuide } from './command-line.ts';
+import { operatorsGuide } from './metrics.ts';
 
 export const PICTURE = 'server/docs/guides/main-flow.svg';
+export const OPERATORS = 'server/docs/guides/operators.md';
+export const DASHBOARD = 'server/deploy/grafana-dashboard.json';
 
 if (process.argv[1] === import.meta.filename) {
   writeFileSync(join(ROOT, 'server/docs/guides/cli.md'), await commandLineGuide());
   writeFileSync(join(ROOT, PAGE), guaranteesPage());
+  writeFileSync(join(ROOT, OPERATORS), operatorsGuide(readFileSync(join(ROOT, OPERATORS), 'utf8')));
+  writeFileSync(join(ROOT, DASHBOARD), grafanaDashboard());
   process.exitCode = await writePicture(join(ROOT, PICTURE));
 }
 

@@ -27,7 +27,7 @@ const PROJECT = 'test/tsconfig.build.json';
 const SOURCES = ['lib', 'machines', 'server', 'test'];
 const SETTINGS = ['package.json', 'tsconfig.json', PROJECT];
 /** What is published as it is. */
-const BESIDE = ['menus', 'server/templates', 'server/docs/guides'];
+const BESIDE = ['menus', 'server/templates', 'server/docs/guides', 'server/deploy'];
 /** Of a build that nobody asks for: longer than any run of tests. */
 const KEPT_MS = 3_600_000;
 /** Coverage is told in lines of the source. */

@@ -9,15 +9,19 @@ export function count(name: string, text: string): number {
   throw new Error(`--${name} must be a whole number from 1, but is "${text}".`);
 }
 
-/** Whether anybody looks while it runs. */
-export const isShown = process.stderr.isTTY;
+const isTerminal = process.stderr.isTTY;
+/** Milliseconds between two looks at how far a run is: on a terminal, and elsewhere. */
+const SHOWN_MS = isTerminal ? 100 : 60_000;
+let shownAt = performance.now();
 
-/** Puts these words in the place of what was shown before. */
+/** Says how far a run is: on a terminal in the place of what was shown before, elsewhere a line a minute. */
 export function show(words: string): void {
-  process.stderr.write(`\r\x1b[K${pc.dim(words)}`);
+  if (performance.now() - shownAt < SHOWN_MS) return;
+  shownAt = performance.now();
+  process.stderr.write(isTerminal ? `\r\x1b[K${pc.dim(words)}` : `${words}\n`);
 }
 
 /** Takes away what was shown. */
 export function clear(): void {
-  if (isShown) process.stderr.write('\r\x1b[K');
+  if (isTerminal) process.stderr.write('\r\x1b[K');
 }

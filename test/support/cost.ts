@@ -1,8 +1,8 @@
 // What a request costs a server: the processor time of its process until the answer is there, against a fair bound.
 
 import { type ChildProcess, fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { type Answer, type AskOptions, ask } from '../server/support/serve.ts';
+import { builtFile } from './build.ts';
 import { killed } from './process.ts';
 
 export interface CostServer {
@@ -36,8 +36,8 @@ const TRIES = 4;
 
 /** Starts a server in a process of its own. */
 export async function startCostServer(env: NodeJS.ProcessEnv): Promise<CostServer> {
-  const child = fork(fileURLToPath(new URL('./cost-child.ts', import.meta.url)), {
-    execArgv: ['--import', 'tsx'],
+  const child = fork(await builtFile('test/support/cost-child.ts'), {
+    execArgv: [],
     env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: ':memory:', RATE_LIMIT_MAX: '10000000', ...env },
   });
   const { url, routes } = (await heardFrom(child)) as { url: string; routes: string[] };

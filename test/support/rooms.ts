@@ -12,7 +12,8 @@ const room = (uses: string, types = ''): Room => ({ uses, types });
 
 export const ROOMS: { readonly [folder: string]: Room } = {
   lib: room(
-    'lib/account lib/agent lib/delegation lib/diagram lib/domain lib/engine lib/engine/machine lib/engine/session lib/flow lib/flow/format lib/flow/run lib/gateway lib/http lib/store lib/store/memory lib/ussd',
+    'lib/account lib/agent lib/delegation lib/diagram lib/domain lib/engine lib/engine/machine lib/engine/session lib/flow lib/flow/run lib/gateway lib/http lib/store lib/store/memory lib/ussd',
+    'lib/flow/format',
   ),
   'lib/account': room('lib', 'lib/engine lib/store'),
   'lib/agent': room(
@@ -47,8 +48,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'lib/domain/credential': room('lib lib/domain lib/domain/twin lib/domain/voting', 'lib/store'),
   'lib/domain/did': room(
-    'lib/domain lib/domain/feed lib/domain/twin lib/domain/voting lib/http',
-    'lib lib/domain/protocol lib/store',
+    'lib lib/domain lib/domain/feed lib/domain/twin lib/domain/voting lib/http',
+    'lib/domain/protocol lib/store',
   ),
   'lib/domain/feed': room('lib/domain lib/domain/twin', 'lib lib/store'),
   'lib/domain/protocol': room(
@@ -73,6 +74,24 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/engine/machine': room('lib lib/engine', 'lib/store'),
   'lib/engine/session': room('lib lib/engine lib/engine/machine', 'lib/store'),
   'lib/flow': room('lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing'),
+  'lib/flow/convert': room(
+    'lib lib/flow lib/flow/convert/excellent lib/flow/convert/floip lib/flow/convert/rapidpro lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing',
+    'lib/flow/convert/draft lib/store',
+  ),
+  'lib/flow/convert/draft': room(
+    'lib/flow lib/flow/convert lib/flow/format lib/flow/lint',
+    'lib/flow/convert/excellent',
+  ),
+  'lib/flow/convert/excellent': room('lib/flow', 'lib/flow/convert/draft lib/flow/format'),
+  'lib/flow/convert/floip': room('lib/flow/convert lib/flow/convert/draft lib/flow/convert/excellent lib/flow/format'),
+  'lib/flow/convert/floip/writing': room(
+    'lib/flow/convert lib/flow/convert/draft lib/flow/convert/floip lib/flow/expression lib/flow/format',
+    'lib/store',
+  ),
+  'lib/flow/convert/rapidpro': room(
+    'lib/flow/convert lib/flow/convert/draft lib/flow/convert/excellent lib/flow/run',
+    'lib/flow/format',
+  ),
   'lib/flow/editing': room('lib lib/flow/expression lib/flow/format lib/flow/lint', 'lib/store'),
   'lib/flow/expression': room('lib lib/flow', 'lib/store'),
   'lib/flow/format': room('lib lib/flow lib/flow/expression lib/flow/lint lib/json', 'lib/store'),
@@ -111,7 +130,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/store/mongo': room('lib lib/store lib/store/index'),
   'lib/store/redis': room('lib lib/store lib/store/log lib/store/memory'),
   'lib/store/sqlite': room('lib lib/store lib/store/index'),
-  'lib/ussd': room('lib lib/engine lib/engine/session lib/flow/run lib/json lib/ussd/adapters', 'lib/store'),
+  'lib/ussd': room(
+    'lib lib/engine lib/engine/session lib/flow/run lib/json lib/ussd/adapters',
+    'lib/flow/format lib/store',
+  ),
   'lib/ussd/adapters': room('lib/ussd'),
   machines: room(''),
   server: room('server/boot server/cli server/config'),
@@ -119,55 +141,65 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/agent lib/agent/mcp lib/agent/responders lib/agent/run lib/delegation lib/delegation/issuer lib/domain/schema lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/http server/plugins server/sockets server/user',
     'lib/engine lib/flow/run lib/http lib/store server/health server/stores',
   ),
+  'server/audit': room('lib', 'lib/store server/health'),
   'server/boot': room(
-    'lib lib/account lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/ussd server/agent server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web/inspector server/web/kit server/web/simulator server/web/studio',
-    'lib/flow/run lib/store/redis server/sockets',
+    'lib lib/account lib/agent lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/http/overload server/menus server/openapi server/stores server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
+    'lib/flow/run lib/store lib/store/redis server/sockets',
   ),
   'server/cli': room(
-    'lib lib/flow/expression server/boot server/cli/verbs server/config server/gateway server/http server/plugins',
+    'lib lib/flow/expression server/boot server/cli/verbs server/config server/gateway server/health server/http server/plugins server/stores',
+    'lib/store',
   ),
   'server/cli/phone': room(
     'lib lib/engine lib/flow/expression lib/flow/run lib/flow/testing lib/ussd server/cli',
     'lib/store server/boot',
   ),
   'server/cli/verbs': room(
-    'lib lib/account lib/delegation lib/delegation/issuer lib/flow/expression lib/flow/format lib/flow/lint lib/flow/testing lib/gateway lib/ussd server/boot server/cli server/cli/phone server/config server/doctor server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web/diagram',
+    'lib lib/account lib/delegation lib/delegation/issuer lib/flow/convert lib/flow/convert/floip/writing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/testing lib/gateway lib/ussd server/audit server/boot server/cli server/cli/phone server/config server/doctor server/gateway server/health server/http server/http/middleware server/menus server/openapi server/ussd server/web/diagram',
     'lib/flow/run lib/store',
   ),
   'server/config': room('lib lib/flow/expression lib/http lib/store/redis', 'server/plugins'),
   'server/docs': room(
-    'lib lib/domain lib/domain/did lib/flow/format server/http server/web/kit',
+    'lib lib/domain lib/domain/did server/config server/docs/reference server/http server/web/kit',
     'lib/domain/schema server/openapi',
+  ),
+  'server/docs/reference': room(
+    'lib lib/engine lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing server/menus',
+    'lib/store server/web/kit',
   ),
   'server/doctor': room(
     'lib lib/agent/mcp lib/agent/responders lib/http lib/store/lmdb lib/store/mongo lib/store/redis lib/store/sqlite lib/ussd server/agent server/config server/gateway server/menus server/stores server/ussd',
     'lib/store',
   ),
   'server/domain': room(
-    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/config server/domain/routes server/http server/web/proposal',
-    'lib/engine lib/store server/health',
+    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/config server/domain/routes server/http server/web/proposal server/web/registry',
+    'lib/engine lib/store server/audit server/health',
   ),
   'server/domain/routes': room(
-    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/domain/voting lib/domain/webhook server/config server/domain server/http server/web/proposal',
-    'lib/store',
+    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/domain/voting lib/domain/webhook server/config server/domain server/http server/web/kit',
+    'lib/store server/web/proposal',
   ),
   'server/gateway': room(
-    'lib lib/gateway lib/gateway/channel lib/gateway/descriptors lib/gateway/request lib/gateway/route server/config server/gateway/answers server/health server/http',
-    'lib/domain/schema server/http/middleware',
+    'lib lib/gateway lib/gateway/channel lib/gateway/descriptors lib/gateway/request lib/gateway/route lib/http server/config server/gateway/answers server/health server/http server/http/middleware',
+    'lib/domain/schema',
   ),
   'server/gateway/answers': room(
     'lib lib/gateway lib/gateway/channel server/config server/http server/http/middleware',
     'server/gateway',
   ),
-  'server/health': room('lib lib/domain/schema server/http server/stores', 'lib/store server/config server/ussd'),
+  'server/health': room(
+    'lib lib/domain/schema lib/flow/run lib/http server/config server/http server/stores',
+    'lib/engine lib/store lib/ussd server/http/overload server/ussd',
+  ),
   'server/http': room(
-    'lib lib/domain lib/json server/config server/http/middleware',
+    'lib lib/domain lib/json server/config server/http/middleware server/http/overload',
     'lib/domain/did lib/domain/schema lib/store lib/store/redis server/boot server/health',
   ),
-  'server/http/middleware': room('lib lib/json server/config server/http', 'lib/store/redis server/health'),
+  'server/http/middleware': room('lib lib/http lib/json server/config server/http', 'lib/store/redis server/health'),
+  'server/http/overload': room('server/config', 'server/health server/http'),
   'server/menus': room(
-    'lib lib/flow/format lib/flow/run lib/flow/testing server/config',
-    'lib/flow/lint lib/engine server/health',
+    'lib lib/account lib/flow/format lib/flow/run lib/flow/testing server/config',
+    'lib/flow/lint lib/engine lib/store server/health',
   ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http server/user', 'lib/domain/schema'),
   'server/packaging': room('server/docs server/web/kit'),
@@ -181,7 +213,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/plugins/user-preferences': room('lib/store server/user', 'server/plugins'),
   'server/sockets': room('lib lib/agent lib/json server/config server/http server/user', 'lib/store lib/store/redis'),
   'server/stores': room(
-    'lib lib/account lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/config',
+    'lib lib/account lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/audit server/config',
     'lib/store server/health',
   ),
   'server/user': room(
@@ -190,13 +222,17 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/ussd': room(
     'lib lib/account lib/domain/schema lib/ussd server/config server/health server/http',
-    'server/http/middleware',
+    'server/audit server/http/middleware',
   ),
-  'server/web': room(''),
+  'server/web': room(
+    'lib lib/delegation/issuer server/config server/http server/http/middleware server/web/chat server/web/home server/web/inspector server/web/kit server/web/simulator server/web/studio',
+    'lib/engine lib/flow/run server/health',
+  ),
   'server/web/browser': room('server/web/kit'),
   'server/web/browser/chat': room('server/web/browser', 'lib/agent/run lib/agent/session'),
   'server/web/browser/inspector': room('server/web/browser', 'server/web/inspector'),
   'server/web/browser/phone': room('lib/flow/run server/web/browser', 'lib/ussd'),
+  'server/web/browser/registry': room('server/web/browser'),
   'server/web/browser/studio': room('server/web/browser server/web/browser/inspector server/web/browser/phone'),
   'server/web/chat': room(
     'lib lib/delegation lib/delegation/issuer lib/domain/schema server/http server/web server/web/kit',
@@ -207,16 +243,18 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/web/inspector': room(
     'lib lib/domain/schema lib/engine lib/flow/run lib/flow/testing lib/store/redis server/config server/http server/web server/web/diagram server/web/kit',
-    'lib/store',
+    'lib/store server/audit',
   ),
-  'server/web/kit': room(
-    'lib lib/delegation/issuer server/http server/http/middleware server/web server/web/chat server/web/inspector server/web/proposal server/web/simulator server/web/studio',
-    'lib/domain/schema server/config',
+  'server/web/home': room(
+    'lib lib/flow/testing server/http server/menus server/web server/web/kit',
+    'lib/engine lib/flow/run server/health',
   ),
+  'server/web/kit': room('lib server/http server/http/middleware server/web', 'lib/domain/schema'),
   'server/web/proposal': room(
     'lib lib/domain lib/domain/voting server/http server/web server/web/kit',
     'lib/domain/twin lib/store machines',
   ),
+  'server/web/registry': room('lib server/http server/web/diagram server/web/kit', 'lib/diagram'),
   'server/web/simulator': room(
     'lib lib/domain/schema lib/flow/run lib/flow/testing lib/ussd server/config server/http server/ussd server/web server/web/kit',
     'lib/engine server/menus',

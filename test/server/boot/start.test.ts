@@ -1,11 +1,12 @@
 // Starting: what is broken and needed stops it, what is broken and not needed is left out, and keys belong to their data.
 
-import { writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startServer } from '../../../server/boot/start.ts';
 import { readConfig } from '../../../server/config/config.ts';
+import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { withFolder } from '../../support/process.ts';
 import { ask, DIAL, json, withServer } from '../support/serve.ts';
 
@@ -85,6 +86,22 @@ test('in a folder without menus the shipped ones are served, but a MENUS_DIR tha
       process.chdir(before);
     }
     assert.is((await refusal({ MENUS_DIR: join(folder, 'gone') }))?.code, 'ERR_CONFIG');
+  }));
+
+test('production says which menus it serves, that they are only examples, and which settings are probably misspelt', () =>
+  withFolder(async (folder) => {
+    const keys = { PIN_ENCRYPTION_KEY: KEYS[0]!, ORACLE_KEY: makeOracleKey() };
+    const env = { ...keys, NODE_ENV: 'production', OPERATOR_TOKN: 'x', LOG_LEVEL: 'info' };
+    const wordsOf = async (more: object) =>
+      withServer({ env: { ...env, ...more } }, async ({ logged }) =>
+        logged.map((line) => JSON.stringify(line)).join('\n'),
+      );
+    const shipped = await wordsOf({});
+    assert.match(shipped, /MENUS_DIR is not set: callers get the menus that Twinline ships as examples/);
+    assert.match(shipped, /OPERATOR_TOKN is set, and is no setting. Write OPERATOR_TOKEN/);
+    assert.match(shipped, /"flow":"main","version":1,"msg":"a menu is served"/);
+    cpSync('menus', folder, { recursive: true });
+    assert.not.match(await wordsOf({ MENUS_DIR: folder }), /ships as examples/);
   }));
 
 test('data that was made with another key is refused; a rotation that keeps the old key is not', () =>

@@ -24,9 +24,22 @@ const GOOD = { PIN_ENCRYPTION_KEY: KEY, DATA_DIR: ':memory:', MODEL_NAME: 'small
 
 const problemsOf = (env: NodeJS.ProcessEnv) => readConfig(env).problems;
 
+test('a variable that differs from a setting by a letter or two is told with the setting that it means; those of others are not', () => {
+  const { config } = readConfig({
+    ...{ ...GOOD, REDIS_URI: 'x', OPERATOR_TOKN: 'x', MONGO_URL: 'x', HOME: '/', PATH: '/', NODE_OPTIONS: '' },
+    ...{ SERVICE_API_KEY: 'x', TERM: 'x' },
+  });
+  assert.equal(config!.misspelt, [
+    { name: 'REDIS_URI', meant: 'REDIS_URL' },
+    { name: 'OPERATOR_TOKN', meant: 'OPERATOR_TOKEN' },
+    { name: 'MONGO_URL', meant: 'MONGODB_URL' },
+  ]);
+});
+
 test('an empty environment gives the documented defaults', () => {
   const { config } = readConfig({ DATA_DIR: ':memory:' }, { makeKeys: true });
-  const { pinKeys, oracleKey, menusDir, plugins, redact, ...rest } = config!;
+  const { pinKeys, oracleKey, menusDir, menusAreShipped, plugins, redact, ...rest } = config!;
+  assert.ok(menusAreShipped);
   const { variable, ...ofPlugins } = plugins;
   assert.is(variable('DATA_DIR'), ':memory:');
   assert.equal(ofPlugins, {
@@ -73,6 +86,7 @@ test('an empty environment gives the documented defaults', () => {
       deadlineMs: 8_000,
       errorStatus: 200,
     },
+    misspelt: [],
     logLevel: 'info',
     metricsPort: undefined,
     drainDelayMs: 0,

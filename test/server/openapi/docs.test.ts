@@ -7,16 +7,17 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PROBLEMS } from '../../../lib/domain/problems.ts';
 import { ERROR_CODES } from '../../../lib/errors.ts';
-import { flowSchema } from '../../../lib/flow/format/schema.ts';
 import { GUIDES } from '../../../server/docs/guides.ts';
+import { REFERENCES } from '../../../server/docs/reference/pages.ts';
 import { takeSwaggerFiles } from '../../../server/docs/swagger-files.ts';
 import { REFUSALS } from '../../../server/http/errors.ts';
 import { manifest } from '../../package/manifest.ts';
 import { browser } from '../support/browser.ts';
-import { sharedServer } from '../support/serve.ts';
+import { type Answer, sharedServer } from '../support/serve.ts';
 
 const test = suite('docs');
 const server = sharedServer(test, {});
+const REFERENCE_PATHS = Object.values(REFERENCES).map(({ path }) => path);
 
 test('the page of errors has an entry for every problem type and every error code, once each', async () => {
   const { text } = await server().ask('/docs/errors');
@@ -49,31 +50,26 @@ test('every error has a page of its own, and what is no error has none', async (
 });
 
 test('every guide is a page, and all links of all pages lead somewhere', async () => {
-  const pages = ['/docs/guides', ...Object.keys(GUIDES).map((name) => `/docs/guides/${name}`), '/docs/flow-format'];
+  const pages = ['/docs/guides', ...Object.keys(GUIDES).map((name) => `/docs/guides/${name}`), ...REFERENCE_PATHS];
+  const asked = new Map<string, Promise<Answer>>();
+  const ask = (path: string) => {
+    const answer = asked.get(path) ?? server().ask(path);
+    asked.set(path, answer);
+    return answer;
+  };
   for (const page of pages) {
-    const { status, text } = await server().ask(page);
+    const { status, text } = await ask(page);
     assert.is(status, 200, page);
     for (const [, href] of text.matchAll(/href="([^"]+)"/g)) {
       if (href === 'data:,') continue;
       const [path, anchor] = href!.split('#');
-      const target = path === '' ? { status: 200, text } : await server().ask(path!);
+      const target = path === '' ? { status: 200, text } : await ask(path!);
       assert.is(target.status, 200, `${page} leads to ${href}`);
       if (anchor) assert.match(target.text, `id="${anchor}"`, `${page} leads to ${href}`);
     }
   }
   for (const name of ['constructor', '..%2fengine', 'nothing'])
     assert.is((await server().ask(`/docs/guides/${name}`)).status, 404, name);
-});
-
-test('the page of the flow format explains every key that the schema knows', async () => {
-  const { text } = await server().ask('/docs/flow-format');
-  const { properties = {}, definitions = {} } = flowSchema();
-  const keys = [properties, ...Object.values(definitions).map((part) => part.properties ?? {})].flatMap(Object.keys);
-  for (const key of new Set(keys)) assert.ok(text.includes(`<code>${key}</code>`), key);
-  for (const { $ref } of definitions.screen!.oneOf!) {
-    const kind = $ref!.replace('#/definitions/', '');
-    assert.ok(text.includes(`<section class="card guide" id="screen-${kind}">`), kind);
-  }
 });
 
 test('what pages are made of is not sent twice, and nothing else of the disk is sent', async () => {
@@ -95,7 +91,7 @@ test('what pages are made of is not sent twice, and nothing else of the disk is 
 });
 
 test('no page allows inline scripts or styles, or content of others', async () => {
-  for (const page of ['/docs', '/docs/errors', '/docs/flow-format', '/docs/guides', '/docs/guides/engine']) {
+  for (const page of ['/docs', '/docs/errors', ...REFERENCE_PATHS, '/docs/guides', '/docs/guides/engine']) {
     const { headers, text } = await server().ask(page);
     const policy = headers['content-security-policy']!;
     assert.match(policy, /^default-src 'none';script-src 'self';style-src 'self';/);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { REFERENCES } from '../../../server/docs/reference/pages.ts';
 import { linkedDeadLetter } from '../../../server/domain/routes/webhooks.ts';
 import type { RouteGroup } from '../../../server/http/route-table.ts';
 import { type OpenApiDocument, openApiDocument } from '../../../server/openapi/document.ts';
@@ -270,6 +271,11 @@ for (const [root, noun] of [
     await told(200, 'owner', `POST ${root}/{did}/transfer`, { ...one, body: { controller }, headers: etag(changed) });
     await told(200, 'nobody', `GET ${root}/{did}/history`, { ...one, query: '?limit=2' });
     await told(200, 'nobody', `GET ${root}/{did}/graph`, { ...one, query: '?direction=both&depth=2' });
+    const drawn = await told(200, 'nobody', `GET ${root}/{did}/graph`, {
+      ...one,
+      headers: { accept: 'image/svg+xml' },
+    });
+    assert.match(drawn.text, /^<svg /);
     await told(404, 'nobody', `GET ${root}/{did}/graph`, { with: { did: 'did:ixo:entity:none' } });
     await told(200, 'nobody', `GET ${root}/{did}/verification`, one);
     await told(200, 'nobody', `GET ${root}/{did}/eligibility`, one);
@@ -360,6 +366,7 @@ test('events, webhooks, cards, status lists and limits answer as documented', as
   await told(200, undefined, 'GET /v1/status/{list}', { with: { list: list! } });
   await told(404, undefined, 'GET /v1/status/{list}', { with: { list: '99999-revocation' } });
   await told(200, 'nobody', 'GET /v1/limits');
+  await told(200, 'nobody', 'GET /v1/whoami');
 });
 
 test('imports and exports answer as documented, line by line', async () => {
@@ -474,7 +481,9 @@ test('operators, orchestrators and readers are answered as documented', async ()
     '/docs',
     '/docs/errors',
     '/docs/guides',
-    '/docs/flow-format',
+    '/docs/search',
+    '/registry',
+    ...Object.values(REFERENCES).map(({ path }) => path),
   ])
     await told(200, undefined, `GET ${one}`);
   const named = { '/docs/errors/{name}': 'ERR_STORE', '/docs/guides/{name}': 'engine' };
@@ -529,6 +538,7 @@ test('the agent answers as documented, with what it refuses', async () => {
 test('the pages of operators answer as documented, with what they refuse', async () => {
   const own = { origin: server().url };
   await told(200, undefined, 'GET /simulator');
+  await told(200, undefined, 'GET /menus/refused');
   await told(200, undefined, 'GET /chat');
   await server().ussd({ ...DIAL, sessionId: 'sim-1' });
   await told(200, undefined, 'GET /simulator/sessions/{sessionId}', { with: { sessionId: 'sim-1' } });
@@ -552,12 +562,15 @@ test('the pages of operators answer as documented, with what they refuse', async
     const signIn = (token: string) => ask('/operator/sign-in', json({ token }, { origin: url }));
     check(await signIn('a-token-of-operators'), 204, 'POST /operator/sign-in');
     check(await signIn('another'), 400, 'POST /operator/sign-in');
+    check(await ask('/operator/sign-out', json({}, { origin: url })), 204, 'POST /operator/sign-out');
   });
 });
 
 test('the inspector answers as documented, with what it refuses', async () => {
   await told(200, undefined, 'GET /inspector');
   await told(200, undefined, 'GET /inspector/stately');
+  await told(200, undefined, 'POST /inspector/callers', { body: { number: '+260971230001' } });
+  await told(400, undefined, 'POST /inspector/callers', { body: { number: '12x' } });
   await told(200, undefined, 'GET /inspector/machines');
   await told(200, undefined, 'GET /inspector/machines/{file}', { with: { file: 'delegation.svg' } });
   await told(404, undefined, 'GET /inspector/machines/{file}', { with: { file: 'nothing.svg' } });
@@ -575,6 +588,9 @@ test('the inspector answers as documented, with what it refuses', async () => {
   await seen.until(() => actor() !== undefined);
   const taken = { with: { actor: actor()! } };
   assert.match((await told(200, undefined, 'GET /inspector/sessions/{actor}/flow-test', taken)).text, /preMenu/);
+  const shown = await told(200, undefined, 'POST /inspector/sessions/{actor}/private', taken);
+  assert.equal(shown.json(), { values: {} });
+  await told(404, undefined, 'POST /inspector/sessions/{actor}/private', { with: { actor: 'nobody' } });
   await seen.close();
 });
 
