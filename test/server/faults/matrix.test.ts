@@ -44,9 +44,7 @@ async function playAll(ground: Ground): Promise<void> {
   const { dependency, title } = ground;
   for (const fault of ground.faults ?? playedFaults(MATRIX[dependency])) {
     const key = `${dependency} ${fault}`;
-    const t = performance.now();
     const found = await playFault(ground, MATRIX[dependency], fault).catch((error: Error) => [String(error.stack)]);
-    console.log(key, title ?? '', Math.round(performance.now() - t), 'until', Math.round(performance.now()));
     const told = found.map((problem) => (title === undefined ? problem : `${title}: ${problem}`));
     problems.set(key, [...(problems.get(key) ?? []), ...told]);
   }
