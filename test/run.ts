@@ -16,7 +16,16 @@ import { parseArgs } from 'node:util';
 import { builtPackage } from './support/build.ts';
 import { doing, type Limits, runFile } from './support/file.ts';
 import { type JobOptions, runInJobs, type Said } from './support/jobs.ts';
-import { describe, type FileReport, fail, failureLines, fileLines, lastLine, newReport, type Totals } from './support/report.ts';
+import {
+  describe,
+  type FileReport,
+  fail,
+  failureLines,
+  fileLines,
+  lastLine,
+  newReport,
+  type Totals,
+} from './support/report.ts';
 
 const TEST_FILE = /\.test\.ts$/;
 const LOOKS_LIKE_A_TEST = /[.-](tests?|spec)\.[cm]?[jt]sx?$/;

@@ -24,7 +24,6 @@ if (unknown.length) {
   process.exit(2);
 }
 
-/** How often a run without a terminal says how far it is. */
 const rows: string[][] = [];
 for (const name of names) {
   const begun = performance.now();

@@ -169,6 +169,16 @@ test('the last line adds up everything and the exit code is 1', ({ outcome }) =>
   assert.is(outcome.code, 1);
 });
 
+test('a run of many files repeats its failures at its end, each with its file and its reason', ({ outcome }) => {
+  const end = outcome.text.slice(outcome.text.indexOf('✘ failed: '));
+  const repeated = end.match(/^✘ failed: .+$/gm) ?? [];
+  assert.is(repeated.length, Number(/(\d+) failed$/.exec(outcome.lastLine)?.[1]), end);
+  for (const { file, failed, says } of TRAPS.filter((trap) => trap.failed)) {
+    assert.is(repeated.filter((line) => line.startsWith(`✘ failed: ${file}.test.ts: `)).length, failed, end);
+    for (const words of says) assert.ok(end.includes(words), `${file}: "${words}" is not repeated`);
+  }
+});
+
 test.run();
 
 /** What is said about one file: its line and the indented lines below it. */
