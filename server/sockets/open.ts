@@ -57,6 +57,8 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
 
   io.on('connection', (socket) => {
     const verdict = verdicts.get(socket);
+    verdicts.delete(socket);
+    forgetHandshake(socket);
     const isWelcome = verdict?.kind === 'welcome' && members.of(verdict.user.did).size < SERVER_LIMITS.socketsPerUser;
     try {
       if (isWelcome) enter(socket, verdict);
@@ -106,6 +108,13 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
   }
 
   return { revoke: leaving.revoke, close: leaving.close };
+}
+
+/** Lets go of the request of a handshake and of its tokens: they would be kept as long as the socket. */
+function forgetHandshake({ handshake, request }: Socket): void {
+  Object.assign(handshake, { auth: {}, headers: {}, query: {} });
+  // The libraries keep the request itself.
+  Object.assign(request, { headers: {}, rawHeaders: [], url: '', _parsedUrl: undefined, _query: {} });
 }
 
 /** What a client sent, as JSON: binary parts become their JSON. Nothing at all counts as nothing in it. */

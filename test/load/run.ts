@@ -3,12 +3,14 @@
 
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { SERVER_LIMITS } from '../../server/config/limits.ts';
 import { builtFile } from '../support/build.ts';
 import { clear, count, show } from '../support/command-line.ts';
 import { LOADED_DOORS } from './doors.ts';
 import { offer } from './generator.ts';
 import { type Place, withLoadedServer } from './place.ts';
 import { DRIPS, dripUntilCut, idleCost } from './slow.ts';
+import { idleSocketCost } from './sockets.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -29,6 +31,8 @@ const LEAST_GOODPUT = 0.8;
 const PROBE_MOST_MS = 100;
 const DRIP_MOST_MS = 6_000;
 const IDLE_MOST_BYTES = 15_000;
+/** Of which about 13,000 are objects of ws, engine.io and socket.io. */
+const IDLE_SOCKET_MOST_BYTES = 20_000;
 
 let isBroken = false;
 
@@ -50,6 +54,13 @@ await withLoadedServer(async (place) => {
     const bytes = await idleCost(place, idle);
     judge(bytes <= IDLE_MOST_BYTES, `${idle} idle connections: ${(bytes / 1_000).toFixed(1)} kB each`);
   }
+});
+await withLoadedServer(async (place) => {
+  if (!isChosen('sockets')) return;
+  const count = Math.min(idle, SERVER_LIMITS.sockets - 200);
+  show(`${count} idle sockets`);
+  const bytes = await idleSocketCost(place, count);
+  judge(bytes <= IDLE_SOCKET_MOST_BYTES, `${count} idle WebSockets: ${(bytes / 1_000).toFixed(1)} kB each`);
 });
 clear();
 console.log(isBroken ? 'worse than promised' : 'as promised');

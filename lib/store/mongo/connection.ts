@@ -237,7 +237,7 @@ export interface LastingClient {
   close(): Promise<void>;
 }
 
-/** Opens the client and watches over it. What runs on one that is replaced ends as it would have. */
+/** Opens the client and watches over it. What waits on one that is replaced fails. */
 export function lastingClient({ open, database, stuckMs }: MongoClientOptions): LastingClient {
   let client = open();
   let unwatch = watch();
