@@ -112,7 +112,7 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
 
 /** Lets go of the request of a handshake and of its tokens: they would be kept as long as the socket. */
 function forgetHandshake({ handshake, request }: Socket): void {
-  Object.assign(handshake, { auth: {}, headers: {}, query: {} });
+  Object.assign(handshake, { auth: {}, headers: {}, query: {}, url: '' });
   // The libraries keep the request itself.
   Object.assign(request, { headers: {}, rawHeaders: [], url: '', _parsedUrl: undefined, _query: {} });
 }

@@ -32,6 +32,20 @@ function open(options: TabOptions): Tab {
 
 const SENT_AWAY = ['connect', 'disconnect: io server disconnect'];
 
+test('once a socket is in, nothing is kept of its tokens and headers', async () => {
+  const invocation = await ann.invocation();
+  const tab = open({
+    query: { sessionId: session },
+    auth: { invocation },
+    extraHeaders: { authorization: `Bearer ${invocation}` },
+  });
+  await until(() => tab.heard.length > 0, 'greeted');
+  const kept = JSON.stringify(place.handshakes());
+  assert.is(place.handshakes().length, 1);
+  assert.not.match(kept, invocation.slice(0, 40));
+  assert.not.match(kept, session);
+});
+
 test('a user who names a session of theirs is greeted, with an invocation or a delegation alone', async () => {
   for (const auth of [{ invocation: await ann.invocation() }, { ucanDelegation: await ann.delegation() }]) {
     const tab = open({ query: { sessionId: session, userDid: bob.did }, auth });

@@ -29,6 +29,8 @@ export interface Place {
   readonly agent: Agent;
   readonly delegations: Delegations;
   readonly problems: unknown[];
+  /** What is kept of the requests by which the sockets came. */
+  handshakes(): readonly unknown[];
   /** Hangs up on everybody, as a server does that stops. */
   close(): Promise<void>;
 }
@@ -70,6 +72,13 @@ export async function openPlace(options: PlaceOptions = {}): Promise<Place> {
     agent,
     delegations: granted,
     problems,
+    handshakes: () =>
+      [...server.io.of('/').sockets.values()].map(({ handshake, request }) => [
+        handshake,
+        request.url,
+        request.headers,
+        request.rawHeaders,
+      ]),
     async close() {
       await agent.close();
       sockets.close();

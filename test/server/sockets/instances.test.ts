@@ -59,7 +59,8 @@ const tell = async (at: number, count: number) => {
   for (let n = 0; n < count; n++)
     await places[at]!.agent.room.tell(session, 'tool_call', { sessionId: session, at: told++ });
 };
-const numbers = (tab: Tab) => tab.said('tool_call').map(({ at }) => at as number);
+// A run of an earlier test may tell of its own tool calls still: they have no number.
+const numbers = (tab: Tab) => tab.said('tool_call').flatMap(({ at }) => (typeof at === 'number' ? [at] : []));
 const sorted = (list: readonly number[]) => list.toSorted((a, b) => a - b);
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
 
@@ -135,7 +136,7 @@ test('a client that was cut off on one instance comes back on the other with not
   const tab = await greeted(0);
   const from = told;
   await tell(1, 5);
-  await until(() => numbers(tab).length === 5, 'told');
+  await until(() => numbers(tab).length >= 5, 'told');
   tab.socket.io.engine.close();
   await tell(0, 30);
   await tell(1, 30);
@@ -152,7 +153,7 @@ test('a client that missed thousands of events gets them all, in order', async (
   const tab = await greeted(0);
   const from = told;
   await tell(0, 1);
-  await until(() => numbers(tab).length === 1, 'told');
+  await until(() => numbers(tab).length >= 1, 'told');
   tab.socket.io.engine.close();
   await tell(0, 1_500);
   const twin = await moved(tab, 1);
@@ -174,7 +175,7 @@ test('while Redis is away the sockets of the instance that tells are told, and a
   await redis.kill();
   const from = told;
   await tell(0, 1);
-  await until(() => numbers(near).length === 1, 'told without Redis');
+  await until(() => numbers(near).length >= 1, 'told without Redis');
   near.socket.io.engine.close();
   const late = openTab(places[0]!.url, { query: { sessionId: session }, auth });
   tabs.push(late);
