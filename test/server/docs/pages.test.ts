@@ -120,6 +120,8 @@ shown('words are looked for with the keyboard alone, on this page and on the oth
   assert.equal(await entries(), ['round(number) or round(number, places)']);
   await page.keyboard.press('Enter');
   assert.is(new URL(page.url()).hash, '#function-round');
+  // A browser goes to the part of a page when it draws next, and takes the focus from wherever it is then.
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
   await page.keyboard.press('/');
   await page.keyboard.press('Control+a');
   await page.keyboard.type('verifyPin');
