@@ -1,7 +1,7 @@
 // A run of an agent: one message of a user being answered, by whichever process holds it, until it has ended once.
 //
 // Pure. The process that answers holds a lease and renews it. When the lease is over, any process may claim the run under
-// a higher fence; what the holder before still sends is then refused. A run that has ended is claimed once more if its log
+// a higher fence; events of the holder before it are then refused. A run that has ended is claimed once more if its log
 // was not closed.
 
 import { type AnyStateMachine, assertEvent, assign, setup } from 'xstate';
@@ -26,7 +26,7 @@ export type RunCall = {
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly until: number;
-  /** What it is called with, as long as no client has been told of it. */
+  /** Arguments of the call, kept until a client has got the call. */
   readonly args?: { readonly [name: string]: Data };
   readonly result?: CallResult;
 };
@@ -42,7 +42,7 @@ export type RunContext = {
   readonly holder: string;
   /** Grows with every claim. */
   readonly fence: number;
-  /** From then on anybody may claim it; once its log is closed, when it may be thrown away. */
+  /** When its lease ends and any process may claim it; once its log is closed, when it may be deleted. */
   readonly leaseUntil: number;
   readonly claims: number;
   readonly abortRequested: boolean;
@@ -65,14 +65,14 @@ export type RunInput = {
 export type RunEvent =
   | { readonly type: 'CLAIM'; readonly holder: string; readonly leaseMs: number }
   | { readonly type: 'RENEW'; readonly fence: number; readonly leaseMs: number }
-  /** The holder stops; who comes by may go on at once. */
+  /** The holder stops: any process may claim it at once. */
   | { readonly type: 'RELEASE'; readonly fence: number }
   /** It cannot be claimed yet: look again later. */
   | { readonly type: 'POSTPONE'; readonly ms: number }
   | { readonly type: 'ABORT' }
   /** Asks the user's side; `seen` are calls whose results have been taken up. */
   | { readonly type: 'ASK'; readonly fence: number; readonly call: RunCall; readonly seen: readonly string[] }
-  /** A client is told of a call that no client has been told of: the first one that sends this tells it. */
+  /** The call is sent to a client. Only the first process that sends this event sends the call. */
   | { readonly type: 'HAND_OUT'; readonly call: string }
   | { readonly type: 'RESULT'; readonly call: string; readonly result: CallResult }
   | { readonly type: 'END'; readonly fence: number; readonly status: RunEnd; readonly leaseMs: number }

@@ -1,16 +1,16 @@
 // What a user lets the service do on their behalf: granted until it expires or is revoked, and perhaps granted again.
 //
-// Pure: times come with the events, the sealed token is carried along and forgotten as soon as it counts no more.
+// Pure: times come with the events. The sealed token is kept in the context and dropped when the grant ends.
 
 import { assign, setup } from 'xstate';
 
 /** What was granted. */
 export type Grant = {
-  /** The token, sealed; null once it counts no more. */
+  /** The token, sealed; null once the grant has ended. */
   readonly sealed: string | null;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
-  /** By which the token and its proofs are revoked. */
+  /** Revocation keys of the token and of its proofs. */
   readonly keys: readonly string[];
 };
 

@@ -1,7 +1,7 @@
 // A proposal about a domain: ballots are cast until it is decided, and what was decided is carried out.
 //
-// Pure: lib provides what ballots amount to. The context holds copies of everything that the decision rests on, so nothing
-// that changes outside while it is open can change it. `closing` and `decided` are passed through, never kept.
+// Pure: lib provides the tally. The context holds copies of everything that the decision depends on, so a change elsewhere
+// cannot change an open proposal. `closing` and `decided` are transient states, never stored.
 
 import { type AnyStateMachine, assign, fromPromise, setup } from 'xstate';
 import type {
@@ -24,10 +24,10 @@ export type Subject = Pick<ProposalContext, 'kind' | 'subject' | 'hash' | 'packa
   readonly at: number;
   readonly outcome?: ProposalState;
 };
-/** What they answer: why the domain is not what the proposal is about any more. */
+/** What they answer; `changed`: why the domain no longer is what was voted on. */
 export type SubjectAnswer = { readonly changed?: string };
 
-/** What observers are told of a proposal. */
+/** A published fact about a proposal. */
 type Fact = { readonly kind: string; readonly subject: string; readonly reason?: string };
 type BallotFact = Fact & { readonly voter: string; readonly vote: Choice; readonly power: string };
 
@@ -95,11 +95,11 @@ const machine = setup({
   }),
   states: {
     open: {
-      entry: { type: 'proposal.opened', params: ({ context }) => factOf(context) },
+      entry: { type: 'proposal.opened', params: ({ context }) => makeFact(context) },
       invoke: {
         id: 'present',
         src: 'present',
-        input: ({ context, event }) => subjectOf(context, event),
+        input: ({ context, event }) => pickSubject(context, event),
         onDone: [
           {
             guard: { type: 'subjectChanged', params: ({ event }) => event.output },
@@ -122,7 +122,7 @@ const machine = setup({
       on: {
         CAST: {
           guard: 'mayVote',
-          actions: ['cast', { type: 'vote.cast', params: ({ context, event }) => ballotOf(context, event) }],
+          actions: ['cast', { type: 'vote.cast', params: ({ context, event }) => makeBallotFact(context, event) }],
         },
         WITHDRAW: { target: 'withdrawn' },
         VETO: { target: 'vetoed', actions: { type: 'explain', params: ({ event }) => eventReason(event) } },
@@ -140,18 +140,18 @@ const machine = setup({
     },
     decided: {
       entry: 'decide',
-      // Another try to execute is no second passing, so that "proposal.passed" is told on the way and not at the entry.
+      // "proposal.passed" is published by the transition, not on entry: a second try to execute enters this state again.
       always: [
         { guard: 'isLocked', target: 'timelock' },
-        { target: 'passed', actions: { type: 'proposal.passed', params: ({ context }) => factOf(context) } },
+        { target: 'passed', actions: { type: 'proposal.passed', params: ({ context }) => makeFact(context) } },
       ],
     },
     timelock: {
-      entry: { type: 'proposal.timelock', params: ({ context }) => factOf(context) },
+      entry: { type: 'proposal.timelock', params: ({ context }) => makeFact(context) },
       after: {
         timelock: {
           target: 'passed',
-          actions: { type: 'proposal.passed', params: ({ context }) => factOf(context) },
+          actions: { type: 'proposal.passed', params: ({ context }) => makeFact(context) },
         },
       },
       on: {
@@ -167,7 +167,7 @@ const machine = setup({
       invoke: {
         id: 'execute',
         src: 'execute',
-        input: ({ context, event }) => subjectOf(context, event),
+        input: ({ context, event }) => pickSubject(context, event),
         onDone: [
           {
             guard: { type: 'subjectChanged', params: ({ event }) => event.output },
@@ -184,7 +184,7 @@ const machine = setup({
       on: { EXECUTE: { target: 'passed', reenter: true } },
     },
     execution_failed: {
-      entry: { type: 'proposal.execution_failed', params: ({ context }) => factOf(context) },
+      entry: { type: 'proposal.execution_failed', params: ({ context }) => makeFact(context) },
       on: {
         EXECUTE: { target: 'passed' },
         VETO: { target: 'vetoed', actions: { type: 'explain', params: ({ event }) => eventReason(event) } },
@@ -195,45 +195,45 @@ const machine = setup({
       },
     },
     executed: {
-      entry: { type: 'proposal.executed', params: ({ context }) => factOf(context) },
+      entry: { type: 'proposal.executed', params: ({ context }) => makeFact(context) },
     },
-    // Once its end has been noted with the domain, what becomes of the proposal matters there no longer.
+    // `release` notes the end of the proposal in its domain; the proposal itself does not depend on the outcome of that call.
     rejected: {
-      entry: { type: 'proposal.rejected', params: ({ context }) => factOf(context) },
+      entry: { type: 'proposal.rejected', params: ({ context }) => makeFact(context) },
       invoke: {
         id: 'release',
         src: 'release',
-        input: ({ context, event }) => ({ ...subjectOf(context, event), outcome: 'rejected' }),
+        input: ({ context, event }) => ({ ...pickSubject(context, event), outcome: 'rejected' }),
         onDone: { actions: [] },
         onError: { actions: [] },
       },
     },
     withdrawn: {
-      entry: { type: 'proposal.withdrawn', params: ({ context }) => factOf(context) },
+      entry: { type: 'proposal.withdrawn', params: ({ context }) => makeFact(context) },
       invoke: {
         id: 'release',
         src: 'release',
-        input: ({ context, event }) => ({ ...subjectOf(context, event), outcome: 'withdrawn' }),
+        input: ({ context, event }) => ({ ...pickSubject(context, event), outcome: 'withdrawn' }),
         onDone: { actions: [] },
         onError: { actions: [] },
       },
     },
     vetoed: {
-      entry: { type: 'proposal.vetoed', params: ({ context }) => factOf(context) },
+      entry: { type: 'proposal.vetoed', params: ({ context }) => makeFact(context) },
       invoke: {
         id: 'release',
         src: 'release',
-        input: ({ context, event }) => ({ ...subjectOf(context, event), outcome: 'vetoed' }),
+        input: ({ context, event }) => ({ ...pickSubject(context, event), outcome: 'vetoed' }),
         onDone: { actions: [] },
         onError: { actions: [] },
       },
     },
     invalidated: {
-      entry: { type: 'proposal.invalidated', params: ({ context }) => factOf(context) },
+      entry: { type: 'proposal.invalidated', params: ({ context }) => makeFact(context) },
       invoke: {
         id: 'release',
         src: 'release',
-        input: ({ context, event }) => ({ ...subjectOf(context, event), outcome: 'invalidated' }),
+        input: ({ context, event }) => ({ ...pickSubject(context, event), outcome: 'invalidated' }),
         onDone: { actions: [] },
         onError: { actions: [] },
       },
@@ -258,17 +258,17 @@ function findVoter(context: ProposalContext, did: string): Voter | undefined {
   return context.voters.find((voter) => voter.did === did);
 }
 
-// The event that XState itself begins a machine with has no time.
-function subjectOf(context: ProposalContext, { at = context.openedAt }: Partial<Timed>): Subject {
+// XState's own init event has no `at`.
+function pickSubject(context: ProposalContext, { at = context.openedAt }: Partial<Timed>): Subject {
   const { kind, subject, hash, packageHash, subjectRevision } = context;
   return { kind, subject, hash, packageHash, subjectRevision, at };
 }
 
-function factOf({ kind, subject, reason }: ProposalContext): Fact {
+function makeFact({ kind, subject, reason }: ProposalContext): Fact {
   return { kind, subject, ...(reason !== undefined && { reason }) };
 }
 
-function ballotOf(context: ProposalContext, { voter, vote, rationale }: CastEvent): BallotFact {
+function makeBallotFact(context: ProposalContext, { voter, vote, rationale }: CastEvent): BallotFact {
   const { kind, subject } = context;
   const { power } = findVoter(context, voter)!;
   return { kind, subject, voter, vote, power, ...(rationale !== undefined && { rationale }) };

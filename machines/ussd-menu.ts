@@ -64,12 +64,13 @@ const BAD_MAX = 99;
 const fresh = { $page: 0, $bad: 0 };
 
 // A barrier stands before the screens of the calling flows too.
-function behind(context: MenuContext, { from, barrier }: Pick<Leave, 'from' | 'barrier'>): Partial<MenuContext> {
-  if (barrier) return { $stack: [], ...(framesOf(context).length && { $frames: walled(framesOf(context)) }) };
+function updateStack(context: MenuContext, { from, barrier }: Pick<Leave, 'from' | 'barrier'>): Partial<MenuContext> {
+  if (barrier) return { $stack: [], ...(readFrames(context).length && { $frames: clearStacks(readFrames(context)) }) };
   return from === undefined ? {} : { $stack: [...context.$stack, from].slice(-STACK_MAX) };
 }
 
-const walled = (frames: readonly MenuContext[]) => frames.map((frame) => ({ ...frame, $stack: [] })) as unknown as Data;
+const clearStacks = (frames: readonly MenuContext[]) =>
+  frames.map((frame) => ({ ...frame, $stack: [] })) as unknown as Data;
 
 /** Named by the author of a flow; the engine makes the calls. */
 type Services = { readonly [name: string]: PromiseActorLogic<Data, Values> };
@@ -84,20 +85,20 @@ type Result = Condition & Pick<Leave, 'of' | 'save'>;
  * The guards and actions of menus, for the config of a compiled flow: `menuVocabulary(implementations).createMachine(config)`.
  */
 export function menuVocabulary(implementations: MenuImplementations) {
-  const updated = (context: MenuContext, leave: Leave, saved: Values = {}): Partial<MenuContext> => {
+  const updateContext = (context: MenuContext, leave: Leave, saved: Values = {}): Partial<MenuContext> => {
     const set = leave.set ? implementations.evaluate(leave.set, { ...context, ...saved }, leave.of) : {};
-    return { ...saved, ...set, ...fresh, ...behind(context, leave) } as Partial<MenuContext>;
+    return { ...saved, ...set, ...fresh, ...updateStack(context, leave) } as Partial<MenuContext>;
   };
-  const saving = ({ save, of }: Pick<Leave, 'save' | 'of'>, value: Data): Values =>
+  const saveAs = ({ save, of }: Pick<Leave, 'save' | 'of'>, value: Data): Values =>
     save === undefined ? {} : { [save]: implementations.fit(of, save, value) };
-  const returned = (context: MenuContext, to: Pick<Leave, 'save' | 'of'>): MenuContext =>
-    ({ ...callerOf(context), ...saving(to, context.$output ?? null) }) as MenuContext;
+  const restoreCaller = (context: MenuContext, to: Pick<Leave, 'save' | 'of'>): MenuContext =>
+    ({ ...findCaller(context), ...saveAs(to, context.$output ?? null) }) as MenuContext;
 
   return setup({
     types: { context: {} as MenuContext, events: {} as MenuEvent, input: {} as Values },
     actors: {} as Services,
     guards: {
-      /** An option, a way out of a branch: its condition holds. */
+      /** The condition of an option or of a way of a branch holds. */
       when: ({ context }, { condition }: Condition) => implementations.holds(condition, context),
       /** The answer on an input screen satisfies its rule. */
       accepted: ({ event }) => 'accepted' in event && event.accepted === true,
@@ -105,19 +106,19 @@ export function menuVocabulary(implementations: MenuImplementations) {
       exhausted: ({ context }, { attempts }: { readonly attempts: number }) => context.$bad + 1 >= attempts,
       /** A condition over the variables and what the service answered. */
       answered: ({ context, event }, way: Result) =>
-        implementations.holds(way.condition, { ...context, ...saving(way, dataIn(event, 'output')) }),
+        implementations.holds(way.condition, { ...context, ...saveAs(way, dataIn(event, 'output')) }),
       /** A condition over the variables and, as `error`, why the service failed. */
       failed: ({ context, event }, { condition }: Condition) =>
         implementations.holds(condition, { ...context, error: dataIn(event, 'error') }),
       /** A condition over the caller's variables after a called flow has ended. */
-      returned: ({ context }, way: Result) => implementations.holds(way.condition, returned(context, way)),
+      returned: ({ context }, way: Result) => implementations.holds(way.condition, restoreCaller(context, way)),
     },
     actions: {
       /** An option was chosen, or a branch was taken. */
-      go: assign(({ context }, leave: Leave) => updated(context, leave)),
+      go: assign(({ context }, leave: Leave) => updateContext(context, leave)),
       /** An answer was accepted, or a row was picked. */
       keep: assign(({ context, event }, leave: Leave) =>
-        updated(context, leave, saving(leave, dataIn(event, 'value'))),
+        updateContext(context, leave, saveAs(leave, dataIn(event, 'value'))),
       ),
       /** An answer was refused. */
       refuse: assign(({ context }) => ({ $bad: Math.min(context.$bad + 1, BAD_MAX) })),
@@ -125,19 +126,19 @@ export function menuVocabulary(implementations: MenuImplementations) {
       turnPage: assign(({ context }) => ({ $page: context.$page + 1, $bad: 0 })),
       /** A service answered. */
       receive: assign(({ context, event }, leave: Leave) =>
-        updated(context, leave, saving(leave, dataIn(event, 'output'))),
+        updateContext(context, leave, saveAs(leave, dataIn(event, 'output'))),
       ),
       /** A service failed; `error` is in reach of `set`. */
       giveUp: assign(({ context, event }, leave: Leave) => {
         const scope = { ...context, error: dataIn(event, 'error') };
         const set = leave.set ? implementations.evaluate(leave.set, scope, leave.of) : {};
-        return { ...set, ...fresh, ...behind(context, leave) } as Partial<MenuContext>;
+        return { ...set, ...fresh, ...updateStack(context, leave) } as Partial<MenuContext>;
       }),
       /** Back to the screen on top of the stack, leaving called flows as long as their own stacks are empty. */
       goBack: assign(({ context }) => {
         let at = context;
-        while (!at.$stack.length && framesOf(at).length) at = callerOf(at);
-        return replaced(context, { ...at, ...fresh, $stack: at.$stack.slice(0, -1) });
+        while (!at.$stack.length && readFrames(at).length) at = findCaller(at);
+        return replaceContext(context, { ...at, ...fresh, $stack: at.$stack.slice(0, -1) });
       }),
       /** To a screen that the author named as the way back. */
       goBackTo: assign(({ context: { $stack } }, { screen }: { readonly screen: string }) => {
@@ -147,16 +148,16 @@ export function menuVocabulary(implementations: MenuImplementations) {
       /** To the first screen of the outermost flow. */
       goHome: assign(({ context }) => {
         let outer = context;
-        while (framesOf(outer).length) outer = callerOf(outer);
-        return replaced(context, { ...outer, ...fresh, $stack: [] });
+        while (readFrames(outer).length) outer = findCaller(outer);
+        return replaceContext(context, { ...outer, ...fresh, $stack: [] });
       }),
       /** A flow is called: its variables take the place of the caller's. */
       enterFlow: assign(({ context }, { of, vars, with: given, barrier }: Enter) => {
         const inherited = 'lang' in vars && context.lang !== undefined ? { lang: context.lang } : {};
         const set = given ? implementations.evaluate(given, context, of) : {};
-        const frames = [...framesOf(context), withoutFrames(context) as MenuContext];
-        const $frames = barrier ? walled(frames) : (frames as unknown as Data);
-        return replaced(context, { ...vars, ...inherited, ...set, ...fresh, $stack: [], $frames } as MenuContext);
+        const frames = [...readFrames(context), withoutFrames(context) as MenuContext];
+        const $frames = barrier ? clearStacks(frames) : (frames as unknown as Data);
+        return replaceContext(context, { ...vars, ...inherited, ...set, ...fresh, $stack: [], $frames } as MenuContext);
       }),
       /** What a called flow gives back, set by its end screen. */
       output: assign(({ context }, { of, values }: { readonly of: string; readonly values: Values }) => ({
@@ -164,9 +165,9 @@ export function menuVocabulary(implementations: MenuImplementations) {
       })),
       /** A called flow has ended: the caller's variables are back. */
       leaveFlow: assign(({ context }, leave: Leave) => {
-        const caller = returned(context, leave);
+        const caller = restoreCaller(context, leave);
         const set = leave.set ? implementations.evaluate(leave.set, caller, leave.of) : {};
-        return replaced(context, { ...caller, ...set, ...fresh, ...behind(caller, leave) } as MenuContext);
+        return replaceContext(context, { ...caller, ...set, ...fresh, ...updateStack(caller, leave) } as MenuContext);
       }),
       /** For statistics: the engine publishes it as a fact. */
       track: (_, _params: { readonly name: string }) => {},
@@ -180,11 +181,11 @@ export type MenuConfig = Parameters<ReturnType<typeof menuVocabulary>['createMac
 const dataIn = (event: MenuEvent, field: 'value' | 'output' | 'error'): Data =>
   (event as { readonly [field: string]: Data | undefined })[field] ?? null;
 
-const framesOf = (context: MenuContext): readonly MenuContext[] =>
+const readFrames = (context: MenuContext): readonly MenuContext[] =>
   (context.$frames as unknown as readonly MenuContext[] | undefined) ?? [];
 
-function callerOf(context: MenuContext): MenuContext {
-  const frames = framesOf(context);
+function findCaller(context: MenuContext): MenuContext {
+  const frames = readFrames(context);
   const caller = frames.at(-1) ?? context;
   return frames.length > 1 ? ({ ...caller, $frames: frames.slice(0, -1) as unknown as Data } as MenuContext) : caller;
 }
@@ -194,7 +195,7 @@ function withoutFrames({ $frames: _, ...own }: MenuContext & { $frames?: Data })
 }
 
 // assign() merges, so what the next context does not have is removed by name.
-function replaced(before: MenuContext, next: MenuContext): Partial<MenuContext> {
+function replaceContext(before: MenuContext, next: MenuContext): Partial<MenuContext> {
   const gone: Record<string, undefined> = {};
   for (const name in before) if (!(name in next)) gone[name] = undefined;
   return { ...gone, ...next } as Partial<MenuContext>;

@@ -76,20 +76,20 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/flow': room('lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing'),
   'lib/flow/convert': room(
     'lib lib/flow lib/flow/convert/excellent lib/flow/convert/floip lib/flow/convert/rapidpro lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing',
-    'lib/flow/convert/draft lib/store',
+    'lib/flow/convert/steps lib/store',
   ),
-  'lib/flow/convert/draft': room(
+  'lib/flow/convert/steps': room(
     'lib/flow lib/flow/convert lib/flow/format lib/flow/lint',
     'lib/flow/convert/excellent',
   ),
-  'lib/flow/convert/excellent': room('lib/flow', 'lib/flow/convert/draft lib/flow/format'),
-  'lib/flow/convert/floip': room('lib/flow/convert lib/flow/convert/draft lib/flow/convert/excellent lib/flow/format'),
+  'lib/flow/convert/excellent': room('lib/flow', 'lib/flow/convert/steps lib/flow/format'),
+  'lib/flow/convert/floip': room('lib/flow/convert lib/flow/convert/steps lib/flow/convert/excellent lib/flow/format'),
   'lib/flow/convert/floip/writing': room(
-    'lib/flow/convert lib/flow/convert/draft lib/flow/convert/floip lib/flow/expression lib/flow/format',
+    'lib/flow/convert lib/flow/convert/steps lib/flow/convert/floip lib/flow/expression lib/flow/format',
     'lib/store',
   ),
   'lib/flow/convert/rapidpro': room(
-    'lib/flow/convert lib/flow/convert/draft lib/flow/convert/excellent lib/flow/run',
+    'lib/flow/convert lib/flow/convert/steps lib/flow/convert/excellent lib/flow/run',
     'lib/flow/format',
   ),
   'lib/flow/editing': room('lib lib/flow/expression lib/flow/format lib/flow/lint', 'lib/store'),

@@ -1,4 +1,4 @@
-// Flows that enter each other in a circle, which flows here cannot: which entries have to be left out.
+// Flows of other programs may enter each other in a circle, ours may not: finds the entries to leave out.
 
 /**
  * For each flow the others that it may not enter, because they lead back to it: of every circle one entry, the one that closes it

@@ -3,7 +3,6 @@
 import type { Flow } from '../format/flow.ts';
 import type { FlowTestFile } from '../testing/file.ts';
 import { recordSessions } from './dialogues.ts';
-import type { Target } from './draft/assemble.ts';
 import { isContainer, readContainer } from './floip/file.ts';
 import { convertFloipFlows } from './floip/flows.ts';
 import { isProExport, readProFlows } from './rapidpro/file.ts';
@@ -11,6 +10,7 @@ import { convertProFlows } from './rapidpro/flows.ts';
 import { makeReport, type ReportEntry } from './report.ts';
 import { readSessions } from './sessions.ts';
 import { type Foreign, readForeign, readForeignValue, refuseFile } from './source.ts';
+import type { Target } from './steps/assemble.ts';
 import { reportUnset } from './unset.ts';
 
 export const SOURCES = ['floip', 'rapidpro'] as const;

@@ -1,4 +1,4 @@
-// Sessions of other programs → tests of flows: each is dialled again, and what callers see now is what the test expects.
+// Sessions of other programs → tests of flows: each is dialled in the converted flow, and the screens it shows are what the test expects.
 
 import type { Json } from '../../store/store.ts';
 import type { Flow, MenuScreen } from '../format/flow.ts';
@@ -105,7 +105,7 @@ async function recordSession(
   return { name, ...(used.length && { services: Object.fromEntries(used) }), steps };
 }
 
-/** What each service answers, in turn: what the session says, then nothing much. */
+/** What each service answers, in turn: the answers of the session, then empty ones. */
 function offerAnswers(compiled: CompiledFlow, { answers }: ForeignSession): { [service: string]: MockAnswer[] } {
   const names = [...compiled.screens.values()].flatMap(({ screen }) =>
     screen.type === 'call' ? [screen.service] : [],

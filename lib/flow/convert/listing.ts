@@ -1,6 +1,6 @@
 // Texts that list what may be answered, as in "1. Balance": their lines, and the text around them.
 
-import type { Words } from './draft/step.ts';
+import type { Words } from './steps/step.ts';
 
 export interface Listing {
   /** The text without the lines. */

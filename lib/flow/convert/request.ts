@@ -11,7 +11,7 @@ import { asObject, asText, type Foreign } from './source.ts';
 /** What answers a method; other methods need a service of one's own. */
 const SERVICES: { readonly [method: string]: string } = { GET: 'http.get', POST: 'http.post' };
 
-/** The service that makes a request by this method; one that is not there is told. */
+/** The service that makes a request by this method; a missing one is reported. */
 export function chooseService(method: string, { language, node }: RequestPlace): string {
   if (Object.hasOwn(SERVICES, method)) return SERVICES[method]!;
   const service = `webhook.${method.toLowerCase().replace(/[^a-z]/g, '') || 'call'}`;
@@ -25,7 +25,7 @@ export interface RequestPlace {
   readonly node: string;
 }
 
-/** Url, query, headers and body of a call; undefined, and told, where the address has no counterpart. */
+/** Url, query, headers and body of a call; undefined, and reported, where the address has no counterpart. */
 export function readRequest(config: Foreign, method: string, place: RequestPlace): Values | undefined {
   const { language, node } = place;
   const address = readAddress(asText(config.url) ?? '', place);

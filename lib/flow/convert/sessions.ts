@@ -46,7 +46,7 @@ const readContext: Read = ({ interactions, first_flow_id: first, flows }) => {
 /** A test of goflow: how it was begun, and the messages that went on with it. */
 const readResumes: Read = ({ trigger, resumes, http_mocks: mocks }) => {
   if (!Array.isArray(resumes)) return undefined;
-  const texts = asObjects(resumes).flatMap((resume) => asTextOf(asObject(resume.msg)) ?? []);
+  const texts = asObjects(resumes).flatMap((resume) => readText(asObject(resume.msg)) ?? []);
   const answers = Object.values(asObject(mocks))
     .flatMap((list) => asObjects(list))
     .map(readAnswer);
@@ -59,7 +59,7 @@ const readRuns: Read = ({ runs, trigger }) => {
   if (events.length === 0) return undefined;
   const first = asObject(asObject(asObjects(runs)[0]).flow);
   const inputs = events.flatMap((event) =>
-    event.type === 'msg_received' ? (asTextOf(asObject(event.msg)) ?? []) : [],
+    event.type === 'msg_received' ? (readText(asObject(event.msg)) ?? []) : [],
   );
   const answers = events.filter(({ type }) => type === 'webhook_called').map(readCall);
   return { flow: asText(asObject(asObject(trigger).flow).uuid) ?? asText(first.uuid), inputs, answers };
@@ -67,7 +67,7 @@ const readRuns: Read = ({ runs, trigger }) => {
 
 const READERS: readonly Read[] = [readContext, readResumes, readRuns];
 
-function asTextOf({ text }: Foreign): string | undefined {
+function readText({ text }: Foreign): string | undefined {
   return typeof text === 'string' ? text : undefined;
 }
 

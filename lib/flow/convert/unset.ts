@@ -9,7 +9,7 @@ import type { Report } from './report.ts';
 const REASON =
   'Nothing in these flows gives it a value, so it prints nothing. Get it by a call of a service, or give it a "default".';
 
-/** Reports each of them once, at the flow that reads it. */
+/** Reports each such variable once, at the flow that reads it. */
 export function reportUnset(flows: readonly Flow[], report: Report): void {
   const parts = new Map(flows.map((flow) => [flow.flow, collectParts(flow)]));
   const writes = [...parts.values()].flatMap(({ expressions, writes }) => [

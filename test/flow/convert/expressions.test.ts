@@ -2,7 +2,6 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeVariables } from '../../../lib/flow/convert/draft/variables.ts';
 import { makeConstant } from '../../../lib/flow/convert/excellent/made.ts';
 import { parseExcellent } from '../../../lib/flow/convert/excellent/parse.ts';
 import { passesTest, testConditions } from '../../../lib/flow/convert/excellent/tests.ts';
@@ -10,6 +9,7 @@ import { translateTree } from '../../../lib/flow/convert/excellent/translate.ts'
 import { translateWords } from '../../../lib/flow/convert/excellent/words.ts';
 import { readListing } from '../../../lib/flow/convert/listing.ts';
 import { makeContext } from '../../../lib/flow/convert/rapidpro/context.ts';
+import { makeVariables } from '../../../lib/flow/convert/steps/variables.ts';
 import { compileExpression } from '../../../lib/flow/expression/expression.ts';
 import { compileTemplate } from '../../../lib/flow/expression/template.ts';
 import type { Json, JsonObject } from '../../../lib/store/store.ts';

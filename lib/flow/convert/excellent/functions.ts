@@ -18,7 +18,7 @@ type Call = (args: readonly Made[], dialect: Dialect) => Made;
 
 const textCall =
   (name: string): Call =>
-  ([value]) => ({ source: `${name}(${toText(need(value))})`, kind: 'text' });
+  ([value]) => ({ source: `${name}(${toText(requireArgument(value))})`, kind: 'text' });
 
 const numberCall =
   (name: string): Call =>
@@ -49,13 +49,13 @@ const tightCondition = (made: Made): string => {
 
 const choose: Call = ([test, yes = makeConstant(true), no = makeConstant(false)]) => {
   const kind = yes.kind === no.kind ? yes.kind : 'unknown';
-  return { source: `${tight(toCondition(need(test)))} ? ${tight(yes.source)} : ${tight(no.source)}`, kind };
+  return { source: `${tight(toCondition(requireArgument(test)))} ? ${tight(yes.source)} : ${tight(no.source)}`, kind };
 };
 
 const orElse: Call = ([value, other]) => {
-  const made = need(value);
+  const made = requireArgument(value);
   const text = made.kind === 'text' || made.kind === 'unknown' ? ` or ${tight(made.source)} == ''` : '';
-  const kind = made.kind === need(other).kind ? made.kind : 'unknown';
+  const kind = made.kind === requireArgument(other).kind ? made.kind : 'unknown';
   return { source: `${tight(made.source)} == null${text} ? ${tight(other!.source)} : ${tight(made.source)}`, kind };
 };
 
@@ -68,19 +68,19 @@ const isInList: Call = ([value, array]) => {
     throw new Untranslatable('flows can look only into an array that is written out');
   const items = JSON.parse(array.source.slice(ARRAY.length)) as Made[];
   if (items.length === 0) return makeConstant(false);
-  const tests = items.map((item) => `lower(${toText(need(value))}) == ${lowerText(item)}`);
+  const tests = items.map((item) => `lower(${toText(requireArgument(value))}) == ${lowerText(item)}`);
   return { source: tests.join(' or '), kind: 'boolean' };
 };
 
 const between: Call = ([value, least, most]) => {
-  const number = tight(toNumber(need(value)));
+  const number = tight(toNumber(requireArgument(value)));
   return {
-    source: `${number} >= ${tight(toNumber(need(least)))} and ${number} <= ${tight(toNumber(need(most)))}`,
+    source: `${number} >= ${tight(toNumber(requireArgument(least)))} and ${number} <= ${tight(toNumber(requireArgument(most)))}`,
     kind: 'boolean',
   };
 };
 
-const asNumber: Call = ([value]) => ({ source: toNumber(need(value)), kind: 'number', isTight: true });
+const asNumber: Call = ([value]) => ({ source: toNumber(requireArgument(value)), kind: 'number', isTight: true });
 
 const join: Call = (args) => {
   if (args.length === 0) return makeConstant('');
@@ -90,7 +90,7 @@ const join: Call = (args) => {
 const TABLE: { readonly [name: string]: Call } = {
   upper: textCall('upper'),
   lower: textCall('lower'),
-  len: ([value]) => ({ source: `len(${toText(need(value))})`, kind: 'number' }),
+  len: ([value]) => ({ source: `len(${toText(requireArgument(value))})`, kind: 'number' }),
   abs: numberCall('abs'),
   max: numberCall('max'),
   min: numberCall('min'),
@@ -102,23 +102,23 @@ const TABLE: { readonly [name: string]: Call } = {
   if: choose,
   and: logic('and'),
   or: logic('or'),
-  not: ([value]) => ({ source: `not (${toCondition(need(value))})`, kind: 'boolean' }),
-  boolean: ([value]) => ({ source: toCondition(need(value)), kind: 'boolean' }),
+  not: ([value]) => ({ source: `not (${toCondition(requireArgument(value))})`, kind: 'boolean' }),
+  boolean: ([value]) => ({ source: toCondition(requireArgument(value)), kind: 'boolean' }),
   number: asNumber,
   value: asNumber,
   text: join,
   concatenate: join,
   concat: join,
-  clean: ([value]) => need(value),
+  clean: ([value]) => requireArgument(value),
   default: orElse,
   between,
   in: isInList,
   array: list,
   contains: ([part, whole]) => ({
-    source: `contains(lower(${toText(need(whole))}), ${lowerText(need(part))})`,
+    source: `contains(lower(${toText(requireArgument(whole))}), ${lowerText(requireArgument(part))})`,
     kind: 'boolean',
   }),
-  isnumber: ([value]) => ({ source: `num(${need(value).source}) != null`, kind: 'boolean' }),
+  isnumber: ([value]) => ({ source: `num(${requireArgument(value).source}) != null`, kind: 'boolean' }),
 };
 const SAME: readonly (readonly [string, string])[] = [['text_length', 'len']];
 
@@ -132,13 +132,13 @@ export const FUNCTION_TABLE: ReadonlyMap<string, Call> = new Map([
 // The tests of routers are functions too.
 function testCall(name: string): Call {
   return ([operand, ...args]) => {
-    const made = testConditions(name, need(operand), args);
+    const made = testConditions(name, requireArgument(operand), args);
     if ('why' in made) throw new Untranslatable(made.why);
     return { source: made.conditions.map((one) => `(${one})`).join(' or '), kind: 'boolean' };
   };
 }
 
-function need(made: Made | undefined): Made {
+function requireArgument(made: Made | undefined): Made {
   if (!made) throw new Untranslatable('an argument is missing');
   if (made.source.startsWith(ARRAY)) throw new Untranslatable('a list can stand only inside IN()');
   return made;

@@ -73,7 +73,7 @@ function readTree(tokens: readonly Token[]): Node {
   let depth = 0;
   const peek = () => tokens[next]!;
   const take = (sign: string) => peek().kind === 'sign' && peek().text === sign && ++next > 0;
-  const need = (sign: string) => {
+  const expectSign = (sign: string) => {
     if (!take(sign)) throw new Unreadable(`"${sign}" is missing before "${peek().text || 'its end'}"`);
   };
   const binary = (level: number): Node => {
@@ -96,13 +96,13 @@ function readTree(tokens: readonly Token[]): Node {
     const token = tokens[next++]!;
     if (token.kind === 'number') return { kind: 'value', value: Number(token.text) };
     if (token.kind === 'text') return { kind: 'value', value: token.text };
-    if (token.kind === 'name') return named(token.text);
+    if (token.kind === 'name') return parseNamed(token.text);
     if (token.text !== '(') throw new Unreadable(`"${token.text || 'its end'}" stands where a value should`);
     const inner = deeper(() => binary(0));
-    need(')');
+    expectSign(')');
     return inner;
   };
-  const named = (name: string): Node => {
+  const parseNamed = (name: string): Node => {
     const constant = CONSTANTS.get(name.toLowerCase());
     if (constant !== undefined && peek().text !== '(' && peek().text !== '.') return { kind: 'value', value: constant };
     if (take('(')) return { kind: 'call', name: name.toLowerCase(), args: deeper(listArguments) };
@@ -113,7 +113,7 @@ function readTree(tokens: readonly Token[]): Node {
     if (take(')')) return args;
     do args.push(binary(0));
     while (take(','));
-    need(')');
+    expectSign(')');
     return args;
   };
   const listSteps = (): string[] => {
@@ -127,7 +127,7 @@ function readTree(tokens: readonly Token[]): Node {
         const { kind, text } = tokens[next++]!;
         if (kind !== 'number' && kind !== 'text') throw new Unreadable('only a number or text may stand in [ ]');
         steps.push(text);
-        need(']');
+        expectSign(']');
       } else return steps;
     }
   };

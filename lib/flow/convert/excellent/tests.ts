@@ -31,7 +31,7 @@ const constant = (made: Made | undefined): string | undefined =>
   made?.value === undefined || made.value === null ? undefined : String(made.value);
 
 /** The answer in small letters between spaces, so that a word is found as ` word `. */
-const padded = (operand: Made) => `' ' + lower(${toText(operand)}) + ' '`;
+const padWithSpaces = (operand: Made) => `' ' + lower(${toText(operand)}) + ' '`;
 
 const wordTest = (
   join: (tests: readonly string[]) => readonly string[],
@@ -44,7 +44,7 @@ const wordTest = (
     if (words.length === 0) return { why: 'it looks for no word' };
     if (words.length > ANY) return { why: `it looks for more than ${ANY} words` };
     return {
-      conditions: join(words.map((word) => `contains(${padded(operand)}, ${quote(` ${word} `)})`)),
+      conditions: join(words.map((word) => `contains(${padWithSpaces(operand)}, ${quote(` ${word} `)})`)),
       differs: WORDS_DIFFER,
     };
   },
@@ -98,7 +98,7 @@ const TESTS: { readonly [type: string]: Test } = {
       const text = constant(arg);
       if (text === undefined) return { why: 'the words that it looks for are not written out' };
       const phrase = splitWords(text).join(' ');
-      return { conditions: [`contains(${padded(operand)}, ${quote(` ${phrase} `)})`], differs: WORDS_DIFFER };
+      return { conditions: [`contains(${padWithSpaces(operand)}, ${quote(` ${phrase} `)})`], differs: WORDS_DIFFER };
     },
     passes: (answer, [text = '']) => hasPhrase(splitWords(answer), splitWords(text)),
   },

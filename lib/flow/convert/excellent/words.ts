@@ -1,10 +1,10 @@
 // Texts with `@` → templates and values of flows. What a template cannot print, such as a sum, goes into a variable first; what has no
-// counterpart is left out and told.
+// counterpart is left out and reported.
 
 import type { Value, Values } from '../../format/flow.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
-import type { Said, Words } from '../draft/step.ts';
-import type { Variables } from '../draft/variables.ts';
+import type { Said, Words } from '../steps/step.ts';
+import type { Variables } from '../steps/variables.ts';
 import { type Dialect, joinTexts, type Made, makeConstant } from './made.ts';
 import type { Node } from './parse.ts';
 import { splitTemplate, type TemplatePart } from './template.ts';
@@ -26,14 +26,14 @@ export function translateWords(texts: Words, node: string, language: Language): 
   const words: Record<string, string> = {};
   const values: Record<string, Value> = {};
   for (const [lang, text] of Object.entries(texts)) {
-    const parts = splitTemplate(cut(text, node, language), language.roots);
+    const parts = splitTemplate(shortenText(text, node, language), language.roots);
     words[lang] = parts.map((part) => (part.kind === 'text' ? escapeBraces(part.text) : print(part, node))).join('');
   }
   return { words, values };
 
   function print(slot: TemplatePart & { kind: 'slot' }, at: string): string {
     const root = 'root' in slot.parsed ? slot.parsed.root : undefined;
-    const filtered = root && filterOf(root, language);
+    const filtered = root && translateFilter(root, language);
     if (filtered) return filtered;
     const made = translateSlot(slot, at, language);
     if (!made) return '';
@@ -57,7 +57,7 @@ export function translateValue(text: string, node: string, language: Language): 
 
 /** The expression that a text with `@` stands for; undefined where a part of it has no counterpart. */
 export function translateTemplate(text: string, node: string, language: Language): Made | undefined {
-  const parts = splitTemplate(cut(text, node, language), language.roots);
+  const parts = splitTemplate(shortenText(text, node, language), language.roots);
   const made = parts.map((part) =>
     part.kind === 'text' ? makeConstant(part.text) : translateSlot(part, node, language),
   );
@@ -73,7 +73,7 @@ export function translateTemplate(text: string, node: string, language: Language
   return undefined;
 }
 
-/** The expression of one slot; undefined, and told, where there is none. */
+/** The expression of one slot; undefined, and reported, where there is none. */
 export function translateSlot(
   { source, parsed }: TemplatePart & { readonly kind: 'slot' },
   node: string,
@@ -112,7 +112,7 @@ function withNumber(filter: string, node: Node): string | undefined {
 }
 
 /** `{{name|upper}}` for `upper(name)`. */
-function filterOf(root: Node, language: Language): string | undefined {
+function translateFilter(root: Node, language: Language): string | undefined {
   if (root.kind !== 'call' || !Object.hasOwn(FILTERS, root.name)) return undefined;
   const of = root.name === 'if' ? root.args[2] : root.args[0];
   if (of?.kind !== 'path') return undefined;
@@ -123,7 +123,7 @@ function filterOf(root: Node, language: Language): string | undefined {
     : undefined;
 }
 
-function cut(text: string, node: string, { onNote }: Language): string {
+function shortenText(text: string, node: string, { onNote }: Language): string {
   if (text.length <= TEXT_CHARS) return text;
   onNote(node, text, `The text has ${text.length} characters; only the first ${TEXT_CHARS} are kept.`);
   return text.slice(0, TEXT_CHARS);

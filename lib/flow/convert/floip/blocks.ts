@@ -1,11 +1,11 @@
-// Blocks of FLOIP → steps: a table by type. What has no row is reported and passed by.
+// Blocks of FLOIP → steps: a table by type. A block of another type is reported and skipped.
 
 import type { Values } from '../../format/flow.ts';
-import type { Call, Step } from '../draft/step.ts';
 import { toCondition } from '../excellent/made.ts';
 import { translateValue, translateWords } from '../excellent/words.ts';
 import { chooseService, readRequest } from '../request.ts';
 import { asText } from '../source.ts';
+import type { Call, Step } from '../steps/step.ts';
 import { makeMenu } from './choices.ts';
 import { OWN_BLOCKS } from './own.ts';
 import {

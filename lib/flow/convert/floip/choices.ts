@@ -1,13 +1,13 @@
 // `SelectOneResponse` → a menu: its choices become options, with the keys that their tests ask for.
 
 import { isName, type Values } from '../../format/flow.ts';
-import type { Choose, Next, Split, StepOption, Words } from '../draft/step.ts';
 import type { Node } from '../excellent/parse.ts';
 import { parseExcellent } from '../excellent/parse.ts';
 import { translateWords } from '../excellent/words.ts';
 import { isNumbered, readListing } from '../listing.ts';
 import { makeName, uniqueNames } from '../names.ts';
 import { asObjects, asText, isObject } from '../source.ts';
+import type { Choose, Next, Split, StepOption, Words } from '../steps/step.ts';
 import type { Context } from './context.ts';
 import { type FloipExit, isOwn } from './file.ts';
 import { type BlockPlace, exitWays, findAgain, findDefault, findWords, listTested, propertyValues } from './place.ts';
@@ -29,7 +29,7 @@ export function makeMenu(place: BlockPlace): Choose {
   const keys = choices.map(({ key }, at) => key ?? listing?.items[at]?.key ?? String(at + 1));
   const isKeyed = !isNumbered(keys) && new Set(keys).size === keys.length;
   const unique = uniqueNames();
-  const nexts = choices.map(({ name }, at) => nextOf(name, keys[at]!, { place, own }));
+  const nexts = choices.map(({ name }, at) => findNext(name, keys[at]!, { place, own }));
   const isAsked = nexts.includes(`${block.uuid}/split`);
   const options = choices.map((choice, at): StepOption => {
     const set = choiceValues(choice.name, { place, save, isAsked });
@@ -112,13 +112,13 @@ interface Chosen {
 function choiceValues(name: string, { place, save, isAsked }: Chosen): Values {
   const values = propertyValues(place, place.context.at(save));
   const known = Object.entries(values).map(([key, value]) => [key, value === `=${save}` ? name : value]);
-  // Results of our own containers are read by nobody else.
+  // In containers that Twinline wrote, no other block reads the result.
   const isKept = isAsked || !isOwn(place.flow);
   return { ...(isKept && { [save]: name }), ...Object.fromEntries(known) };
 }
 
 /** Where a choice leads: through the first exit whose test holds for its name. */
-function nextOf(name: string, key: string, { place, own }: { place: BlockPlace; own: Context }): Next {
+function findNext(name: string, key: string, { place, own }: { place: BlockPlace; own: Context }): Next {
   const { block, steps } = place;
   const tested = listTested(block);
   if (tested.length === 0) return (byName(block.exits, name) ?? findDefault(block))?.next;
@@ -158,12 +158,12 @@ function evaluate(node: Node, answer: { readonly name: string; readonly key: str
   }
   if (node.kind === 'value' && typeof node.value === 'boolean') return node.value;
   if (node.kind !== 'binary' || !['=', '!=', '<>'].includes(node.sign)) return undefined;
-  const [left, right] = [plainOf(node.left, answer), plainOf(node.right, answer)];
+  const [left, right] = [readConstant(node.left, answer), readConstant(node.right, answer)];
   if (left === undefined || right === undefined) return undefined;
   return (left.toLowerCase() === right.toLowerCase()) === (node.sign === '=');
 }
 
-function plainOf(node: Node, { name, key }: { readonly name: string; readonly key: string }): string | undefined {
+function readConstant(node: Node, { name, key }: { readonly name: string; readonly key: string }): string | undefined {
   if (node.kind === 'value') return String(node.value);
   if (node.kind !== 'path') return undefined;
   const path = node.steps.join('.');

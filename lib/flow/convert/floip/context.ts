@@ -1,9 +1,9 @@
 // What the names of FLOIP's expressions are in a flow: properties of the contact and results of blocks become variables.
 
-import type { Variables } from '../draft/variables.ts';
 import { type Made, makeConstant } from '../excellent/made.ts';
 import type { Language } from '../excellent/words.ts';
 import { makeName, makeVariableName } from '../names.ts';
+import type { Variables } from '../steps/variables.ts';
 
 export interface Context extends Language {
   /** The variable of a property of the contact. */
@@ -39,7 +39,7 @@ const MODE = 'USSD';
 
 type Found = Made | { readonly why: string };
 
-const unknown = (path: string): Found => ({ why: `${path} is nothing that flows know` });
+const refusePath = (path: string): Found => ({ why: `${path} is nothing that flows know` });
 
 export function makeContext({
   variables,
@@ -85,8 +85,8 @@ export function makeContext({
         return variables.name('child', 'child', { type: 'object' });
       },
       resolve: ([root = '', ...rest]) => {
-        if (root === 'block') return ofBlock(rest, own, variables);
-        return Object.hasOwn(ROOT_TABLE, root) ? ROOT_TABLE[root]!(rest, context) : bare(root, rest);
+        if (root === 'block') return readBlockPart(rest, own, variables);
+        return Object.hasOwn(ROOT_TABLE, root) ? ROOT_TABLE[root]!(rest, context) : readSingleWord(root, rest);
       },
     };
     return context;
@@ -94,7 +94,7 @@ export function makeContext({
   return make(undefined);
 }
 
-/** Properties that the door or the flow itself knows. */
+/** Properties of the contact that a session has anyway: its language and its phone number. */
 const PROPERTIES: { readonly [key: string]: string } = {
   language: 'lang',
   phone: 'phoneNumber',
@@ -104,20 +104,24 @@ const PROPERTIES: { readonly [key: string]: string } = {
 };
 
 // `block.value = chocolate`: a single word that is no name stands for itself.
-function bare(root: string, rest: readonly string[]): Found {
-  return rest.length === 0 ? makeConstant(root) : unknown([root, ...rest].join('.'));
+function readSingleWord(root: string, rest: readonly string[]): Found {
+  return rest.length === 0 ? makeConstant(root) : refusePath([root, ...rest].join('.'));
 }
 
-function ofBlock([part = 'value', ...more]: readonly string[], own: string | undefined, variables: Variables): Found {
-  if (own === undefined || more.length || (part !== 'value' && part !== 'response')) return unknown(`block.${part}`);
+function readBlockPart(
+  [part = 'value', ...more]: readonly string[],
+  own: string | undefined,
+  variables: Variables,
+): Found {
+  if (own === undefined || more.length || (part !== 'value' && part !== 'response')) return refusePath(`block.${part}`);
   return variables.read(own);
 }
 
 type Root = (rest: readonly string[], context: Context) => Found;
 
 const contact: Root = ([part, key, ...more], context) => {
-  if (part === undefined) return unknown('contact');
-  if (part === 'groups' || part === 'urns') return unknown(`contact.${part}`);
+  if (part === undefined) return refusePath('contact');
+  if (part === 'groups' || part === 'urns') return refusePath(`contact.${part}`);
   const isNested = part === 'properties' && key !== undefined;
   const name = context.property(isNested ? key : part);
   const steps = (isNested ? more : [key, ...more]).filter(
@@ -127,17 +131,18 @@ const contact: Root = ([part, key, ...more], context) => {
 };
 
 const results: Root = ([block, part = 'value', ...more], context) => {
-  if (block === undefined) return unknown('results');
+  if (block === undefined) return refusePath('results');
   const name = context.result(block);
   if (context.webhooks.has(block)) return member(`${name}.body`, part === 'value' ? more : [part, ...more]);
   const isPlain = part === 'value' || part === 'response' || part === '__value__';
-  return isPlain ? context.variables.read(name) : unknown(`results.${block}.${part}`);
+  return isPlain ? context.variables.read(name) : refusePath(`results.${block}.${part}`);
 };
 
 const ROOT_TABLE: { readonly [root: string]: Root } = {
   contact,
   results,
-  session: ([key], context) => (key === undefined ? unknown('session') : context.variables.read(context.property(key))),
+  session: ([key], context) =>
+    key === undefined ? refusePath('session') : context.variables.read(context.property(key)),
   flow: ([part, ...more], context) => {
     if (part === 'language') return context.variables.read(context.property('language'));
     return part === 'mode' ? makeConstant(MODE) : results([part ?? '', ...more], context);
@@ -145,21 +150,21 @@ const ROOT_TABLE: { readonly [root: string]: Root } = {
   run: ([part, ...more], context) => {
     if (part === 'language') return context.variables.read(context.property('language'));
     if (part === 'mode') return makeConstant(MODE);
-    return part === 'results' ? results(more, context) : unknown(`run.${part ?? ''}`);
+    return part === 'results' ? results(more, context) : refusePath(`run.${part ?? ''}`);
   },
   child: ([part, block, value = 'value'], context) => {
-    if (part !== 'results' || block === undefined || value !== 'value') return unknown(`child.${part ?? ''}`);
+    if (part !== 'results' || block === undefined || value !== 'value') return refusePath(`child.${part ?? ''}`);
     context.childReads.add(block);
     return { source: `${context.child}.${makeName(block, 'result')}`, kind: 'unknown', isTight: true };
   },
   parent: ([part, block, value = 'value'], context) => {
-    if (part !== 'results' || block === undefined || value !== 'value') return unknown(`parent.${part ?? ''}`);
+    if (part !== 'results' || block === undefined || value !== 'value') return refusePath(`parent.${part ?? ''}`);
     const name = context.variables.name(`parent ${block}`, `parent_${makeName(block, 'result')}`);
     context.parentReads.set(block, name);
     return context.variables.read(name);
   },
-  channel: () => unknown('channel'),
-  date: () => unknown('date'),
+  channel: () => refusePath('channel'),
+  date: () => refusePath('date'),
 };
 
 function member(of: string, steps: readonly string[]): Found {
@@ -172,8 +177,8 @@ function member(of: string, steps: readonly string[]): Found {
   return { source, kind: 'unknown', isTight: true };
 }
 
-/** The property of the contact that a variable is. */
-export function propertyOf(variable: string): string {
+/** The name of the contact's property that a variable stands for. */
+export function nameProperty(variable: string): string {
   const known = { lang: 'language', phoneNumber: 'phone' } as const;
   return Object.hasOwn(known, variable) ? known[variable as keyof typeof known] : variable;
 }

@@ -1,8 +1,7 @@
-// A container of FLOIP, flow specification 1.0.0-rc: its flows, blocks, exits, languages and resources, as far as they have their shape.
+// Reads a container of FLOIP, flow specification 1.0.0-rc: flows, blocks, exits, languages and resources; what lacks the shape is ignored.
 // The form: floip.gitbook.io/flow-specification, and github.com/FLOIP/flow-spec.
 
 import { isName } from '../../format/flow.ts';
-import type { Words } from '../draft/step.ts';
 import { makeName, uniqueNames } from '../names.ts';
 import {
   asObject,
@@ -15,6 +14,7 @@ import {
   NODES_MAX,
   refuseFile,
 } from '../source.ts';
+import type { Words } from '../steps/step.ts';
 
 export interface FloipFlow {
   readonly uuid: string;
@@ -47,7 +47,7 @@ export interface FloipExit {
   readonly next: string | undefined;
 }
 
-/** Where vendors keep what is theirs. */
+/** The key of our vendor metadata. */
 export const VENDOR = 'twinline';
 
 /** Whether a flow was one of ours before it was put into a container. */

@@ -2,13 +2,13 @@
 
 import { type Flow, findExitScreen, isName, type Values, type Variable } from '../../format/flow.ts';
 import { findCircles } from '../circles.ts';
-import { type Assembled, assembleFlow, finishFlows, type Target } from '../draft/assemble.ts';
-import type { Next, Step } from '../draft/step.ts';
-import { makeVariables } from '../draft/variables.ts';
 import { makeName } from '../names.ts';
 import { asObject, asText } from '../source.ts';
+import { type Assembled, assembleFlow, finishFlows, type Target } from '../steps/assemble.ts';
+import type { Next, Step } from '../steps/step.ts';
+import { makeVariables } from '../steps/variables.ts';
 import { addBlock } from './blocks.ts';
-import { type Context, makeContext, propertyOf } from './context.ts';
+import { type Context, makeContext, nameProperty } from './context.ts';
 import { type FloipFlow, isOwn } from './file.ts';
 import { restoreScreen } from './own.ts';
 
@@ -55,7 +55,7 @@ function claimNames({ own }: FloipFlow, { variables }: Context): void {
     const { type } = asObject(variable);
     const isType = ['string', 'number', 'boolean', 'object', 'array'].includes(String(type));
     if (isType && isName(name))
-      variables.name(`contact ${propertyOf(name).toLowerCase()}`, name, { type: type as Variable['type'] });
+      variables.name(`contact ${nameProperty(name).toLowerCase()}`, name, { type: type as Variable['type'] });
   }
 }
 
@@ -93,7 +93,7 @@ function readBlocks(reading: Reading, whole: Whole): void {
 
 function assemble(reading: Reading, { whole, isCalled }: { whole: Whole; isCalled: boolean }): Assembled {
   const { flow, context, steps } = reading;
-  const draft = {
+  const graph = {
     flow: flow.name,
     steps,
     start: flow.first,
@@ -102,13 +102,13 @@ function assemble(reading: Reading, { whole, isCalled }: { whole: Whole; isCalle
     isCalled,
     onNote: context.onNote,
     get output() {
-      return outputOf(reading, whole);
+      return collectOutput(reading, whole);
     },
   };
   const { langs, ...keys } = asObject(flow.own.keys) as Partial<Flow>;
   const isOneLanguage = langs === undefined && flow.langs.length === 1;
   const made = assembleFlow({
-    draft,
+    graph,
     variables: context.variables,
     base: { note: `Converted from FLOIP: ${flow.title}`.slice(0, 300) },
     ...(isOwn(flow) && { whole: { ...(!isOneLanguage && { langs: flow.langs }), ...keys } }),
@@ -183,7 +183,7 @@ function valuesBack({ context }: Reading, other: Reading): Values {
   return Object.fromEntries(shared);
 }
 
-function outputOf({ flow, context }: Reading, { all }: Whole): Values {
+function collectOutput({ flow, context }: Reading, { all }: Whole): Values {
   const output: Record<string, string> = {};
   for (const other of all.values()) {
     if (!other.entered.has(flow.uuid)) continue;

@@ -1,11 +1,11 @@
-// Blocks that only we write into containers: lists, and calls of services. And what FLOIP has no key for, which stands beside blocks of
-// ours as the metadata of a vendor; it counts as long as nobody has changed what it was written beside.
+// Blocks that only Twinline writes into containers: lists, and calls of services. What FLOIP has no key for is kept as vendor metadata of
+// its block; it is used only while the block is unchanged.
 
 import { createHash } from 'node:crypto';
 import type { Screen, Values } from '../../format/flow.ts';
-import type { Pick, Step, StepWay, Words } from '../draft/step.ts';
 import { translateWords } from '../excellent/words.ts';
 import { asObject, asText, type Foreign, getOwn } from '../source.ts';
+import type { Pick, Step, StepWay, Words } from '../steps/step.ts';
 import type { FloipBlock, FloipExit } from './file.ts';
 import type { BlockPlace } from './place.ts';
 import { findWords } from './place.ts';
@@ -67,7 +67,7 @@ function readWay({ test, next }: FloipExit): StepWay {
   return { ...(test !== undefined && { when: test }), next };
 }
 
-/** A short mark of a value, by which a change of it is seen. */
+/** A short hash of a value, to see whether it was changed. */
 export function digest(value: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(value ?? null))
@@ -75,7 +75,7 @@ export function digest(value: unknown): string {
     .slice(0, 16);
 }
 
-/** A key of a screen that FLOIP cannot carry: what stands there, and the mark of what is read without it. */
+/** A key of a screen that FLOIP cannot carry: its value, and the hash of what is read without it. */
 export interface Kept {
   readonly was: string;
   readonly is: unknown;

@@ -1,13 +1,13 @@
-// What the making of steps from blocks has at hand: the block, its flow, the steps made so far; and its exits as ways.
+// What is known while the steps of a block are made: the block, its flow, the steps so far; and its exits as ways.
 
 import type { Values } from '../../format/flow.ts';
-import type { Next, Step, StepWay, Words } from '../draft/step.ts';
-import { isSilent } from '../draft/step.ts';
 import { type Made, toCondition } from '../excellent/made.ts';
 import { parseExcellent } from '../excellent/parse.ts';
 import { translateTree } from '../excellent/translate.ts';
 import { translateValue } from '../excellent/words.ts';
 import { asObjects, asText, isObject } from '../source.ts';
+import type { Next, Step, StepWay, Words } from '../steps/step.ts';
+import { isSilent } from '../steps/step.ts';
 import type { Context } from './context.ts';
 import type { FloipBlock, FloipExit, FloipFlow } from './file.ts';
 
@@ -16,7 +16,7 @@ export interface BlockPlace {
   readonly block: FloipBlock;
   readonly context: Context;
   readonly steps: Map<string, Step>;
-  /** The step that enters the flow of this uuid; undefined, and told, where that cannot be. */
+  /** The step that enters the flow of this uuid; undefined, and reported, where that cannot be. */
   enter(uuid: string, next: Next): Step | undefined;
   note(what: string, reason: string): void;
 }
@@ -30,7 +30,7 @@ export function listTested({ exits }: FloipBlock): FloipExit[] {
   return exits.filter(({ test, isDefault }) => test !== undefined && !isDefault);
 }
 
-/** The expression that a test or a value is, with or without an `@` before it. */
+/** Translates the expression of a test or a value, with or without an `@` before it. */
 export function readExpression(text: string, context: Context): Made | { readonly why: string } {
   const plain = text.trim().replace(/^@/, '');
   const parsed = parseExcellent(plain);
@@ -78,7 +78,7 @@ export function setBefore({ block, steps }: BlockPlace, values: Values): (next: 
   };
 }
 
-/** How a wrong answer comes back to its block, and what it is told; undefined where it leads elsewhere. */
+/** How a wrong answer leads back to its block, and the text shown for it; undefined where it leads elsewhere. */
 export function findAgain({ flow, block }: BlockPlace, next: Next): { readonly error?: Words } | undefined {
   if (next === block.uuid) return {};
   const between = flow.blocks.find(({ uuid }) => uuid === next);
@@ -88,7 +88,7 @@ export function findAgain({ flow, block }: BlockPlace, next: Next): { readonly e
   return isPlain ? { error: words } : undefined;
 }
 
-/** What a block says; told where it says nothing. */
+/** What a block says; reported where it says nothing. */
 export function findWords({ flow, block, note }: BlockPlace, keys: readonly string[]): Words {
   for (const key of keys) {
     const words = flow.words(block.config[key]);

@@ -1,9 +1,9 @@
 // Blocks that ask for something to be typed → inputs.
 
 import type { Values } from '../../format/flow.ts';
-import type { Ask, Next, StepWay } from '../draft/step.ts';
 import { translateWords } from '../excellent/words.ts';
 import { asText, asTexts } from '../source.ts';
+import type { Ask, Next, StepWay } from '../steps/step.ts';
 import type { Context } from './context.ts';
 import { type BlockPlace, exitWays, findAgain, findDefault, findWords, listTested, propertyValues } from './place.ts';
 

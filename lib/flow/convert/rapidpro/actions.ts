@@ -1,10 +1,10 @@
 // Actions of RapidPro's nodes → steps: a table by type. What has no row is reported and left out.
 
 import type { Values } from '../../format/flow.ts';
-import type { Next, Step } from '../draft/step.ts';
 import { translateValue, translateWords } from '../excellent/words.ts';
 import { makeName } from '../names.ts';
 import { asObject, asText, type Foreign } from '../source.ts';
+import type { Next, Step } from '../steps/step.ts';
 import { type Context, makeKey, noteContact } from './context.ts';
 import type { ProFlow } from './file.ts';
 import { webhookStep } from './webhook.ts';
@@ -56,7 +56,7 @@ function setShared(kind: 'contact' | 'field', key: string, { text, place }: { te
   const { context, node } = place;
   const value = translateValue(typeof text === 'string' ? text : '', node, context);
   noteContact(context, node, `${kind === 'field' ? 'set_contact_field' : `set_contact_${key}`} ${key}`);
-  return value === undefined ? undefined : assign({ [context.shared(kind, key)]: asTextValue(value) }, place);
+  return value === undefined ? undefined : assign({ [context.nameShared(kind, key)]: asTextValue(value) }, place);
 }
 
 // Results and fields are texts, whatever they look like.

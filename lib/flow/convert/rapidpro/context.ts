@@ -1,9 +1,9 @@
 // What the names of RapidPro's expressions are in a flow: results, fields and the contact become variables.
 
-import type { Variables } from '../draft/variables.ts';
 import { type Made, makeConstant } from '../excellent/made.ts';
 import type { Language } from '../excellent/words.ts';
 import { makeName } from '../names.ts';
+import type { Variables } from '../steps/variables.ts';
 
 /** Variables that flows which enter each other share. */
 export type Shared = 'contact' | 'field' | 'global';
@@ -11,7 +11,7 @@ export type Shared = 'contact' | 'field' | 'global';
 export interface Context extends Language {
   /** The variable of a result of the flow, or of a part of it. */
   result(name: string, part?: 'value' | 'category' | 'input' | 'extra'): string;
-  shared(kind: Shared, key: string): string;
+  nameShared(kind: Shared, key: string): string;
   /** The last answer of the caller. */
   readonly answer: string;
   /** The answer of the last webhook. */
@@ -60,7 +60,7 @@ export function makeContext({ variables, langs, onNote }: Surroundings): Context
     const type = part === 'extra' ? 'object' : 'string';
     return variables.name(`results ${key} ${part}`, `${wish}_${part}`, { type, isDerived: true });
   };
-  const shared: Context['shared'] = (kind, key) => {
+  const shared: Context['nameShared'] = (kind, key) => {
     const wish = `${kind === 'global' ? kind : 'contact'}_${makeName(makeKey(key), 'value')}`;
     const name = variables.name(`${kind} ${key}`, wish);
     sharedNames.set(`${kind} ${key}`, name);
@@ -72,7 +72,7 @@ export function makeContext({ variables, langs, onNote }: Surroundings): Context
     variables,
     onNote,
     result,
-    shared,
+    nameShared: shared,
     childReads,
     parentReads,
     sharedNames,
@@ -94,25 +94,25 @@ export function makeContext({ variables, langs, onNote }: Surroundings): Context
 type Found = Made | { readonly why: string };
 type Root = (rest: readonly string[], context: Context) => Found;
 
-const unknown = (path: string): Found => ({ why: `@${path} is nothing that flows know` });
+const refusePath = (path: string): Found => ({ why: `@${path} is nothing that flows know` });
 
 const results: Root = ([key, part = 'value', ...more], context) => {
-  if (key === undefined) return unknown('results');
+  if (key === undefined) return refusePath('results');
   const { variables } = context;
   if (part === 'value') return variables.read(context.result(key));
   if (part === 'category' || part === 'category_localized') return variables.read(context.result(key, 'category'));
   if (part === 'input' || part === 'text') return variables.read(context.result(key, 'input'));
-  return part === 'extra' ? member(context.result(key, 'extra'), more) : unknown(`results.${key}.${part}`);
+  return part === 'extra' ? member(context.result(key, 'extra'), more) : refusePath(`results.${key}.${part}`);
 };
 
 const fields: Root = ([key], context) =>
-  key === undefined ? unknown('fields') : context.variables.read(context.shared('field', key));
+  key === undefined ? refusePath('fields') : context.variables.read(context.nameShared('field', key));
 
 const phone: Root = (_, { variables }) => variables.read(variables.declare('phoneNumber', { type: 'string', max: 16 }));
 
 const CONTACT: { readonly [part: string]: Root } = {
-  name: (_, context) => context.variables.read(context.shared('contact', 'name')),
-  first_name: (_, context) => context.variables.read(context.shared('contact', 'first_name')),
+  name: (_, context) => context.variables.read(context.nameShared('contact', 'name')),
+  first_name: (_, context) => context.variables.read(context.nameShared('contact', 'first_name')),
   language: (_, { variables }) => variables.read(variables.declare('lang', { type: 'string', max: 20 })),
   urn: phone,
   tel: phone,
@@ -122,29 +122,29 @@ const CONTACT: { readonly [part: string]: Root } = {
 };
 
 const contact: Root = ([part = 'name', ...more], context) =>
-  Object.hasOwn(CONTACT, part) ? CONTACT[part]!(more, context) : unknown(`contact.${part}`);
+  Object.hasOwn(CONTACT, part) ? CONTACT[part]!(more, context) : refusePath(`contact.${part}`);
 
 const ROOT_TABLE: { readonly [root: string]: Root } = {
   results,
   fields,
   contact,
-  urns: ([scheme], context) => (scheme === 'tel' ? phone([], context) : unknown(`urns.${scheme ?? ''}`)),
+  urns: ([scheme], context) => (scheme === 'tel' ? phone([], context) : refusePath(`urns.${scheme ?? ''}`)),
   input: ([part = 'text'], { variables, answer }) =>
-    part === 'text' ? variables.read(answer) : unknown(`input.${part}`),
+    part === 'text' ? variables.read(answer) : refusePath(`input.${part}`),
   run: ([part, ...more], context) => {
     if (part === 'results') return results(more, context);
-    return part === 'status' ? makeConstant('active') : unknown(`run.${part ?? ''}`);
+    return part === 'status' ? makeConstant('active') : refusePath(`run.${part ?? ''}`);
   },
   child: ([part, key, value = 'value'], context) => {
     if (part === 'status' || (part === 'run' && key === 'status')) return makeConstant('completed');
-    if (part !== 'results' || key === undefined || value !== 'value') return unknown(`child.${part ?? ''}`);
+    if (part !== 'results' || key === undefined || value !== 'value') return refusePath(`child.${part ?? ''}`);
     context.childReads.add(key);
     return { source: `${context.child}.${makeName(key, 'result')}`, kind: 'unknown', isTight: true };
   },
   parent: ([part, key, value = 'value'], context) => {
     if (part === 'fields' && key !== undefined) return fields([key], context);
     if (part === 'contact') return contact(key === undefined ? [] : [key], context);
-    if (part !== 'results' || key === undefined || value !== 'value') return unknown(`parent.${part ?? ''}`);
+    if (part !== 'results' || key === undefined || value !== 'value') return refusePath(`parent.${part ?? ''}`);
     const name = context.variables.name(`parent ${key}`, `parent_${makeName(key, 'result')}`);
     context.parentReads.set(key, name);
     return context.variables.read(name);
@@ -152,19 +152,19 @@ const ROOT_TABLE: { readonly [root: string]: Root } = {
   webhook: ([part, ...more], { webhook }) => {
     if (part === 'status') return { source: `${webhook}.status`, kind: 'number', isTight: true };
     return part === 'headers'
-      ? unknown('webhook.headers')
+      ? refusePath('webhook.headers')
       : member(`${webhook}.body`, part === 'json' ? more : [part, ...more]);
   },
   legacy_extra: (rest, { webhook }) => member(`${webhook}.body`, rest),
   globals: ([key], context) => {
-    if (key === undefined) return unknown('globals');
-    const name = context.shared('global', key);
+    if (key === undefined) return refusePath('globals');
+    const name = context.nameShared('global', key);
     context.onNote('', `@globals.${key}`, `Give the variable "${name}" its value as its "default".`);
     return context.variables.read(name);
   },
   locals: ([key], { variables }) =>
     key === undefined
-      ? unknown('locals')
+      ? refusePath('locals')
       : variables.read(variables.name(`local ${key}`, `local_${makeName(key, 'value')}`)),
 };
 
@@ -179,7 +179,7 @@ function member(of: string, steps: readonly (string | undefined)[]): Found {
   return { source, kind: 'unknown', isTight: true };
 }
 
-/** Tells that a value of the contact is not kept. */
+/** Reports that a value of the contact is not kept. */
 export function noteContact(context: Context, node: string, what: string): void {
   context.onNote(node, what, NOT_KEPT);
 }

@@ -1,9 +1,9 @@
 // An export of RapidPro or TextIt, definition version 13: its flows, nodes, exits and translations, as far as they have their shape.
 // The form: goflow, "Flow Specification".
 
-import type { Words } from '../draft/step.ts';
 import { makeName, uniqueNames } from '../names.ts';
 import { asObject, asObjects, asText, type Foreign, getOwn, NODES_MAX, refuseFile } from '../source.ts';
+import type { Words } from '../steps/step.ts';
 
 export interface ProFlow {
   readonly uuid: string;
@@ -61,7 +61,7 @@ function readFlow(flow: Foreign, title: string, name: string): ProFlow {
     .filter((lang) => isTag(makeTag(lang)) && makeTag(lang) !== base)
     .slice(0, 49);
   const langs = [isTag(base) ? base : 'und', ...others.map(makeTag)];
-  const translated = (lang: string, thing: Foreign, key: string): unknown => {
+  const findTranslation = (lang: string, thing: Foreign, key: string): unknown => {
     const uuid = asText(thing.uuid);
     return uuid === undefined ? undefined : getOwn(asObject(getOwn(asObject(getOwn(localization, lang)), uuid)), key);
   };
@@ -74,13 +74,13 @@ function readFlow(flow: Foreign, title: string, name: string): ProFlow {
     words: (thing, key) => {
       const text = typeof thing[key] === 'string' ? thing[key] : '';
       const words = others.flatMap((lang) => {
-        const [first] = listTexts(translated(lang, thing, key));
+        const [first] = listTexts(findTranslation(lang, thing, key));
         return first ? [[makeTag(lang), first] as const] : [];
       });
       return { [langs[0]!]: text, ...Object.fromEntries(words) };
     },
     lists: (thing, key) => {
-      const lists = [listTexts(thing[key]), ...others.map((lang) => listTexts(translated(lang, thing, key)))];
+      const lists = [listTexts(thing[key]), ...others.map((lang) => listTexts(findTranslation(lang, thing, key)))];
       return lists.filter((list, at) => at === 0 || list.length > 0);
     },
   };

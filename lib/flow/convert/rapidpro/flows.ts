@@ -2,11 +2,11 @@
 
 import type { Flow, Values } from '../../format/flow.ts';
 import { findCircles } from '../circles.ts';
-import { assembleFlow, finishFlows, type Target } from '../draft/assemble.ts';
-import type { Step, Words } from '../draft/step.ts';
-import { makeVariables } from '../draft/variables.ts';
 import { makeName } from '../names.ts';
 import { asObject, asText, type Foreign } from '../source.ts';
+import { assembleFlow, finishFlows, type Target } from '../steps/assemble.ts';
+import type { Step, Words } from '../steps/step.ts';
+import { makeVariables } from '../steps/variables.ts';
 import { actionStep } from './actions.ts';
 import { type Context, makeContext, makeKey } from './context.ts';
 import type { ProFlow, ProNode } from './file.ts';
@@ -72,7 +72,7 @@ function listEntered(flow: ProFlow): string[] {
 
 function assemble(reading: Reading, isCalled: boolean) {
   const { flow, context, steps } = reading;
-  const draft = {
+  const graph = {
     flow: flow.name,
     steps,
     start: flow.nodes[0]?.uuid,
@@ -80,18 +80,18 @@ function assemble(reading: Reading, isCalled: boolean) {
     isCalled,
     onNote: context.onNote,
     get output() {
-      return outputOf(reading);
+      return collectOutput(reading);
     },
   };
   return assembleFlow({
-    draft,
+    graph,
     variables: context.variables,
     base: { note: `Converted from RapidPro: ${flow.title}`.slice(0, 300) },
   });
 }
 
 /** What the flows that enter this one read of it. */
-function outputOf({ flow, context, all }: Reading): Values {
+function collectOutput({ flow, context, all }: Reading): Values {
   const output: Record<string, string> = {};
   for (const other of all.values()) {
     if (!other.entered.has(flow.uuid)) continue;

@@ -1,11 +1,11 @@
 // Routers of RapidPro → ways: cases by their categories and exits, and what a result keeps of them.
 
 import type { Values } from '../../format/flow.ts';
-import type { Next, Split, StepWay } from '../draft/step.ts';
 import { type Made, makeConstant, toText } from '../excellent/made.ts';
 import { passesTest, testConditions } from '../excellent/tests.ts';
 import { translateTemplate } from '../excellent/words.ts';
 import { asObjects, asText, type Foreign } from '../source.ts';
+import type { Next, Split, StepWay } from '../steps/step.ts';
 import type { Context } from './context.ts';
 import type { ProFlow, ProNode } from './file.ts';
 
@@ -72,7 +72,7 @@ export function keepResult(
   };
 }
 
-/** A router that asks nobody: its first case that holds is taken. */
+/** A router that waits for no answer: its first case that holds is taken. */
 export function splitByCases(router: ProRouter, { context, name }: { context: Context; name: string }): Split {
   const value = translateTemplate(router.operand, router.node, context) ?? makeConstant('');
   const ways = caseWays(router, value, context);

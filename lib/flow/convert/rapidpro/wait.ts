@@ -3,12 +3,12 @@
 
 import type { Values } from '../../format/flow.ts';
 import { compileAccept } from '../../run/accept.ts';
-import type { Ask, Choose, Next, Said, Step, StepOption, Wait, Words } from '../draft/step.ts';
-import { isSilent } from '../draft/step.ts';
 import { makeConstant } from '../excellent/made.ts';
 import { passesTest, splitWords } from '../excellent/tests.ts';
 import { isNumbered, type ListedItem, readListing } from '../listing.ts';
 import { makeName, uniqueNames } from '../names.ts';
+import type { Ask, Choose, Next, Said, Step, StepOption, Wait, Words } from '../steps/step.ts';
+import { isSilent } from '../steps/step.ts';
 import type { Context } from './context.ts';
 import { type Category, keepResult, type ProCase, type ProRouter } from './router.ts';
 
@@ -26,7 +26,7 @@ export interface WaitPlace {
   /** What can be tapped instead of typed. */
   readonly replies: readonly Words[];
   step(key: string): Step | undefined;
-  /** Tells what is not the same where the answer decides. */
+  /** Reports what differs where the answer decides. */
   tellSplit(): void;
 }
 
@@ -44,7 +44,7 @@ export function waitStep(place: WaitPlace): Wait {
   };
 }
 
-/** How a wrong answer comes back to the question, and what it is told; undefined where it leads elsewhere. */
+/** How a wrong answer leads back to the question, and the text shown for it; undefined where it leads elsewhere. */
 type Again = { readonly error?: Words } | undefined;
 
 const HOPS_MAX = 10;
@@ -150,7 +150,7 @@ function makeAsk(said: Said, again: Again, place: WaitPlace): Ask {
     : said;
   const base = { kind: 'ask', node: router.node, name, said: asked, save } as const;
   const [only, ...more] = router.cases;
-  const accept = again && only && more.length === 0 ? acceptOf(only, place) : undefined;
+  const accept = again && only && more.length === 0 ? makeAccept(only, place) : undefined;
   if (!accept || !only) {
     tellSplit();
     return { ...base, set: { [context.answer]: `=${save}` }, next: split };
@@ -170,7 +170,7 @@ function makeAsk(said: Said, again: Again, place: WaitPlace): Ask {
 type Accept = NonNullable<Ask['accept']>;
 
 /** The rule of an input that asks for the same as a test. */
-function acceptOf(
+function makeAccept(
   { type, arguments: [list = []] }: ProCase,
   { router, context, mayBeNumber }: WaitPlace,
 ): Accept | undefined {

@@ -1,9 +1,9 @@
 // `call_webhook` → a call of `http.get` or `http.post`; other methods need a service of one's own.
 
 import type { Values } from '../../format/flow.ts';
-import type { Call, Next } from '../draft/step.ts';
 import { chooseService, readRequest } from '../request.ts';
 import { asText, type Foreign } from '../source.ts';
+import type { Call, Next } from '../steps/step.ts';
 import type { Context } from './context.ts';
 
 export interface WebhookPlace {

@@ -1,11 +1,11 @@
-// Flows → a container of FLOIP. It is read again at once: what then differs is kept beside its block, as the metadata of a vendor, so that
-// a container that nobody has changed becomes the same flow again.
+// Flows → a container of FLOIP. It is read back at once: what then differs is kept as vendor metadata of its block, so that an unchanged
+// container becomes the same flow again.
 
 import type { Json } from '../../../../store/store.ts';
 import { durationMs, type Flow, findExitScreen, type Screen, type Text } from '../../../format/flow.ts';
-import { shownName } from '../../draft/screens.ts';
 import { makeReport, type Report, type ReportEntry } from '../../report.ts';
 import { type Foreign, refuseFile } from '../../source.ts';
+import { nameShownScreen } from '../../steps/screens.ts';
 import { readContainer, VENDOR } from '../file.ts';
 import { assembleFloipFlows } from '../flows.ts';
 import { digest, type Kept } from '../own.ts';
@@ -45,7 +45,7 @@ export function writeContainer(flows: readonly Flow[], { modified }: { readonly 
   return { container: container(kept), report: report.entries };
 }
 
-/** What stands beside the blocks of these uuids. */
+/** Vendor metadata of blocks, by their uuids. */
 type Beside = ReadonlyMap<string, Json>;
 
 interface Writing {
@@ -101,7 +101,7 @@ function writeFlow(flow: Flow, { report, resources, modified }: Writing): Block 
     first_block_id: blockId(flow, flow.start),
     ...(exit !== undefined && { exit_block_id: blockId(flow, exit) }),
     languages: langs.map(describeLanguage),
-    vendor_metadata: { [VENDOR]: { flow: flow.flow, keys: ownKeys(flow) } },
+    vendor_metadata: { [VENDOR]: { flow: flow.flow, keys: collectOwnKeys(flow) } },
     blocks: [...screens, ...blocks],
   };
 }
@@ -115,7 +115,7 @@ function noteVariables({ vars = {} }: Flow, note: Writer['note']): void {
   }
 }
 
-function ownKeys(flow: Flow): Json {
+function collectOwnKeys(flow: Flow): Json {
   const entries = Object.keys(OWN_KEYS).flatMap((key) => {
     const value = flow[key as keyof Flow];
     return value === undefined ? [] : [[key, value as Json] as const];
@@ -144,7 +144,7 @@ function findKept(
   for (const flow of flows) {
     const screens = again.find((one) => one.flow.flow === flow.flow)?.flow.screens ?? {};
     for (const [id, screen] of Object.entries(flow.screens)) {
-      const other = [id, shownName(id)].map((name) => screens[name]).find((one) => one?.type === screen.type);
+      const other = [id, nameShownScreen(id)].map((name) => screens[name]).find((one) => one?.type === screen.type);
       if (!other) {
         report.add({
           flow: flow.flow,

@@ -2,7 +2,7 @@
 
 import type { Json } from '../../../../store/store.ts';
 import type { Flow, Screen, Text, Values, Way } from '../../../format/flow.ts';
-import { propertyOf } from '../context.ts';
+import { nameProperty } from '../context.ts';
 import { expressSource, expressTemplate, type Variables, writeConstant } from './express.ts';
 import { makeUuid } from './ids.ts';
 
@@ -66,7 +66,7 @@ function writeValues(values: Values, { writer, id, key }: Place & { readonly key
       writer.note(id, `${key}.${name}`, `It is not written: ${text.why}.`);
       return [];
     }
-    return [{ property_key: propertyOf(name), property_value: text.source }];
+    return [{ property_key: nameProperty(name), property_value: text.source }];
   });
 }
 
@@ -91,7 +91,7 @@ export function caseExits(ways: readonly Way[], place: Place): Json {
 }
 
 /** Exits of a block of ours: their tests are conditions of flows. */
-export function ownExits(of: string, given: string | readonly Way[], place: Place): Block[] {
+export function makeOwnExits(of: string, given: string | readonly Way[], place: Place): Block[] {
   const ways: readonly Way[] = typeof given === 'string' ? [{ to: given }] : given;
   return ways.map(({ when, ...way }, at) => {
     const { default: _, ...exit } = makeExit(place, { name: `${of}_${at + 1}`, key: `${of}.${at}`, way });

@@ -1,8 +1,8 @@
-// Expressions and templates of flows → those of FLOIP. What it has no function for is told, and written as near to it as it goes.
+// Expressions and templates of flows → those of FLOIP. What it has no function for is reported, and written as close as possible.
 
 import { type Node, parseExpression } from '../../../expression/parse.ts';
 import type { Variable } from '../../../format/flow.ts';
-import { propertyOf } from '../context.ts';
+import { nameProperty } from '../context.ts';
 
 export type Variables = { readonly [name: string]: Variable };
 
@@ -26,7 +26,7 @@ function express(node: Node, variables: Variables): string {
       return writeConstant(node.value);
     case 'name':
       if (!Object.hasOwn(variables, node.name)) throw new Inexpressible(`FLOIP has nothing like "${node.name}"`);
-      return `contact.${propertyOf(node.name)}`;
+      return `contact.${nameProperty(node.name)}`;
     case 'member':
       return `${inner(node.of)}.${node.name}`;
     case 'index':
@@ -98,7 +98,7 @@ export function writeConstant(value: null | boolean | number | string): string {
 
 const SLOT = /(\\*)\{\{\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*)\s*((?:\|[^{}]*)?)\}\}|(\\+)\{\{/g;
 
-/** A template in FLOIP's words; `note` is told of each filter that it has nothing for. */
+/** A template in FLOIP's words; `note` gets each filter that has no counterpart. */
 export function expressTemplate(
   template: string,
   { variables, note }: { readonly variables: Variables; readonly note: (filter: string) => void },
@@ -115,10 +115,10 @@ export function expressTemplate(
     }
     text += '\\'.repeat(slashes.length / 2);
     const [root = '', ...rest] = path.replace(/\[(\d+)\]/g, '.$1').split('.');
-    let value = Object.hasOwn(variables, root) ? ['contact', propertyOf(root), ...rest].join('.') : '';
+    let value = Object.hasOwn(variables, root) ? ['contact', nameProperty(root), ...rest].join('.') : '';
     if (!value) note(path);
     for (const filter of splitFilters(filters)) {
-      const made = value && filterOf(filter, value);
+      const made = value && writeFilter(filter, value);
       if (made) value = made;
       else note(`|${filter}`);
     }
@@ -131,7 +131,7 @@ function splitFilters(text: string): string[] {
   return (text.match(/\|(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^|'"])*/g) ?? []).map((one) => one.slice(1).trim());
 }
 
-function filterOf(filter: string, value: string): string | undefined {
+function writeFilter(filter: string, value: string): string | undefined {
   const [name = '', ...args] = (filter.match(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^:'"]+/g) ?? []).map((one) =>
     one.trim(),
   );

@@ -1,8 +1,8 @@
-// Screens → blocks: a row for each kind of screen. What FLOIP has no key for is told, screen by screen.
+// Screens → blocks: a row for each kind of screen. What FLOIP has no key for is reported, screen by screen.
 
 import type { Json } from '../../../../store/store.ts';
 import type { Screen, Text } from '../../../format/flow.ts';
-import { propertyOf } from '../context.ts';
+import { nameProperty } from '../context.ts';
 import { CALL_BLOCK, LIST_BLOCK } from '../own.ts';
 import {
   againExit,
@@ -10,8 +10,8 @@ import {
   blockId,
   caseExits,
   makeExit,
+  makeOwnExits,
   numberExits,
-  ownExits,
   type Place,
   resource,
   writeTexts,
@@ -89,7 +89,7 @@ const SCREENS: { readonly [kind in Screen['type']]: Write<Screen & { readonly ty
         prompt: resource(screen.text, place),
         ...(min !== undefined && { validation_minimum: min }),
         ...(max !== undefined && { validation_maximum: max }),
-        set_contact_property: [{ property_key: propertyOf(screen.save), property_value: '@block.value' }],
+        set_contact_property: [{ property_key: nameProperty(screen.save), property_value: '@block.value' }],
       },
       exits: onward,
     };
@@ -133,7 +133,7 @@ const SCREENS: { readonly [kind in Screen['type']]: Write<Screen & { readonly ty
         ...(screen.timeout !== undefined && { timeout: screen.timeout }),
         ...(screen.retry !== undefined && { retry: screen.retry }),
       },
-      exits: [...ownExits('done', screen.done, place), ...ownExits('fail', screen.fail, place)],
+      exits: [...makeOwnExits('done', screen.done, place), ...makeOwnExits('fail', screen.fail, place)],
     };
   },
   branch: (screen, place) => ({ type: 'Core.Case', config: {}, exits: caseExits(screen.branch, place) }),

@@ -1,7 +1,7 @@
 // Steps → screens: a row for each kind of step.
 
 import type { Option, Screen, Text, Way } from '../../format/flow.ts';
-import { type Draft, makeRouter, NOTHING, type Pending, type Router } from './route.ts';
+import { makeRouter, NOTHING, type Pending, type Router, type StepGraph } from './route.ts';
 import { isSilent, joinSaid, readsAny, type Said, type Step, type StepOption, type StepWay } from './step.ts';
 
 export interface Screens {
@@ -17,12 +17,12 @@ const GO_ON = 'OK';
 const LAST_WORDS = 'Goodbye.';
 
 /** The screens of these steps, from the start on. */
-export function makeScreens(draft: Draft): Screens {
-  const router = makeRouter(draft);
+export function makeScreens(graph: StepGraph): Screens {
+  const router = makeRouter(graph);
   const screens: Record<string, Screen> = {};
   const nodes = new Map<string, string>();
-  const start = router.target(draft.start, NOTHING);
-  for (const root of draft.roots ?? []) router.target(root, NOTHING);
+  const start = router.target(graph.start, NOTHING);
+  for (const root of graph.roots ?? []) router.target(root, NOTHING);
   for (let at = 0; at < router.queue.length; at++) {
     const { id, step, pending } = router.queue[at]!;
     const isWait = step.kind === 'wait';
@@ -36,7 +36,7 @@ export function makeScreens(draft: Draft): Screens {
       screens[id] = screen;
       continue;
     }
-    const to = router.name(shownName(id));
+    const to = router.name(nameShownScreen(id));
     screens[id] = { type: 'branch', branch: [{ set: built.values, to }] };
     screens[to] = screen;
     nodes.set(to, step.node);
@@ -44,8 +44,8 @@ export function makeScreens(draft: Draft): Screens {
   return { start, screens, nodes };
 }
 
-/** The name of a screen whose values are computed in a branch before it, which has its name. */
-export function shownName(id: string): string {
+/** The id of a screen whose values are computed before it, in a branch that has taken its id. */
+export function nameShownScreen(id: string): string {
   return `${id.slice(0, 50)}_shown`;
 }
 
@@ -81,7 +81,7 @@ const KINDS: Kinds = {
   },
   choose: ({ said, options, error, node }, place) => {
     if (options.length > OPTIONS_MAX)
-      place.router.draft.onNote(node, `${options.length} options`, `A menu has at most ${OPTIONS_MAX} of them.`);
+      place.router.graph.onNote(node, `${options.length} options`, `A menu has at most ${OPTIONS_MAX} of them.`);
     const kept = options.slice(0, OPTIONS_MAX).map((one) => makeOption(one, place.router));
     const refusal = error && { error: place.router.text(error) };
     return showing(said, place, (text) => ({ type: 'menu', text, options: kept, ...refusal }));
@@ -134,11 +134,11 @@ const KINDS: Kinds = {
       done: makeWays(done, { router, pending: NOTHING, node }),
     }),
   end: ({ said, node }, place) => {
-    const { draft } = place.router;
-    const output = draft.output && Object.keys(draft.output).length ? { output: draft.output } : {};
+    const { graph } = place.router;
+    const output = graph.output && Object.keys(graph.output).length ? { output: graph.output } : {};
     if (!isSilent(joinSaid(place.pending.said, said)))
       return showing(said, place, (text) => ({ type: 'end', text, ...output }));
-    if (!draft.isCalled) draft.onNote(node, 'an end', `Nothing is said there; the caller reads "${LAST_WORDS}".`);
+    if (!graph.isCalled) graph.onNote(node, 'an end', `Nothing is said there; the caller reads "${LAST_WORDS}".`);
     return silent({ type: 'end', text: LAST_WORDS, ...output });
   },
 };
@@ -166,7 +166,7 @@ function makeWays(list: readonly StepWay[], { router, pending, node }: Place & {
   const last = list.at(-1) ?? { next: undefined };
   const kept = list.length > WAYS_MAX ? [...list.slice(0, WAYS_MAX - 1), last] : list.length ? list : [last];
   if (list.length > WAYS_MAX)
-    router.draft.onNote(
+    router.graph.onNote(
       node,
       `${list.length} ways`,
       `A screen has at most ${WAYS_MAX} of them; the others are left out.`,

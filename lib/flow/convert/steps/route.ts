@@ -1,6 +1,6 @@
-// Where a way of a step leads: through what is only said and set on it, to the screen at which something happens. What is said without a
-// wait is put above that screen, so that a caller is not made to press a key for every message; one step may then become several
-// screens, each with another text above it.
+// Where a way of a step leads: past steps that only say or set something, to the next step that needs a screen. Texts said on the way are
+// put above that screen, so that a caller need not press a key for every message; one step may then become several screens, each with
+// another text above it.
 
 import type { Text, Values, Way } from '../../format/flow.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
@@ -19,7 +19,7 @@ import {
   type Words,
 } from './step.ts';
 
-export interface Draft {
+export interface StepGraph {
   readonly flow: string;
   /** By their keys. */
   readonly steps: ReadonlyMap<string, Step>;
@@ -48,7 +48,7 @@ export interface Work {
 }
 
 export interface Router {
-  readonly draft: Draft;
+  readonly graph: StepGraph;
   /** Screens to make; making one may add others. */
   readonly queue: Work[];
   name(wish: string): string;
@@ -63,7 +63,7 @@ export const NOTHING: Pending = { keys: [], said: SILENCE };
 const COPIES_MAX = 8;
 const MESSAGES_MAX = 6;
 
-export function makeRouter(draft: Draft): Router {
+export function makeRouter(graph: StepGraph): Router {
   const ids = new Map<string, string>();
   const copies = new Map<string, number>();
   const queue: Work[] = [];
@@ -74,21 +74,21 @@ export function makeRouter(draft: Draft): Router {
     const known = ids.get(key);
     if (known !== undefined) return known;
     if (++count > FLOW_LIMITS.screensPerFlow)
-      throw refuseFile(`the flow "${draft.flow}"`, `it becomes more than ${FLOW_LIMITS.screensPerFlow} screens`);
+      throw refuseFile(`the flow "${graph.flow}"`, `it becomes more than ${FLOW_LIMITS.screensPerFlow} screens`);
     const id = name(step.name);
     ids.set(key, id);
     queue.push({ id, step, pending });
     return id;
   };
   const lastSaid = (keys: readonly string[], fallback: string) => {
-    const step = draft.steps.get(keys.at(-1) ?? '');
+    const step = graph.steps.get(keys.at(-1) ?? '');
     return { node: step?.node ?? '', name: step?.name ?? fallback };
   };
   const message = (next: Next, { keys, said }: Pending): string => {
     const step: Step = { kind: 'say', ...lastSaid(keys, 'message'), said, waits: true, next };
     return allocate(`message ${next} ${keys}`, step, NOTHING);
   };
-  const screenOf = (key: string, step: Step, pending: Pending): string => {
+  const allocateStep = (key: string, step: Step, pending: Pending): string => {
     const own = `step ${key} ${pending.keys}`;
     const made = copies.get(key) ?? 0;
     if (!ids.has(own) && pending.keys.length && made >= COPIES_MAX) return message(key, pending);
@@ -96,12 +96,12 @@ export function makeRouter(draft: Draft): Router {
     return allocate(own, step, pending);
   };
   const end = (pending: Pending): string => {
-    if (draft.isCalled && !isSilent(pending.said)) return message(undefined, pending);
+    if (graph.isCalled && !isSilent(pending.said)) return message(undefined, pending);
     return allocate(`end ${pending.keys}`, { kind: 'end', ...lastSaid(pending.keys, 'end'), said: SILENCE }, pending);
   };
   const needsMessage = (step: Step, { said }: Pending): boolean => {
     if (step.kind === 'enter') return !isSilent(said);
-    const set = passOf(step)?.set;
+    const set = findOnlyWay(step)?.set;
     if (set) return isTouched(said, Object.keys(set));
     return step.kind === 'call' && step.save !== undefined && isTouched(said, [step.save]);
   };
@@ -114,12 +114,12 @@ export function makeRouter(draft: Draft): Router {
       ...(track !== undefined && { track }),
     });
     for (const seen = new Set<string>(); ; ) {
-      const step = key === undefined ? undefined : draft.steps.get(key);
+      const step = key === undefined ? undefined : graph.steps.get(key);
       if (key === undefined || !step) return leadTo(end(pending));
       if (seen.has(key) && isSilent(pending.said)) return leadTo(end(pending));
       if (seen.has(key) || needsMessage(step, pending)) return leadTo(message(key, pending));
       seen.add(key);
-      const pass = passOf(step);
+      const pass = findOnlyWay(step);
       if (step.kind === 'say' && !step.waits && pending.keys.length < MESSAGES_MAX) {
         pending = { keys: [...pending.keys, key], said: joinSaid(pending.said, step.said) };
         key = step.next;
@@ -127,21 +127,21 @@ export function makeRouter(draft: Draft): Router {
         set = { ...set, ...pass.set };
         track ??= pass.track;
         key = pass.next;
-      } else return leadTo(screenOf(key, step, pending));
+      } else return leadTo(allocateStep(key, step, pending));
     }
   };
   return {
-    draft,
+    graph,
     queue,
     name,
     target: (next, pending) => follow({ next }, pending, false).to,
     way: ({ when, ...way }, pending) => ({ ...(when !== undefined && { when }), ...follow(way, pending, true) }),
-    text: (words) => makeText(words, draft.langs),
+    text: (words) => makeText(words, graph.langs),
   };
 }
 
 /** The only way of a step that asks nothing and decides nothing. */
-function passOf(step: Step): StepWay | undefined {
+function findOnlyWay(step: Step): StepWay | undefined {
   if (step.decorate) return undefined;
   if (step.kind === 'assign')
     return { set: step.values, next: step.next, ...(step.track !== undefined && { track: step.track }) };

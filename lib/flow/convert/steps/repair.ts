@@ -1,4 +1,4 @@
-// What lint refuses in a flow that was made here is changed, one error after the other, and reported: a table by the code of the error.
+// Repairs a converted flow: each error of lint is changed and reported; a table by the code of the error.
 
 import type { Flow, Text } from '../../format/flow.ts';
 import type { Problem } from '../../format/problem.ts';

@@ -8,16 +8,16 @@ import { collectParts } from '../../lint/parts.ts';
 import type { Report } from '../report.ts';
 import { refuseFile, refuseFlow } from '../source.ts';
 import { repairFlow } from './repair.ts';
-import type { Draft } from './route.ts';
+import type { StepGraph } from './route.ts';
 import { makeScreens } from './screens.ts';
 import type { Variables } from './variables.ts';
 
 export interface Unfinished {
-  readonly draft: Draft;
+  readonly graph: StepGraph;
   readonly variables: Variables;
-  /** What is not made of steps. */
+  /** Keys of the flow that are not made from steps. */
   readonly base?: Partial<Flow>;
-  /** What a flow of ours has: nothing is added to it. */
+  /** Keys of a flow that Twinline itself wrote: nothing is added to them. */
   readonly whole?: Partial<Flow>;
 }
 
@@ -38,30 +38,30 @@ export interface Assembled {
 const VARIABLES_MAX = 1_000;
 const MORE_KEYS = ['98', '99', '#', '*', '##'];
 
-/** A flow as its steps say, before lint has seen it. */
-export function assembleFlow({ draft, variables, base = {}, whole: known }: Unfinished): Assembled {
-  const { start, screens, nodes } = makeScreens(draft);
+/** A flow made from its steps, not yet linted. */
+export function assembleFlow({ graph, variables, base = {}, whole: known }: Unfinished): Assembled {
+  const { start, screens, nodes } = makeScreens(graph);
   const taken = new Set(Object.values(screens).flatMap(listKeys));
   const whole: Flow = {
-    flow: draft.flow,
+    flow: graph.flow,
     version: 1,
     start,
     ...(known ?? {
-      langs: draft.langs,
+      langs: graph.langs,
       keys: { back: false, home: false, more: MORE_KEYS.find((key) => !taken.has(key)) ?? false },
       ...base,
     }),
     vars: {},
     screens,
   };
-  const { flow: sound, problems } = parseFlow(JSON.stringify(whole), `${draft.flow}.flow.json`);
-  if (!sound) throw refuseFlow(draft.flow, problems);
+  const { flow: sound, problems } = parseFlow(JSON.stringify(whole), `${graph.flow}.flow.json`);
+  if (!sound) throw refuseFlow(graph.flow, problems);
   const kept = dropUnread(sound, variables);
   const vars = { ...declareUsed(kept, variables.all), ...known?.vars };
   const count = Object.keys(vars).length;
   if (count > VARIABLES_MAX)
     throw refuseFile(
-      `the flow "${draft.flow}"`,
+      `the flow "${graph.flow}"`,
       `it needs ${count} variables, and ${VARIABLES_MAX} is the most. Split it into flows that enter each other`,
     );
   return { flow: { ...kept, vars }, nodes };
@@ -89,7 +89,7 @@ function finishFlow({ flow, nodes }: Assembled, target: Target & { readonly othe
   return { ...finished, vars };
 }
 
-// A variable that only something used which had to be left out.
+// A variable that was used only by something that was left out.
 function isLost(name: string, before: Flow, after: Flow): boolean {
   return listNames(before).has(name) && !listNames(after).has(name);
 }
