@@ -1,6 +1,8 @@
 // What `import … from 'twinline'` gives: the engine, flows, the memory stores, clocks and errors. Nothing runs on import.
 // Stores with a backend have their own paths (twinline/store/lmdb …), so that nobody loads a driver that is not used.
 
+import type { loadFlow as load } from './flow/format/load.ts';
+
 export { type Clock, SimulatedClock, systemClock } from './clock.ts';
 export {
   type CallPolicy,
@@ -28,7 +30,6 @@ export {
 export { type SessionView, viewSession } from './engine/sessions.ts';
 export { ERROR_CODES, type ErrorCode, TwinlineError } from './errors.ts';
 export type { Flow } from './flow/format/flow.ts';
-export { loadFlow } from './flow/load-flow.ts';
 export { type CompiledFlow, type CompileOptions, compileFlow } from './flow/run/compile.ts';
 export { type KeyPurpose, type Keyring, parseKeyring } from './keyring.ts';
 export { LIMITS } from './limits.ts';
@@ -47,3 +48,12 @@ export type {
   StoredDocument,
   StoredSession,
 } from './store/store.ts';
+
+/**
+ * Reads and checks one flow file. Throws ERR_FLOW_INVALID with every problem in words, and `cause: { problems }`. What reads files
+ * is loaded with the first of them, and a server that gets its flows otherwise never loads it.
+ */
+export const loadFlow: typeof load = async (file, known) => {
+  const loader = await import('./flow/format/load.ts');
+  return loader.loadFlow(file, known);
+};

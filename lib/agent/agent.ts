@@ -2,7 +2,7 @@
 
 import { type Clock, systemClock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
-import type { Inspector } from '../engine/inspection.ts';
+import type { Inspector } from '../engine/conversation.ts';
 import type { Channel } from '../store/channel.ts';
 import type { LogStore } from '../store/log-store.ts';
 import type { DocumentStore, Json } from '../store/store.ts';

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { type DelegationContext, delegationMachine, type StoreEvent } from '../../machines/delegation.ts';
 import type { Clock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
-import type { Inspector } from '../engine/inspection.ts';
+import type { Inspector } from '../engine/conversation.ts';
 import { type Instance, lifecycle } from '../engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../engine/machine/transition.ts';
 import { TwinlineError } from '../errors.ts';

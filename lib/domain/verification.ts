@@ -3,7 +3,7 @@
 import { domainVerification } from '../../machines/domain-verification.ts';
 import type { ProposalContext } from '../../machines/proposal.ts';
 import type { Clock } from '../clock.ts';
-import type { Inspector } from '../engine/inspection.ts';
+import type { Inspector } from '../engine/conversation.ts';
 import { lifecycle } from '../engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../engine/machine/transition.ts';
 import type { DocumentStore, JsonObject } from '../store/store.ts';

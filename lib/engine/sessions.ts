@@ -5,8 +5,7 @@ import { TwinlineError } from '../errors.ts';
 import type { JsonObject } from '../store/store.ts';
 import { currentConversation, type Engine } from './engine.ts';
 import type { AtRest } from './machine/transition.ts';
-import { openStored } from './session/open.ts';
-import { openReply, sealRecord } from './session/private.ts';
+import { openReply, openStored, sealRecord } from './session/open.ts';
 import { encodeRecord, type SessionRecord } from './session/record.ts';
 
 export interface SessionView {

@@ -8,12 +8,19 @@ export type {
   Channel,
   ChannelOptions,
   MessageStream,
-  Metadata,
   Status,
   StreamCall,
 } from './channel/channel.ts';
 export { http2Channel } from './channel/http2-channel.ts';
-export { earlyTrailers, HEIGHT, type HeadersBack, toHeaders, toMetadata, toTrailers } from './channel/metadata.ts';
+export {
+  earlyTrailers,
+  HEIGHT,
+  type HeadersBack,
+  type Metadata,
+  toHeaders,
+  toMetadata,
+  toTrailers,
+} from './channel/metadata.ts';
 export { type Descriptors, readDescriptorFiles, readDescriptorSet } from './descriptors/descriptors.ts';
 export { type Reflected, type ReflectionOptions, reflect } from './descriptors/reflection.ts';
 export type { UnknownTypes } from './descriptors/type-source.ts';

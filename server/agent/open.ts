@@ -11,7 +11,7 @@ import { tokenGuard } from '../../lib/delegation/guard.ts';
 import { didIxoKeys, didWebKeys, type ResolveKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
 import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
-import type { Inspector } from '../../lib/engine/inspection.ts';
+import type { Inspector } from '../../lib/engine/conversation.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';

@@ -2,7 +2,7 @@
 
 import type { Responder } from '../../lib/agent/responder.ts';
 import { type FlowResponder, flowResponder } from '../../lib/agent/responders/flow.ts';
-import type { Inspector } from '../../lib/engine/inspection.ts';
+import type { Inspector } from '../../lib/engine/conversation.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';

@@ -4,8 +4,8 @@ import { type Accounts, type AccountsOptions, accounts } from '../../lib/account
 import { pinVault } from '../../lib/account/pin.ts';
 import { accountServices } from '../../lib/account/services.ts';
 import { systemClock } from '../../lib/clock.ts';
+import type { Inspector } from '../../lib/engine/conversation.ts';
 import { createEngine, type Engine, type EngineProblem } from '../../lib/engine/engine.ts';
-import type { Inspector } from '../../lib/engine/inspection.ts';
 import type { Service, Services } from '../../lib/engine/service.ts';
 import { isRewritten, keepSecrets } from '../../lib/engine/session/secret-calls.ts';
 import { problemLine } from '../../lib/flow/format/problem.ts';

@@ -17,7 +17,7 @@ import { credits } from '../../lib/domain/voting/credits.ts';
 import { DEFAULT_GOVERNANCE, type Governance, parseGovernance } from '../../lib/domain/voting/governance.ts';
 import { deliveries } from '../../lib/domain/webhook/delivery.ts';
 import { webhooks } from '../../lib/domain/webhook/webhooks.ts';
-import type { Inspector } from '../../lib/engine/inspection.ts';
+import type { Inspector } from '../../lib/engine/conversation.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { type SenderOptions, webhookSender } from '../../lib/http/client.ts';
 import type { Keyring } from '../../lib/keyring.ts';

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Inspector } from '../../lib/engine/conversation.ts';
 import { createEngine } from '../../lib/engine/engine.ts';
-import type { Inspector } from '../../lib/engine/inspection.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';

@@ -8,13 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
-import {
-  type Answer,
-  type Channel,
-  type ChannelOptions,
-  GRPC,
-  type Metadata,
-} from '../../lib/gateway/channel/channel.ts';
+import { type Answer, type Channel, type ChannelOptions, GRPC } from '../../lib/gateway/channel/channel.ts';
+import type { Metadata } from '../../lib/gateway/channel/metadata.ts';
 import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import { faultProxy } from '../support/fault-proxy.ts';
 import { skipWithout } from '../support/on-path.ts';

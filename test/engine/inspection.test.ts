@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
-import type { InspectionEvent, Inspector } from '../../lib/engine/inspection.ts';
+import type { InspectionEvent, Inspector } from '../../lib/engine/conversation.ts';
 import { lifecycle } from '../../lib/engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';

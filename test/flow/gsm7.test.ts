@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { clean, fits, nonGsm7, room, septets } from '../../lib/flow/run/gsm7.ts';
+import { clean, fits, nonGsm7, room, septets } from '../../lib/flow/run/render.ts';
 import alphabet from '../vectors/gsm-03.38.json' with { type: 'json' };
 
 const test = suite('gsm7');

@@ -6,8 +6,7 @@ import * as assert from 'uvu/assert';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
-import { room, septets } from '../../lib/flow/run/gsm7.ts';
-import { cut, cutPages, fitsScreen, ucs2Units } from '../../lib/flow/run/render.ts';
+import { cut, cutPages, fitsScreen, room, septets, ucs2Units } from '../../lib/flow/run/render.ts';
 import { flowOf, lines, phone } from './phone.ts';
 
 const test = suite('pages');

@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { InspectionEvent } from '../../lib/engine/inspection.ts';
+import type { InspectionEvent } from '../../lib/engine/conversation.ts';
 import { openStored } from '../../lib/engine/session/open.ts';
 import { wakeSession } from '../../lib/engine/session/turn.ts';
 import { showSession, viewSession } from '../../lib/engine/sessions.ts';

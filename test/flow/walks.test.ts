@@ -9,7 +9,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { type Flow, isInteractive } from '../../lib/flow/format/flow.ts';
 import { parseFlow } from '../../lib/flow/format/load.ts';
 import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
-import { room } from '../../lib/flow/run/gsm7.ts';
+import { room } from '../../lib/flow/run/render.ts';
 import type { DrivenClock } from '../../lib/flow/testing/session.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';

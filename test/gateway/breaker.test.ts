@@ -5,9 +5,15 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { type BreakerOptions, guardedChannel } from '../../lib/gateway/channel/breaker.ts';
-import { type Answer, type Channel, GRPC, type Status } from '../../lib/gateway/channel/channel.ts';
+import {
+  type Answer,
+  CHANNEL_STATUS,
+  type Channel,
+  channelStatus,
+  GRPC,
+  type Status,
+} from '../../lib/gateway/channel/channel.ts';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
-import { CROWDED, channelStatus } from '../../lib/gateway/channel/statuses.ts';
 import { testNode } from '../contract/grpc-node.ts';
 
 const test = suite('breaker');
@@ -58,7 +64,7 @@ test('failures in a row open it; while it is open nothing reaches the node', asy
 
 test('answers for which this side has no room say that the node is there', async () => {
   const { channel, ends } = puppet();
-  for (let at = 0; at < 10; at++) assert.is(await ends(CROWDED), CROWDED);
+  for (let at = 0; at < 10; at++) assert.is(await ends(CHANNEL_STATUS.crowded), CHANNEL_STATUS.crowded);
   assert.is(channel.breaker().state, 'closed');
 });
 

@@ -3,10 +3,10 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Metadata } from '../../lib/gateway/channel/channel.ts';
 import {
   earlyTrailers,
   findMetadataProblem,
+  type Metadata,
   toHeaders,
   toMetadata,
   toTrailers,

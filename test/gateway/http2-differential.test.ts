@@ -4,9 +4,10 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Answer, Channel, Metadata, Status } from '../../lib/gateway/channel/channel.ts';
+import type { Answer, Channel, Status } from '../../lib/gateway/channel/channel.ts';
 import { grpcChannel } from '../../lib/gateway/channel/grpc-channel.ts';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
+import type { Metadata } from '../../lib/gateway/channel/metadata.ts';
 import { type TestNode, testNode } from '../contract/grpc-node.ts';
 
 /** One thing to ask of a channel, told as something that can be compared. */

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Metadata } from '../../lib/gateway/channel/channel.ts';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
+import type { Metadata } from '../../lib/gateway/channel/metadata.ts';
 import { BlockWriter, decodeFields, decodeHuffman } from '../../lib/gateway/http2/hpack.ts';
 import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 

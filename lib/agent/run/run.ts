@@ -13,7 +13,7 @@ import {
 } from '../../../machines/agent-stream.ts';
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import type { Inspector } from '../../engine/inspection.ts';
+import type { Inspector } from '../../engine/conversation.ts';
 import { type Instance, lifecycle } from '../../engine/lifecycle/lifecycle.ts';
 import { type AtRest, compileMachine } from '../../engine/machine/transition.ts';
 import { TwinlineError } from '../../errors.ts';

@@ -11,7 +11,7 @@ import { TwinlineError } from '../../errors.ts';
 import { keyedMutex } from '../../queue.ts';
 import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import { takenError } from '../../store/update.ts';
-import type { Inspector } from '../inspection.ts';
+import type { Inspector } from '../conversation.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 import type { Services } from '../service.ts';

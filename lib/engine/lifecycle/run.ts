@@ -6,7 +6,7 @@ import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { DocumentStore, Exists, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import { takenError } from '../../store/update.ts';
-import type { Inspector } from '../inspection.ts';
+import type { Inspector } from '../conversation.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { Answer } from '../machine/step.ts';
 import type { AtRest } from '../machine/transition.ts';

@@ -4,7 +4,7 @@ import type { JsonObject, StoredSession } from '../../store/store.ts';
 import type { Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
-import { openReply, sealRecord, sealReply } from './private.ts';
+import { openReply, sealRecord, sealReply } from './open.ts';
 import { encodeRecord, type SessionRecord } from './record.ts';
 import { makeView, type Work } from './work.ts';
 

@@ -6,9 +6,8 @@ import type { TwinlineError } from '../../errors.ts';
 import { listRequestSecrets } from '../../redact.ts';
 import { openText, type Seal, sealText } from '../../sealing.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
-import type { Conversation, View } from '../conversation.ts';
+import { type Conversation, noteAnswer, startTrace, type Trace, type View } from '../conversation.ts';
 import { currentConversation, type Engine, type Fact } from '../engine.ts';
-import { noteAnswer, startTrace, type Trace } from '../inspection.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import {
   type Answer,

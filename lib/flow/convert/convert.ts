@@ -1,17 +1,19 @@
-// Flows of other programs → flows: which format a file has, and what is made of it.
+// Flows of other programs → flows: which format a file has, what is made of it, and which variables are read that nothing gives
+// a value.
 
 import type { Flow } from '../format/flow.ts';
+import { DOOR_NAMES } from '../format/names.ts';
+import { collectParts } from '../lint/parts.ts';
 import type { FlowTestFile } from '../testing/file.ts';
 import { recordSessions } from './dialogues.ts';
 import { isContainer, readContainer } from './floip/file.ts';
 import { convertFloipFlows } from './floip/flows.ts';
 import { isProExport, readProFlows } from './rapidpro/file.ts';
 import { convertProFlows } from './rapidpro/flows.ts';
-import { makeReport, type ReportEntry } from './report.ts';
+import { makeReport, type Report, type ReportEntry } from './report.ts';
 import { readSessions } from './sessions.ts';
 import { type Foreign, readForeign, readForeignValue, refuseFile } from './source.ts';
 import type { Target } from './steps/assemble.ts';
-import { reportUnset } from './unset.ts';
 
 export const SOURCES = ['floip', 'rapidpro'] as const;
 export type Source = (typeof SOURCES)[number];
@@ -99,4 +101,33 @@ function readGiven({ text, file }: { readonly text: string; readonly file: strin
   if (found.length === 0)
     throw refuseFile(file, 'it has no sessions. Give contexts of FLOIP, sessions of RapidPro, or tests of goflow');
   return found;
+}
+
+const REASON =
+  'Nothing in these flows gives it a value, so it prints nothing. Get it by a call of a service, or give it a "default".';
+
+/** Reports each such variable once, at the flow that reads it. Texts print nothing there, and conditions see null. */
+function reportUnset(flows: readonly Flow[], report: Report): void {
+  const parts = new Map(flows.map((flow) => [flow.flow, collectParts(flow)]));
+  const writes = [...parts.values()].flatMap(({ expressions, writes }) => [
+    ...writes,
+    ...expressions.flatMap(({ into }) => (typeof into === 'object' ? [into] : [])),
+  ]);
+  for (const flow of flows) {
+    const { wordings, expressions } = parts.get(flow.flow)!;
+    const own = parts.get(flow.flow)!.writes;
+    const given = new Set<string>([
+      ...Object.keys(DOOR_NAMES),
+      ...own.filter(({ of }) => of === undefined).map(({ name }) => name),
+      ...expressions.flatMap(({ into }) => (typeof into === 'object' && into.of === undefined ? [into.name] : [])),
+      ...writes.filter(({ of }) => of === flow.flow).map(({ name }) => name),
+    ]);
+    const read = new Set([
+      ...wordings.flatMap(({ compiled }) => (compiled.ok ? compiled.value.paths.map(({ root }) => root) : [])),
+      ...expressions.flatMap(({ compiled }) => (compiled.ok ? compiled.value.names : [])),
+    ]);
+    for (const [name, variable] of Object.entries(flow.vars ?? {}))
+      if (read.has(name) && !given.has(name) && variable.default === undefined)
+        report.add({ flow: flow.flow, node: '', what: `variable ${name}`, reason: REASON });
+  }
 }

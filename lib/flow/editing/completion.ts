@@ -1,9 +1,8 @@
 // What may be written at a place of a flow: keys and values of the format, and the names that the flow, its services and other
 // flows have.
 
-import { describeUse } from '../expression/described.ts';
 import { FILTERS } from '../expression/filters.ts';
-import { FUNCTIONS } from '../expression/functions.ts';
+import { describeUse, FUNCTIONS } from '../expression/functions.ts';
 import type { Flow } from '../format/flow.ts';
 import { DOOR_NAMES, LOCAL_NAMES } from '../format/names.ts';
 import { type SchemaPart, schemaAt, screenTypes } from '../format/schema.ts';

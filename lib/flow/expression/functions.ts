@@ -1,7 +1,7 @@
-// Functions of the expression language: a closed table.
+// Functions of the expression language: a closed table. And what is said of any part of the language, in messages, in proposals
+// of editors, and in the reference; tests run the examples.
 
-import type { Json } from '../../store/store.ts';
-import type { Arguments, Described } from './described.ts';
+import type { Json, JsonObject } from '../../store/store.ts';
 import { nameKind, parseDecimal, roundDecimal } from './values.ts';
 
 /** Ends the evaluation; the problem names kinds of values, never the values. */
@@ -182,4 +182,25 @@ function requireNumbers(name: string, args: readonly Json[], refuse: Refuse): re
 function requireText(name: string, value: Json, refuse: Refuse): string | null {
   if (value === null || typeof value === 'string') return value;
   return refuse(`${name} takes a text, not ${nameKind(value)}.`);
+}
+
+/**
+ * An expression or a text with placeholders, what comes of it, and the variables that it reads. `lang` of those is the
+ * language of a text; without it English.
+ */
+export type Example = readonly [source: string, gives: Json, given?: JsonObject];
+
+export interface Described {
+  /** How it is written. */
+  readonly usage: string;
+  readonly doc: string;
+  readonly examples: readonly Example[];
+}
+
+/** What a function or a filter takes, by the names of its arguments in their order. */
+export type Arguments = { readonly [name: string]: string };
+
+/** What it does, and its examples, one thing in a line. */
+export function describeUse({ doc, examples }: Described): string {
+  return [doc, ...examples.map(([source, gives]) => `${source} gives ${JSON.stringify(gives)}`)].join('\n');
 }

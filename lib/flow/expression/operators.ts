@@ -1,6 +1,6 @@
 // What stands in an expression beside functions: values as they are written, and operators with how tightly they bind.
 
-import type { Described } from './described.ts';
+import type { Described } from './functions.ts';
 
 type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
 export type BinarySign = 'or' | 'and' | Comparison | '+' | '-' | '*' | '/' | '%';

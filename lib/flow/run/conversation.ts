@@ -1,14 +1,16 @@
-// A compiled flow as an engine keeps it: what an input means on a screen, and what of it may be stored or shown.
+// A compiled flow as an engine keeps it: what an input means on a screen, and what of it may be stored or shown; private values
+// are masked in variables, in what a caller reads, and in logs.
 
 import type { EventObject } from 'xstate';
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import type { CallPolicy, Conversation, Prove, Shown, View } from '../../engine/conversation.ts';
+import type { CallPolicy, Conversation, Prove, Reply, Shown, View } from '../../engine/conversation.ts';
+import { MASK } from '../../redact.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { compileExpression } from '../expression/expression.ts';
+import { maskPrinted } from '../expression/template.ts';
 import { DEFAULT_WAIT, durationMs, type Flow, type Screen } from '../format/flow.ts';
 import { migrateRest } from './migrate.ts';
-import { listPrivateTexts, maskContext, renderMasked } from './private.ts';
 import { backTarget, canGoBack, depth, renderScreen, screenPages } from './render.ts';
 import {
   chooseLang,
@@ -179,4 +181,34 @@ function showToWatchers(nodes: ReadonlyMap<string, ScreenNode>, privates: Readon
     },
     output: (id, output): Json => (isHidden(nodes.get(id)) ? null : output),
   };
+}
+
+/** The variables with MASK in the place of private ones that have a value; also of flows that wait for a sub-flow. */
+function maskContext(context: JsonObject, names: ReadonlySet<string>): JsonObject {
+  const shown: Record<string, Json> = {};
+  for (const name in context) {
+    const value = context[name]!;
+    shown[name] = names.has(name) && (value ?? null) !== null ? MASK : value;
+  }
+  const frames = context.$frames as readonly JsonObject[] | undefined;
+  if (frames) shown.$frames = frames.map((frame) => maskContext(frame, names));
+  return shown;
+}
+
+/** What a caller reads, with `*` for each character of what private variables print. Pages may break elsewhere by a word. */
+function renderMasked(node: ScreenNode, { context }: Pick<View, 'context'>, names: ReadonlySet<string>): Reply {
+  return renderScreen(node, { context: maskPrinted(context, names) });
+}
+
+/** Every text and number in private variables, also of flows that wait for a sub-flow. */
+function listPrivateTexts(context: JsonObject, names: ReadonlySet<string>): string[] {
+  const own = [...names].flatMap((name) => listTexts(context[name] ?? null));
+  const frames = (context.$frames as readonly JsonObject[] | undefined) ?? [];
+  return [...own, ...frames.flatMap((frame) => listPrivateTexts(frame, names))];
+}
+
+function listTexts(value: Json): string[] {
+  if (typeof value === 'object' && value !== null)
+    return Object.values(value).flatMap((part) => listTexts(part as Json));
+  return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
 }

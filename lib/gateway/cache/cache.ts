@@ -3,7 +3,8 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../../clock.ts';
-import { type Metadata, Stop, type StopSignal } from '../channel/channel.ts';
+import { Stop, type StopSignal } from '../channel/channel.ts';
+import type { Metadata } from '../channel/metadata.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 
 /** What makes two calls the same. */

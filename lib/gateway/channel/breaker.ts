@@ -3,9 +3,17 @@
 import { type Clock, systemClock } from '../../clock.ts';
 import { retryDelay } from '../../retry.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import { type Call, type Channel, GRPC, type Status, type StreamCall } from './channel.ts';
+import {
+  type Call,
+  CHANNEL_STATUS,
+  type Channel,
+  channelStatus,
+  failedAnswer,
+  GRPC,
+  type Status,
+  type StreamCall,
+} from './channel.ts';
 import { endedStream } from './message-stream.ts';
-import { CROWDED, channelStatus, FULL, failedAnswer } from './statuses.ts';
 
 export interface BreakerOptions {
   /** Consecutive failures that open the breaker. @default GATEWAY_LIMITS.breakerFailures */
@@ -66,7 +74,7 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
     }
     if (running >= atOnce) {
       refused.full++;
-      return FULL;
+      return CHANNEL_STATUS.full;
     }
     running++;
     const isTrial = before === 'half-open';
@@ -92,7 +100,7 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
   function verdict(status: Status, hadMs: number): Verdict {
     const { code, from } = status;
     // The node answered; it was this side that had no room.
-    if (status === CROWDED) return 'reached';
+    if (status === CHANNEL_STATUS.crowded) return 'reached';
     if (code === GRPC.unavailable) return 'failed';
     if (code === GRPC.deadlineExceeded && from === 'channel') return hadMs >= deadlineMs ? 'failed' : 'unknown';
     const isOurs = from === 'channel' && (code === GRPC.cancelled || code === GRPC.invalidArgument);

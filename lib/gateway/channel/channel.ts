@@ -1,6 +1,9 @@
-// What the gateway needs of a connection to the node: calls with raw bytes, a deadline and metadata, answered by a status.
+// What the gateway needs of a connection to the node: calls with raw bytes, a deadline and metadata, answered by a status; the
+// statuses that a channel makes itself, and those that it reads from what the node sent.
 
 import { TwinlineError } from '../../errors.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
+import { findMetadataProblem, type Metadata } from './metadata.ts';
 
 /** The codes of gRPC that a channel itself answers with; a node may send any number. */
 export const GRPC = {
@@ -16,12 +19,6 @@ export const GRPC = {
   unavailable: 14,
   unauthenticated: 16,
 } as const;
-
-/**
- * Names in lower case, as they came, a name once for each of its values. Values of names that end in `-bin` are bytes,
- * all others printable ASCII.
- */
-export type Metadata = readonly (readonly [name: string, value: string | Buffer])[];
 
 /** How a call ended. */
 export interface Status {
@@ -165,4 +162,94 @@ export class Stop implements StopSignal {
     this.#listeners = [];
     for (const listener of listeners) listener();
   }
+}
+
+/** A status of the channel. Its message names no address, since clients read it. */
+export function channelStatus(code: number, message: string): Status {
+  return { code, message, from: 'channel' };
+}
+
+/** The answer to a call that was not made. */
+export function failedAnswer(status: Status): Answer {
+  return { status, bytes: NOTHING, headers: [], trailers: [] };
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** The statuses that a channel makes itself, by what happened. */
+export const CHANNEL_STATUS = {
+  unreachable: channelStatus(GRPC.unavailable, 'The node cannot be reached.'),
+  lost: channelStatus(GRPC.unavailable, 'The connection to the node was lost.'),
+  closed: channelStatus(GRPC.unavailable, 'The connection to the node was closed.'),
+  late: channelStatus(GRPC.deadlineExceeded, 'The deadline passed before the node had answered.'),
+  cancelled: channelStatus(GRPC.cancelled, 'The call was cancelled.'),
+  unfinished: channelStatus(GRPC.internal, 'The node ended the call without a status.'),
+  refused: channelStatus(GRPC.unavailable, 'The node refused the call.'),
+  full: channelStatus(GRPC.unavailable, 'Too many calls to the node are running.'),
+  crowded: channelStatus(
+    GRPC.unavailable,
+    'Too many large answers of the node are on their way. Ask again later, or for smaller pages.',
+  ),
+  limitExceeded: channelStatus(GRPC.resourceExhausted, 'The node or its answer exceeds a limit.'),
+  noStatus: channelStatus(GRPC.unknown, 'The node answered with headers only, and no status.'),
+  noMessage: channelStatus(GRPC.internal, 'The node said OK but sent no message.'),
+  messages: channelStatus(GRPC.internal, 'The node sent more than one message.'),
+} as const;
+
+export function answerTooLarge(maxBytes: number): Status {
+  return channelStatus(GRPC.resourceExhausted, `The answer of the node is larger than ${maxBytes} bytes.`);
+}
+
+/** Why a call is not begun at all, or undefined. */
+export function checkCall(call: Call | StreamCall): Status | undefined {
+  if (call.signal?.aborted) return CHANNEL_STATUS.cancelled;
+  if (call.deadlineMs !== undefined && call.deadlineMs <= 0) return CHANNEL_STATUS.late;
+  const problem = call.metadata && findMetadataProblem(call.metadata);
+  if (problem) return channelStatus(GRPC.invalidArgument, `The call was not sent: ${problem}.`);
+  const bytes = 'request' in call ? call.request.length : Math.max(...call.requests.map(({ length }) => length));
+  if (bytes <= GATEWAY_LIMITS.grpcRequestBytes) return undefined;
+  return channelStatus(GRPC.resourceExhausted, `The request is larger than ${GATEWAY_LIMITS.grpcRequestBytes} bytes.`);
+}
+
+/** The status in trailers, or in headers that are all that came; undefined when there is none. */
+export function readStatus(trailers: ReadonlyMap<string, string>): Status | undefined {
+  const code = trailers.get('grpc-status');
+  if (code === undefined) return undefined;
+  if (!/^\d{1,5}$/.test(code)) return channelStatus(GRPC.unknown, 'The node sent a malformed status.');
+  return { code: Number(code), message: decodeMessage(trailers.get('grpc-message') ?? ''), from: 'node' };
+}
+
+function decodeMessage(message: string): string {
+  const cut = message.slice(0, GATEWAY_LIMITS.grpcMessageChars * 3);
+  try {
+    return decodeURIComponent(cut).slice(0, GATEWAY_LIMITS.grpcMessageChars);
+  } catch {
+    return cut.slice(0, GATEWAY_LIMITS.grpcMessageChars);
+  }
+}
+
+const BY_HTTP: { readonly [status: number]: number } = {
+  400: GRPC.internal,
+  401: GRPC.unauthenticated,
+  403: GRPC.permissionDenied,
+  404: GRPC.unimplemented,
+  429: GRPC.unavailable,
+  502: GRPC.unavailable,
+  503: GRPC.unavailable,
+  504: GRPC.unavailable,
+};
+
+/** What headers that are not those of gRPC mean, or undefined when they are. */
+export function findHttpStatus(headers: ReadonlyMap<string, string>): Status | undefined {
+  const http = Number(headers.get(':status'));
+  if (http !== 200) return channelStatus(BY_HTTP[http] ?? GRPC.unknown, `The node answered with HTTP status ${http}.`);
+  if (/^application\/grpc($|[+;])/.test(headers.get('content-type') ?? '')) return undefined;
+  return channelStatus(GRPC.unknown, 'The node answered with something else than gRPC.');
+}
+
+const TIMEOUT_DIGITS = 99_999_999;
+
+/** The value of `grpc-timeout` for milliseconds: at most eight digits and a unit. */
+export function formatTimeout(ms: number): string {
+  return ms <= TIMEOUT_DIGITS ? `${Math.ceil(ms)}m` : `${Math.min(Math.ceil(ms / 1_000), TIMEOUT_DIGITS)}S`;
 }

@@ -5,17 +5,21 @@ import { type CallOptions, Client, connectivityState, credentials, Metadata as H
 import { GATEWAY_LIMITS } from '../limits.ts';
 import {
   type Answer,
+  answerTooLarge,
   type Call,
+  CHANNEL_STATUS,
   type Channel,
   type ChannelHealth,
   type ChannelOptions,
+  channelStatus,
+  checkCall,
   checkUpstream,
-  type Metadata,
+  failedAnswer,
   type Status,
   type StreamCall,
 } from './channel.ts';
 import { ByteBudget, endedStream, messageStream, type Sink, type Source } from './message-stream.ts';
-import * as statuses from './statuses.ts';
+import type { Metadata } from './metadata.ts';
 
 const NOTHING = Buffer.alloc(0);
 const NONE: Metadata = [];
@@ -54,7 +58,7 @@ export function grpcChannel(options: ChannelOptions): Channel {
     const beganAt = performance.now();
     const answer = await tryUnary(call);
     // The node did not begin with it, says HTTP/2: it may be sent again.
-    if (answer.status !== statuses.REFUSED) return answer;
+    if (answer.status !== CHANNEL_STATUS.refused) return answer;
     const left = (call.deadlineMs ?? deadlineMs) - (performance.now() - beganAt);
     return left > 0 && !call.signal?.aborted ? tryUnary({ ...call, deadlineMs: left }) : answer;
   }
@@ -128,12 +132,12 @@ export function grpcChannel(options: ChannelOptions): Channel {
     client.close();
   }
 
-  const refused = (call: Call | StreamCall) => (closing ? statuses.CLOSED : statuses.checkCall(call));
+  const refused = (call: Call | StreamCall) => (closing ? CHANNEL_STATUS.closed : checkCall(call));
   return {
     name: upstream,
     unary: (call) => {
       const why = refused(call);
-      return why ? Promise.resolve(statuses.failedAnswer(why)) : unary(call);
+      return why ? Promise.resolve(failedAnswer(why)) : unary(call);
     },
     stream: (call) => {
       const why = refused(call);
@@ -207,22 +211,18 @@ function decodeMetadata(headers: Headers): Metadata {
 
 // grpc-js does not tell its own statuses from those of the node. Its texts name addresses, and two of its codes mislead.
 const OWN: readonly (readonly [code: number, text: RegExp, meaning: Status])[] = [
-  [status.CANCELLED, /^(Cancelled on client|Call cancelled)$/, statuses.CANCELLED],
-  [status.DEADLINE_EXCEEDED, /^Deadline exceeded after /, statuses.LATE],
-  [status.UNIMPLEMENTED, /^No message received$/, statuses.NO_MESSAGE],
-  [status.UNIMPLEMENTED, /^Too many responses received$/, statuses.MESSAGES],
-  [status.UNKNOWN, /^Received HTTP status code 200$/, statuses.NO_STATUS],
-  [status.INTERNAL, /Call ended without gRPC status/, statuses.UNFINISHED],
-  [status.UNAVAILABLE, /^(Connection dropped|read E|write E)/, statuses.LOST],
-  [status.UNAVAILABLE, /^(No connection established|Name resolution failed)/, statuses.UNREACHABLE],
-  [status.UNAVAILABLE, /^Stream refused by server$/, statuses.REFUSED],
-  [status.INTERNAL, /triggered by internal client error: Session closed/, statuses.LOST],
-  [
-    status.INTERNAL,
-    /^Received RST_STREAM with code/,
-    statuses.channelStatus(status.INTERNAL, 'The node reset the call.'),
-  ],
-  [status.RESOURCE_EXHAUSTED, /^Bandwidth exhausted or memory limit/, statuses.LIMIT_EXCEEDED],
+  [status.CANCELLED, /^(Cancelled on client|Call cancelled)$/, CHANNEL_STATUS.cancelled],
+  [status.DEADLINE_EXCEEDED, /^Deadline exceeded after /, CHANNEL_STATUS.late],
+  [status.UNIMPLEMENTED, /^No message received$/, CHANNEL_STATUS.noMessage],
+  [status.UNIMPLEMENTED, /^Too many responses received$/, CHANNEL_STATUS.messages],
+  [status.UNKNOWN, /^Received HTTP status code 200$/, CHANNEL_STATUS.noStatus],
+  [status.INTERNAL, /Call ended without gRPC status/, CHANNEL_STATUS.unfinished],
+  [status.UNAVAILABLE, /^(Connection dropped|read E|write E)/, CHANNEL_STATUS.lost],
+  [status.UNAVAILABLE, /^(No connection established|Name resolution failed)/, CHANNEL_STATUS.unreachable],
+  [status.UNAVAILABLE, /^Stream refused by server$/, CHANNEL_STATUS.refused],
+  [status.INTERNAL, /triggered by internal client error: Session closed/, CHANNEL_STATUS.lost],
+  [status.INTERNAL, /^Received RST_STREAM with code/, channelStatus(status.INTERNAL, 'The node reset the call.')],
+  [status.RESOURCE_EXHAUSTED, /^Bandwidth exhausted or memory limit/, CHANNEL_STATUS.limitExceeded],
 ];
 
 function translateStatus(object: StatusObject, answerBytes: number): Status {
@@ -232,8 +232,8 @@ function translateStatus(object: StatusObject, answerBytes: number): Status {
   const own = OWN.find(([its, text]) => its === code && text.test(details));
   if (own) return own[2];
   const http = /^Received HTTP status code (\d{3})$/.exec(details)?.[1];
-  if (http) return statuses.channelStatus(code, `The node answered with HTTP status ${http}.`);
+  if (http) return channelStatus(code, `The node answered with HTTP status ${http}.`);
   if (code === status.RESOURCE_EXHAUSTED && /^Received message (larger|that decompresses)/.test(details))
-    return statuses.answerTooLarge(answerBytes);
+    return answerTooLarge(answerBytes);
   return { code, message: details.slice(0, GATEWAY_LIMITS.grpcMessageChars), from: 'node' };
 }

@@ -2,9 +2,18 @@
 
 import { openHttp2 } from '../http2/open.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import { type Answer, type Channel, type ChannelOptions, checkUpstream, GRPC, type Metadata } from './channel.ts';
+import {
+  type Answer,
+  CHANNEL_STATUS,
+  type Channel,
+  type ChannelOptions,
+  checkCall,
+  checkUpstream,
+  failedAnswer,
+  GRPC,
+} from './channel.ts';
 import { ByteBudget, endedStream, messageStream, type Sink } from './message-stream.ts';
-import * as statuses from './statuses.ts';
+import type { Metadata } from './metadata.ts';
 
 const NOTHING = Buffer.alloc(0);
 const NONE: Metadata = [];
@@ -27,8 +36,8 @@ export function http2Channel(options: ChannelOptions): Channel {
   return {
     name: upstream,
     unary: (call) => {
-      const refused = statuses.checkCall(call);
-      if (refused) return Promise.resolve(statuses.failedAnswer(refused));
+      const refused = checkCall(call);
+      if (refused) return Promise.resolve(failedAnswer(refused));
       return new Promise((resolve) => {
         const source = client.startCall(
           call,
@@ -37,7 +46,7 @@ export function http2Channel(options: ChannelOptions): Channel {
       });
     },
     stream: (call) => {
-      const refused = statuses.checkCall(call);
+      const refused = checkCall(call);
       return refused ? endedStream(refused) : messageStream((sink) => client.startCall(call, sink), budget);
     },
     health: client.health,
@@ -63,7 +72,11 @@ function collectMessage(resolve: (answer: Answer) => void, cancel: () => void): 
       bytes = message;
     },
     end: ({ status, trailers }) => {
-      const how = isMany ? statuses.MESSAGES : status.code === GRPC.ok && !bytes ? statuses.NO_MESSAGE : status;
+      const how = isMany
+        ? CHANNEL_STATUS.messages
+        : status.code === GRPC.ok && !bytes
+          ? CHANNEL_STATUS.noMessage
+          : status;
       resolve({ status: how, bytes: how.code === GRPC.ok ? bytes! : NOTHING, headers, trailers });
     },
   };

@@ -2,8 +2,8 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import type { MessageStream, Metadata, Status, StreamEnd } from './channel.ts';
-import { CROWDED } from './statuses.ts';
+import { CHANNEL_STATUS, type MessageStream, type Status, type StreamEnd } from './channel.ts';
+import type { Metadata } from './metadata.ts';
 
 /** What a message costs besides its bytes: an empty one is not free. */
 const MESSAGE_BYTES = 64;
@@ -116,7 +116,7 @@ export function messageStream(start: (sink: Sink) => Source, budget: ByteBudget)
     message: (message) => {
       if (isOver || isLeft) return;
       if (!budget.take(largeBytes(message))) {
-        finish({ status: CROWDED, trailers: [] });
+        finish({ status: CHANNEL_STATUS.crowded, trailers: [] });
         source.cancel();
         return;
       }

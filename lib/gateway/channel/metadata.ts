@@ -3,7 +3,12 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import type { Metadata } from './channel.ts';
+
+/**
+ * Names in lower case, as they came, a name once for each of its values. Values of names that end in `-bin` are bytes,
+ * all others printable ASCII.
+ */
+export type Metadata = readonly (readonly [name: string, value: string | Buffer])[];
 
 const NAME = /^[0-9a-z_.-]{1,256}$/;
 const VALUE = /^[\x20-\x7e]*$/;

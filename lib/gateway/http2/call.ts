@@ -1,8 +1,16 @@
 // One gRPC call on a connection: sends the request, receives headers, messages and trailers, retries what was not processed.
 
-import { type Call, GRPC, type Metadata, type Status, type StreamCall } from '../channel/channel.ts';
+import {
+  answerTooLarge,
+  type Call,
+  CHANNEL_STATUS,
+  channelStatus,
+  GRPC,
+  type Status,
+  type StreamCall,
+} from '../channel/channel.ts';
 import type { ByteBudget, Sink, Source } from '../channel/message-stream.ts';
-import * as statuses from '../channel/statuses.ts';
+import type { Metadata } from '../channel/metadata.ts';
 import type { Connection } from './connection.ts';
 import type { ByteRange } from './frames.ts';
 import type { Headers } from './headers.ts';
@@ -82,7 +90,10 @@ class RunningCall implements StreamHandler, MessageHandler, Source {
     if (connection?.isOpen) this.#send(connection);
     // The connection has ended in the meantime.
     else if (connection) this.#retry();
-    else this.#finish(this.#context.reconnector.health().state === 'closed' ? statuses.CLOSED : statuses.UNREACHABLE);
+    else
+      this.#finish(
+        this.#context.reconnector.health().state === 'closed' ? CHANNEL_STATUS.closed : CHANNEL_STATUS.unreachable,
+      );
   }
 
   #send(connection: Connection): void {
@@ -106,7 +117,7 @@ class RunningCall implements StreamHandler, MessageHandler, Source {
     if (!this.#held) this.#read(data);
     if (data.from === data.to || this.#isOver) return;
     this.#held ??= new HeldBytes(this.#context.budget);
-    if (!this.#held.add(data)) this.#abort(statuses.CROWDED);
+    if (!this.#held.add(data)) this.#abort(CHANNEL_STATUS.crowded);
   }
 
   #read(data: ByteRange): void {
@@ -125,9 +136,9 @@ class RunningCall implements StreamHandler, MessageHandler, Source {
       this.#ending = { trailers };
       return;
     }
-    const { status = statuses.UNFINISHED, metadata = NONE } = trailers ?? {};
-    if (!this.#isAnswered) this.#finish(trailers?.status ?? trailers?.foreign ?? statuses.NO_STATUS, metadata);
-    else if (status.code === GRPC.ok && this.#reader.isPartial) this.#finish(statuses.UNFINISHED, metadata);
+    const { status = CHANNEL_STATUS.unfinished, metadata = NONE } = trailers ?? {};
+    if (!this.#isAnswered) this.#finish(trailers?.status ?? trailers?.foreign ?? CHANNEL_STATUS.noStatus, metadata);
+    else if (status.code === GRPC.ok && this.#reader.isPartial) this.#finish(CHANNEL_STATUS.unfinished, metadata);
     else this.#finish(status, metadata);
   }
 
@@ -143,7 +154,7 @@ class RunningCall implements StreamHandler, MessageHandler, Source {
 
   onLost(isUnprocessed: boolean): void {
     if (isUnprocessed) this.#retry();
-    else this.#finish(statuses.LOST);
+    else this.#finish(CHANNEL_STATUS.lost);
   }
 
   pause(): void {
@@ -170,18 +181,18 @@ class RunningCall implements StreamHandler, MessageHandler, Source {
   }
 
   cancel(): void {
-    this.#abort(statuses.CANCELLED);
+    this.#abort(CHANNEL_STATUS.cancelled);
   }
 
   /** The deadline has passed. */
   expire(): void {
     if (this.#connection && !this.#isAnswered) this.#context.reconnector.test(this.#connection);
-    this.#abort(statuses.LATE);
+    this.#abort(CHANNEL_STATUS.late);
   }
 
   #retry(): void {
     if (this.#tries < TRIES_MAX) this.start();
-    else this.#finish(statuses.REFUSED);
+    else this.#finish(CHANNEL_STATUS.refused);
   }
 
   #abort(status: Status): void {
@@ -207,24 +218,24 @@ function expire(call: RunningCall): void {
 }
 
 const BY_MESSAGE_ERROR: Readonly<Record<Exclude<MessageError, 'too large'>, Status>> = {
-  compressed: statuses.channelStatus(GRPC.internal, 'The node compressed its answer, though it was told not to.'),
-  malformed: statuses.channelStatus(GRPC.internal, 'The node sent a malformed frame.'),
-  crowded: statuses.CROWDED,
+  compressed: channelStatus(GRPC.internal, 'The node compressed its answer, though it was told not to.'),
+  malformed: channelStatus(GRPC.internal, 'The node sent a malformed frame.'),
+  crowded: CHANNEL_STATUS.crowded,
 };
 
 function messageStatus(error: MessageError, maxBytes: number): Status {
-  return error === 'too large' ? statuses.answerTooLarge(maxBytes) : BY_MESSAGE_ERROR[error];
+  return error === 'too large' ? answerTooLarge(maxBytes) : BY_MESSAGE_ERROR[error];
 }
 
 const BY_RESET: { readonly [code: number]: Status } = {
-  [ERROR.none]: statuses.UNFINISHED,
-  [ERROR.refused]: statuses.REFUSED,
-  [ERROR.cancel]: statuses.channelStatus(GRPC.cancelled, 'The node cancelled the call.'),
-  [ERROR.calm]: statuses.LIMIT_EXCEEDED,
-  [ERROR.security]: statuses.channelStatus(GRPC.permissionDenied, 'The node asks for a more secure connection.'),
+  [ERROR.none]: CHANNEL_STATUS.unfinished,
+  [ERROR.refused]: CHANNEL_STATUS.refused,
+  [ERROR.cancel]: channelStatus(GRPC.cancelled, 'The node cancelled the call.'),
+  [ERROR.calm]: CHANNEL_STATUS.limitExceeded,
+  [ERROR.security]: channelStatus(GRPC.permissionDenied, 'The node asks for a more secure connection.'),
 };
 
 /** The status for the error code of RST_STREAM. */
 function resetStatus(code: number): Status {
-  return BY_RESET[code] ?? statuses.channelStatus(GRPC.internal, `The node reset the call with code ${code}.`);
+  return BY_RESET[code] ?? channelStatus(GRPC.internal, `The node reset the call with code ${code}.`);
 }

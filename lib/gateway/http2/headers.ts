@@ -1,8 +1,7 @@
 // Headers of gRPC calls in HPACK: the decoder reads headers and trailers of the node, the encoder writes those of requests.
 
-import type { Metadata, Status } from '../channel/channel.ts';
-import { metadataText, readMetadata } from '../channel/metadata.ts';
-import { findHttpStatus, formatTimeout, readStatus } from '../channel/statuses.ts';
+import { findHttpStatus, formatTimeout, readStatus, type Status } from '../channel/channel.ts';
+import { type Metadata, metadataText, readMetadata } from '../channel/metadata.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { type ByteRange, type FrameWriter, writeFrameHeader } from './frames.ts';
 import { BlockWriter, decodeFields, EMPTY_TABLE, FIELD_BYTES, type Fields, fieldBytes } from './hpack.ts';

@@ -1,7 +1,6 @@
 // What each received frame does to a connection (RFC 9113, section 6), and which frames are protocol errors.
 
-import { GRPC } from '../channel/channel.ts';
-import * as statuses from '../channel/statuses.ts';
+import { channelStatus, GRPC } from '../channel/channel.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import type { Connection } from './connection.ts';
 import type { ByteRange, Frame } from './frames.ts';
@@ -212,7 +211,7 @@ function receiveHeaders(connection: Connection, block: CompleteBlock): ProtocolE
   return undefined;
 }
 
-const TOO_LARGE = statuses.channelStatus(
+const TOO_LARGE = channelStatus(
   GRPC.resourceExhausted,
   `The metadata of the node are larger than ${GATEWAY_LIMITS.grpcMetadataBytes} bytes.`,
 );

@@ -1,7 +1,8 @@
 // A stream of HTTP/2, and the table of the streams of one connection: running, waiting, and recently aborted.
 
 import { LRUCache } from 'lru-cache';
-import type { Metadata, Status } from '../channel/channel.ts';
+import type { Status } from '../channel/channel.ts';
+import type { Metadata } from '../channel/metadata.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { ReceiveWindow } from './flow-control.ts';
 import type { ByteRange } from './frames.ts';

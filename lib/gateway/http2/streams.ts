@@ -1,7 +1,6 @@
 // The life of the streams of one connection: they wait, start, receive, and end in one of several ways.
 
-import { GRPC, type Status } from '../channel/channel.ts';
-import * as statuses from '../channel/statuses.ts';
+import { channelStatus, GRPC, type Status } from '../channel/channel.ts';
 import { Sender } from './flow-control.ts';
 import type { FrameWriter } from './frames.ts';
 import type { HeaderEncoder, Headers } from './headers.ts';
@@ -22,11 +21,8 @@ export interface StreamsOptions {
 const CLOSED = protocolError('streamClosed', 'a frame came on a closed stream');
 const IDLE = protocolError('protocol', 'a frame came on a stream that was never started');
 const STREAM_CLOSED = Buffer.from([0, 0, 0, ERROR.streamClosed]);
-const MALFORMED = statuses.channelStatus(GRPC.internal, 'The node broke the rules of HTTP/2.');
-const TOO_LARGE = statuses.channelStatus(
-  GRPC.resourceExhausted,
-  'The metadata of the call are larger than the node takes.',
-);
+const MALFORMED = channelStatus(GRPC.internal, 'The node broke the rules of HTTP/2.');
+const TOO_LARGE = channelStatus(GRPC.resourceExhausted, 'The metadata of the call are larger than the node takes.');
 
 export class Streams {
   readonly settings = initialSettings();

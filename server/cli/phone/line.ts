@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import type { InspectionEvent, Inspector } from '../../../lib/engine/inspection.ts';
+import type { InspectionEvent, Inspector } from '../../../lib/engine/conversation.ts';
 import type { Services } from '../../../lib/engine/service.ts';
 import { seedSession } from '../../../lib/engine/sessions.ts';
 import { type ErrorCode, TwinlineError } from '../../../lib/errors.ts';

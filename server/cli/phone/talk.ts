@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline';
 import { type Readable, Writable } from 'node:stream';
 import pc from 'picocolors';
-import { clean, room } from '../../../lib/flow/run/gsm7.ts';
+import { clean, room } from '../../../lib/flow/run/render.ts';
 import { type Faults, faultyPhone } from './faults.ts';
 import type { Call, Line } from './line.ts';
 

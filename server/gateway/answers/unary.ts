@@ -4,8 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import fresh from 'fresh';
 import type { TwinlineError } from '../../../lib/errors.ts';
-import { Stop, type StopSignal } from '../../../lib/gateway/channel/channel.ts';
-import * as statuses from '../../../lib/gateway/channel/statuses.ts';
+import { CHANNEL_STATUS, Stop, type StopSignal } from '../../../lib/gateway/channel/channel.ts';
 import {
   type Answer,
   type AnswerCache,
@@ -157,7 +156,7 @@ function readyResponse({ http, body }: HttpAnswer, headers: readonly string[] = 
   return { http, body: Buffer.from(body), headers, trailers: {}, isFinal: true, tag: undefined, height: undefined };
 }
 
-const NO_ANSWER = { late: statuses.LATE, left: statuses.CANCELLED, full: statuses.FULL } as const;
+const NO_ANSWER = { late: CHANNEL_STATUS.late, left: CHANNEL_STATUS.cancelled, full: CHANNEL_STATUS.full } as const;
 
 function sendResult(exchange: Exchange, result: CacheResult<CachedResponse>, { catalog }: Service): void {
   const isAnswer = result.kind === 'answer';

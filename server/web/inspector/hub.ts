@@ -5,7 +5,7 @@
 // event and keeps its own bounded queue, so that a slow one delays nobody.
 
 import { randomBytes } from 'node:crypto';
-import type { InspectionEvent, Inspector } from '../../../lib/engine/inspection.ts';
+import type { InspectionEvent, Inspector } from '../../../lib/engine/conversation.ts';
 import type { Channel } from '../../../lib/store/channel.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { maskEvent, type TraceEvent } from './trace.ts';

@@ -1,8 +1,8 @@
 // Turns, steps and sessions as the inspector shows them: masked, so that they may go to any viewer and instance.
 
 import type { StateValue } from 'xstate';
+import type { InspectionEvent, TurnInspection } from '../../../lib/engine/conversation.ts';
 import type { Engine } from '../../../lib/engine/engine.ts';
-import type { InspectionEvent, TurnInspection } from '../../../lib/engine/inspection.ts';
 import { type SessionView, sessionKeys, showSession } from '../../../lib/engine/sessions.ts';
 import { toPath } from '../../../lib/flow/run/scope.ts';
 import { shortMac } from '../../../lib/keyring.ts';

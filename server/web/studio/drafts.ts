@@ -11,7 +11,7 @@ import type { Problem } from '../../../lib/flow/format/problem.ts';
 import { checkFlow, type Surroundings } from '../../../lib/flow/lint/lint.ts';
 import { collectParts } from '../../../lib/flow/lint/parts.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
-import { room } from '../../../lib/flow/run/gsm7.ts';
+import { room } from '../../../lib/flow/run/render.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
 import { memorySnapshots } from '../../../lib/store/memory/index.ts';
 import type { UssdReply } from '../../../lib/ussd/reply.ts';

@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { InspectionEvent } from '../../../lib/engine/inspection.ts';
+import type { InspectionEvent } from '../../../lib/engine/conversation.ts';
 import { feed } from '../../../server/web/inspector/feed.ts';
 import { createHub, type Hub, type HubOptions } from '../../../server/web/inspector/hub.ts';
 import type { TraceEvent } from '../../../server/web/inspector/trace.ts';

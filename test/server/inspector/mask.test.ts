@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { InspectionEvent } from '../../../lib/engine/inspection.ts';
+import type { InspectionEvent } from '../../../lib/engine/conversation.ts';
 import type { Json } from '../../../lib/store/store.ts';
 import {
   lifecycleContext,

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fits } from '../../../lib/flow/run/gsm7.ts';
+import { fits } from '../../../lib/flow/run/render.ts';
 import { builtFile } from '../../support/build.ts';
 import { hangUpAll, postUssd } from '../../support/phone.ts';
 import { type RunningServer, startProcess, withFolder } from '../../support/process.ts';

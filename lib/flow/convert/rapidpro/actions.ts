@@ -3,11 +3,11 @@
 import type { Values } from '../../format/flow.ts';
 import { translateValue, translateWords } from '../excellent/words.ts';
 import { makeName } from '../names.ts';
+import { chooseService, readRequest } from '../request.ts';
 import { asObject, asText, type Foreign } from '../source.ts';
-import type { Next, Step } from '../steps/step.ts';
+import type { Call, Next, Step } from '../steps/step.ts';
 import { type Context, makeKey, noteContact } from './context.ts';
 import type { ProFlow } from './file.ts';
-import { webhookStep } from './webhook.ts';
 
 export interface ActionPlace {
   readonly flow: ProFlow;
@@ -139,3 +139,40 @@ const WITHOUT: { readonly [type: string]: string } = {
   transfer_airtime: 'Call a service of your own that transfers airtime. It is left out.',
   play_audio: 'A phone menu shows text only; it is left out.',
 };
+
+interface WebhookPlace {
+  readonly context: Context;
+  readonly node: string;
+  readonly name: string;
+  readonly next: Next;
+}
+
+/** The call, and what its end means for the result of the action. */
+function webhookStep(action: Foreign, { context, node, name, next }: WebhookPlace): Call | undefined {
+  const method = (asText(action.method) ?? 'GET').toUpperCase();
+  const given = readRequest(action, method, { language: context, node });
+  if (!given) return undefined;
+  const service = chooseService(method, { language: context, node });
+  const { webhook } = context;
+  const result = asText(action.result_name);
+  const done: Values = result
+    ? {
+        [context.result(result)]: `=str(${webhook}.status)`,
+        [context.result(result, 'category')]: 'Success',
+        [context.result(result, 'extra')]: `=${webhook}.body`,
+      }
+    : {};
+  const fail: Values = result
+    ? { [context.result(result)]: '', [context.result(result, 'category')]: 'Failure', [webhook]: null }
+    : { [webhook]: null };
+  return {
+    kind: 'call',
+    node,
+    name,
+    service,
+    with: given,
+    save: webhook,
+    done: [{ next, ...(result && { set: done }) }],
+    fail: [{ next, set: fail }],
+  };
+}

@@ -8,7 +8,7 @@ import { findNearest } from '../../expression/suggest.ts';
 import { capitalize, describePlace, type Mend, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { ACCEPT_RULES, compileAccept } from '../../run/accept.ts';
-import { nonGsm7 } from '../../run/gsm7.ts';
+import { nonGsm7 } from '../../run/render.ts';
 import { didYouMean, type Lint, type Rule, type RuleFinding } from '../rule.ts';
 
 export const textRules: readonly Rule[] = [

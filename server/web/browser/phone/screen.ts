@@ -1,6 +1,6 @@
 // The screen of a phone, how much of its room is taken, and how it is answered: input line, keypad, keyboard.
 
-import { room } from '../../../../lib/flow/run/gsm7.ts';
+import { room } from '../../../../lib/flow/run/render.ts';
 import { button, element } from '../element.ts';
 import type { Phone } from './phone.ts';
 import { requestText } from './requests.ts';
