@@ -1,14 +1,17 @@
 // Time as something that is passed in: the real clock, and a simulated one for tests.
 
 export interface Clock {
-  /** Milliseconds since 1970-01-01 UTC. */
+  /** Milliseconds since 1970-01-01 UTC, for what is stored, told or shared between processes. It may be set back or on. */
   now(): number;
+  /** Milliseconds since a moment of this process, for durations inside it. It never jumps. */
+  monotonic(): number;
   /** Resolves after `ms` milliseconds, or at once when `signal` aborts. Never rejects. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 export const systemClock: Clock = {
   now: Date.now,
+  monotonic: () => performance.now(),
   wait: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();
@@ -24,14 +27,23 @@ export const systemClock: Clock = {
 
 /** A clock that stands still until `advance` is called; waits resolve in order of their time. */
 export class SimulatedClock implements Clock {
-  #now: number;
+  #elapsed = 0;
+  /** The wall time at the start, with all jumps since. */
+  #start: number;
   #waits: { at: number; wake: () => void }[] = [];
 
   constructor(start = 1_700_000_000_000) {
-    this.#now = start;
+    this.#start = start;
   }
 
-  now = (): number => this.#now;
+  now = (): number => this.#start + this.#elapsed;
+
+  monotonic = (): number => this.#elapsed;
+
+  /** Sets the wall time on by `ms`, or back when it is negative: waits and `monotonic` go on as before. */
+  jump(ms: number): void {
+    this.#start += ms;
+  }
 
   wait(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
@@ -41,7 +53,7 @@ export class SimulatedClock implements Clock {
         signal?.removeEventListener('abort', wake);
         resolve();
       };
-      const entry = { at: this.#now + ms, wake };
+      const entry = { at: this.#elapsed + ms, wake };
       const at = this.#waits.findIndex((other) => other.at > entry.at);
       this.#waits.splice(at < 0 ? this.#waits.length : at, 0, entry);
       signal?.addEventListener('abort', wake);
@@ -50,16 +62,16 @@ export class SimulatedClock implements Clock {
 
   /** Moves time forward by `ms` and lets everything that became due run, in order. */
   async advance(ms: number): Promise<void> {
-    const end = this.#now + ms;
+    const end = this.#elapsed + ms;
     for (;;) {
       const next = this.#waits[0];
       if (!next || next.at > end) break;
       this.#waits.shift();
-      this.#now = next.at;
+      this.#elapsed = next.at;
       next.wake();
       await new Promise(setImmediate);
     }
-    this.#now = end;
+    this.#elapsed = end;
     await new Promise(setImmediate);
   }
 }

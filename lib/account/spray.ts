@@ -36,11 +36,10 @@ export function sprayBrake(clock: Clock, onAlarm: (alarm: SprayAlarm) => void = 
   let buckets: { at: number; checks: number; failures: number }[] = [];
   let alarmedAt = Number.NEGATIVE_INFINITY;
   let left: number = slowedChecks;
-  let filledAt = clock.now();
+  let filledAt = clock.monotonic();
 
-  // A clock that was set back makes no bucket last longer than a window.
   const drop = (at: number) => {
-    buckets = buckets.filter((bucket) => bucket.at > at - BUCKETS && bucket.at <= at);
+    buckets = buckets.filter((bucket) => bucket.at > at - BUCKETS);
   };
   const findSpray = (): SprayAlarm | undefined => {
     const checks = buckets.reduce((sum, bucket) => sum + bucket.checks, 0);
@@ -50,9 +49,9 @@ export function sprayBrake(clock: Clock, onAlarm: (alarm: SprayAlarm) => void = 
   };
 
   const begin = (): Pace => {
-    const now = clock.now();
+    const now = clock.monotonic();
     drop(Math.floor(now / BUCKET_MS));
-    left = Math.min(slowedChecks, left + Math.max(0, now - filledAt) / slowedCheckMs);
+    left = Math.min(slowedChecks, left + (now - filledAt) / slowedCheckMs);
     filledAt = now;
     if (!findSpray()) return 'free';
     if (left < 1) return 'refused';
@@ -61,7 +60,7 @@ export function sprayBrake(clock: Clock, onAlarm: (alarm: SprayAlarm) => void = 
   };
 
   const count = (failed: boolean) => {
-    const now = clock.now();
+    const now = clock.monotonic();
     const at = Math.floor(now / BUCKET_MS);
     drop(at);
     let current = buckets.at(-1);
@@ -72,7 +71,7 @@ export function sprayBrake(clock: Clock, onAlarm: (alarm: SprayAlarm) => void = 
     current.checks++;
     if (failed) current.failures++;
     const spray = findSpray();
-    const isQuiet = now >= alarmedAt && now < alarmedAt + sprayWindowMs;
+    const isQuiet = now < alarmedAt + sprayWindowMs;
     if (!spray || isQuiet) return;
     alarmedAt = now;
     onAlarm(spray);

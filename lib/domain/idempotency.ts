@@ -85,7 +85,7 @@ export function idempotency({ documents, clock }: { documents: DocumentStore; cl
       checkKey(key);
       const id = digest([...scope, key]);
       const print = digest([content]);
-      for (const until = clock.now() + DOMAIN_LIMITS.idempotencyWaitMs; ; await clock.wait(POLL_MS)) {
+      for (const until = clock.monotonic() + DOMAIN_LIMITS.idempotencyWaitMs; ; await clock.wait(POLL_MS)) {
         const known = await documents.get<Memory>(IDEMPOTENCY, id);
         const now = clock.now();
         if (known && known.body.expiresAt > now) {
@@ -94,7 +94,7 @@ export function idempotency({ documents, clock }: { documents: DocumentStore; cl
         }
         const mine = known ? isStale(known.body, now) && (await takeOver(known, print)) : await reserve(id, print);
         if (mine) return finish(mine, work);
-        if (now >= until)
+        if (clock.monotonic() >= until)
           throw refuse(
             'in-progress',
             `The request with the Idempotency-Key ${JSON.stringify(key)} is being worked on. Try again in a moment.`,

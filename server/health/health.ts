@@ -27,7 +27,7 @@ export interface StoreHealth {
 }
 
 export interface Health {
-  /** Every store; resolves within {@link PATIENCE_MS}, never rejects. */
+  /** Every store; resolves within {@link PATIENCE_MS} of an event loop that is not late, never rejects. */
   stores(): Promise<readonly StoreHealth[]>;
   /** Whether the server is about to stop; set by the code that stops it. */
   draining: boolean;
@@ -40,10 +40,15 @@ export interface HealthOptions {
 }
 
 export const PATIENCE_MS = 60;
+// A timer of a late loop fires before the answers that came meanwhile are read: between parts they are.
+const PATIENCE_PARTS = 5;
 const FRESH_MS = 250;
 const ABANDON_MS = 1_000;
 
-/** Probes when asked. An answer counts for a moment, so that many who ask cost one ping; a late one counts as no. */
+/**
+ * Probes when asked. An answer counts for a moment, so that many who ask cost one ping; a late one counts as no. The
+ * lateness of this process's own event loop is not counted: an overloaded server does not call its stores away.
+ */
 export function watchHealth(stores: readonly Watched[], { clock = systemClock, onChange }: HealthOptions = {}): Health {
   const probes = stores.map((store) => {
     const probe = prober(store, clock);
@@ -61,6 +66,7 @@ export function watchHealth(stores: readonly Watched[], { clock = systemClock, o
 }
 
 interface Probe {
+  /** By `clock.monotonic`. */
   readonly at: number;
   readonly done: Promise<AwayReason | undefined>;
   ended: boolean;
@@ -71,7 +77,7 @@ function prober(store: Watched, clock: Clock): () => Promise<AwayReason | undefi
 
   const start = (): Probe => {
     const done = askStore(store);
-    const probe: Probe = { at: clock.now(), done, ended: false };
+    const probe: Probe = { at: clock.monotonic(), done, ended: false };
     void done.then(() => {
       probe.ended = true;
     });
@@ -79,15 +85,21 @@ function prober(store: Watched, clock: Clock): () => Promise<AwayReason | undefi
   };
 
   return async () => {
-    const age = last ? clock.now() - last.at : Number.POSITIVE_INFINITY;
-    if (!last || age < 0 || age >= (last.ended ? FRESH_MS : ABANDON_MS)) last = start();
+    const age = last ? clock.monotonic() - last.at : Number.POSITIVE_INFINITY;
+    if (!last || age >= (last.ended ? FRESH_MS : ABANDON_MS)) last = start();
     if (last.ended) return last.done;
     const stop = new AbortController();
-    const late = clock.wait(PATIENCE_MS, stop.signal).then((): AwayReason => 'no-answer');
+    const late = waitInParts(clock, stop.signal).then((): AwayReason => 'no-answer');
     const answer = await Promise.race([last.done, late]);
     stop.abort();
     return answer;
   };
+}
+
+/** However late the loop is, each part lasts one turn of it at least, in which answers are read. */
+async function waitInParts(clock: Clock, signal: AbortSignal): Promise<void> {
+  for (let part = 0; part < PATIENCE_PARTS && !signal.aborted; part++)
+    await clock.wait(PATIENCE_MS / PATIENCE_PARTS, signal);
 }
 
 async function askStore(store: Watched): Promise<AwayReason | undefined> {

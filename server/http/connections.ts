@@ -44,7 +44,7 @@ export interface Connections {
   stop(): void;
 }
 
-/** How far the client of a connection has come. Times by the clock. */
+/** How far the client of a connection has come. Times by `clock.monotonic`. */
 interface Progress {
   /** Bytes that the system has taken for the client. */
   taken: number;
@@ -124,7 +124,7 @@ export function watchConnections(server: Server, options: ConnectionOptions = {}
   }
 
   function look(): void {
-    const now = clock.now();
+    const now = clock.monotonic();
     for (const socket of open.keys()) {
       const reason = isBodyTooSlow(socket, now) ? 'body' : findTrouble(socket, now);
       if (!reason) continue;

@@ -74,7 +74,11 @@ export const endless = (before = '', more: Partial<Responder> = {}) =>
   }, more);
 
 /** A clock on which a process never wakes up: it renews nothing. */
-export const asleep = (clock: Clock): Clock => ({ now: clock.now, wait: () => new Promise<void>(() => {}) });
+export const asleep = (clock: Clock): Clock => ({
+  now: clock.now,
+  monotonic: clock.monotonic,
+  wait: () => new Promise<void>(() => {}),
+});
 
 export async function newSession(agent: Agent, owner = ANN): Promise<string> {
   return (await agent.sessions.create(owner)).sessionId;

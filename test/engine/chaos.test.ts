@@ -106,6 +106,7 @@ async function walk(kind: Door, seed: number): Promise<Walk> {
     let isAlive = true;
     const clock = {
       now: here.clock.now,
+      monotonic: here.clock.monotonic,
       wait: (ms: number, signal?: AbortSignal) => (isAlive ? here.clock.wait(ms, signal) : new Promise<void>(() => {})),
     };
     const crash = () => {

@@ -75,7 +75,7 @@ const jot = { decide: (): EventObject => ({ type: 'NOTE' }) };
 const started = { input: { name: 'a' } };
 const never: Service = () => new Promise(() => {});
 /** For a process that dies: it never notices that a call takes too long. */
-const timeless = ({ now }: SimulatedClock) => ({ now, wait: () => new Promise<void>(() => {}) });
+const timeless = ({ now, monotonic }: SimulatedClock) => ({ now, monotonic, wait: () => new Promise<void>(() => {}) });
 
 /** A service, and when it was called. */
 function watched(inner: Service): { service: Service; called: Promise<void> } {

@@ -40,7 +40,8 @@ export function place(conversation: Conversation, shared: Partial<EngineOptions>
     clock,
     store,
     engine,
-    doomed: (options) => engine({ clock: { now: clock.now, wait: () => new Promise(() => {}) }, ...options }),
+    doomed: (options) =>
+      engine({ clock: { now: clock.now, monotonic: clock.monotonic, wait: () => new Promise(() => {}) }, ...options }),
     stored,
     record: () => {
       const record = decodeRecord(KEY, stored().record, []);

@@ -229,7 +229,7 @@ test('a timer that is due fires before an answer that came at the same moment, o
   const here = place(impatient(1000), { services: { slow: quick.service } });
   let now = here.clock.now();
   // A process that was busy: time has passed, and nothing of its own has run yet.
-  const busy = here.engine({ clock: { now: () => now, wait: () => new Promise(() => {}) } });
+  const busy = here.engine({ clock: { now: () => now, monotonic: () => now, wait: () => new Promise(() => {}) } });
   await begin(busy);
   const turn = textOf(say(busy, { type: 'ask' }));
   await settled();

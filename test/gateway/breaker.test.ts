@@ -187,4 +187,15 @@ test('a dead node costs its callers one attempt in a pause: the rest fail within
   await channel.close();
 });
 
+test('a clock that is set back or on leaves the pause as long as it is', async () => {
+  for (const ms of [-7_200_000, 10 * 365 * 24 * 3_600_000]) {
+    const { clock, channel, ends } = puppet();
+    for (let n = 0; n < 3; n++) await ends(AWAY);
+    clock.jump(ms);
+    assert.equal([channel.breaker().state, channel.breaker().retryMs], ['open', 100]);
+    await clock.advance(100);
+    assert.is(channel.breaker().state, 'half-open');
+  }
+});
+
 test.run();

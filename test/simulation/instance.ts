@@ -83,6 +83,7 @@ export function startInstance(name: string, shared: Shared): Instance {
 function clockOf(world: World, self: Instance): Clock {
   return {
     now: () => world.now() + self.skew,
+    monotonic: world.now,
     wait: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve();

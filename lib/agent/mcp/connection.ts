@@ -93,10 +93,10 @@ export function mcpConnection(
       .then(
         (found) => {
           tools = found;
-          freshUntil = clock.now() + AGENT_LIMITS.mcpFreshMs;
+          freshUntil = clock.monotonic() + AGENT_LIMITS.mcpFreshMs;
         },
         (error: unknown) => {
-          freshUntil = clock.now() + AGENT_LIMITS.mcpRetryMs;
+          freshUntil = clock.monotonic() + AGENT_LIMITS.mcpRetryMs;
           if (!isClosed) onProblem(error);
         },
       )
@@ -128,7 +128,7 @@ export function mcpConnection(
     server,
     /** The tools as they were last listed; none until the server has answered once. Lists them anew after a while. */
     tools(): readonly McpTool[] {
-      if (clock.now() >= freshUntil && !isClosed) void look();
+      if (clock.monotonic() >= freshUntil && !isClosed) void look();
       return tools;
     },
     /** Lists the tools now. Never rejects. */

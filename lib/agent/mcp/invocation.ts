@@ -128,9 +128,9 @@ export function audiences(clock: Clock): AudienceOf {
   return async (server) => {
     if (server.did !== undefined) return server.did;
     const before = known.get(server.name);
-    if (before && before.until > clock.now()) return before.did;
+    if (before && before.until > clock.monotonic()) return before.did;
     const did = findDid(server, fetch);
-    known.set(server.name, { did, until: clock.now() + AGENT_LIMITS.mcpFreshMs });
+    known.set(server.name, { did, until: clock.monotonic() + AGENT_LIMITS.mcpFreshMs });
     did.catch(() => known.delete(server.name));
     return did;
   };

@@ -16,7 +16,9 @@ export function holdRun(first: Run, { runs, clock, onProblem }: Pick<RunnerOptio
   const stop = new AbortController();
   const lost = new AbortController();
   const released = new AbortController();
-  const end = clock.now() + AGENT_LIMITS.runMs;
+  const end = clock.monotonic() + AGENT_LIMITS.runMs;
+  // The stored lease is by the wall, which may jump; how long it is ours is measured here.
+  let heldUntil = clock.monotonic() + AGENT_LIMITS.runLeaseMs;
   let run = first;
   let changed = new AbortController();
 
@@ -46,13 +48,15 @@ export function holdRun(first: Run, { runs, clock, onProblem }: Pick<RunnerOptio
     while (!released.signal.aborted && !lost.signal.aborted) {
       await clock.wait(AGENT_LIMITS.runRenewMs, released.signal);
       if (released.signal.aborted) return;
-      if (clock.now() >= end) halt('timeout');
+      if (clock.monotonic() >= end) halt('timeout');
       try {
+        const asked = clock.monotonic();
         see(await runs.renew(run));
+        heldUntil = asked + AGENT_LIMITS.runLeaseMs;
       } catch (error) {
         onProblem(error);
         // Without the store it is unknown whether the lease is still ours; it counts as lost once it has expired.
-        if (clock.now() >= run.context.leaseUntil) halt('lost');
+        if (clock.monotonic() >= heldUntil) halt('lost');
       }
     }
   }
@@ -82,9 +86,9 @@ export function holdRun(first: Run, { runs, clock, onProblem }: Pick<RunnerOptio
     /** The result of a call, once there is one; after `ms` milliseconds the call fails. Undefined when the run stops. */
     async result(call: string, ms: number) {
       const find = () => run.context.calls.find(({ id }) => id === call)?.result;
-      const until = clock.now() + ms;
-      while (!find() && !stop.signal.aborted && clock.now() < until)
-        await clock.wait(until - clock.now(), changed.signal);
+      const until = clock.monotonic() + ms;
+      while (!find() && !stop.signal.aborted && clock.monotonic() < until)
+        await clock.wait(until - clock.monotonic(), changed.signal);
       if (find() || stop.signal.aborted) return find();
       // The first write wins: the answer may have been stored at the same moment.
       const timedOut = await runs.answer(first.id, call, { ok: false, error: 'timeout', timedOut: true });

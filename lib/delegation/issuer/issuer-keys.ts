@@ -19,7 +19,7 @@ export type ResolveKeys = (did: string, signal: AbortSignal) => Promise<readonly
 
 interface Known {
   readonly keys: Promise<readonly string[] | undefined>;
-  /** Milliseconds since 1970 until which it counts; Infinity while they are looked for. */
+  /** By `clock.monotonic`, until when it counts; Infinity while they are looked for. */
   until: number;
 }
 
@@ -43,14 +43,15 @@ export function issuerKeys(methods: { readonly [method: string]: ResolveKeys }, 
   return async (did) => {
     const resolve = Object.hasOwn(methods, didMethod(did)) ? methods[didMethod(did)] : undefined;
     const before = known.get(did);
-    if (before && before.until > clock.now()) return before.keys;
+    if (before && before.until > clock.monotonic()) return before.keys;
     if (!resolve || running >= DELEGATION_LIMITS.issuersAtOnce) return undefined;
     running++;
     const entry: Known = { keys: look(resolve, did), until: Infinity };
     known.set(did, entry);
     const keys = await entry.keys;
     running--;
-    entry.until = clock.now() + (keys ? DELEGATION_LIMITS.issuerKeysFreshMs : DELEGATION_LIMITS.issuerKeysFailedMs);
+    entry.until =
+      clock.monotonic() + (keys ? DELEGATION_LIMITS.issuerKeysFreshMs : DELEGATION_LIMITS.issuerKeysFailedMs);
     return keys;
   };
 }

@@ -114,6 +114,7 @@ export function drivenClock(): DrivenClock {
   const waits = new Set<{ readonly at: number }>();
   return {
     now: clock.now,
+    monotonic: clock.monotonic,
     wait: async (ms, signal) => {
       const entry = { at: clock.now() + ms };
       waits.add(entry);

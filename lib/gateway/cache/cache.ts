@@ -87,7 +87,7 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
     maxEntrySize: Math.max(1, Math.min(maxBytes, GATEWAY_LIMITS.cacheAnswerBytes)),
     sizeCalculation: ({ answer }, key) => bytesOf(answer) + key.length + ENTRY_BYTES,
     // Counted from one hour on, for the library takes 0 for "no time".
-    perf: { now: () => clock.now() + 3_600_000 },
+    perf: { now: () => clock.monotonic() + 3_600_000 },
     ttlResolution: 0,
     ttl: Math.max(ttlMs, 1),
   });
@@ -95,7 +95,7 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
   let hits = 0;
   let misses = 0;
   let height = 0;
-  let confirmedAt = clock.now();
+  let confirmedAt = clock.monotonic();
 
   function find(key: string): Entry<T> | undefined {
     const entry = kept.get(key);
@@ -115,7 +115,7 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
   }
 
   function noteHeight(seen: number): void {
-    const now = clock.now();
+    const now = clock.monotonic();
     // Heights only grow, unless the chain began anew.
     if (seen < height && now - confirmedAt < GATEWAY_LIMITS.cacheForgetMs) return;
     height = seen;

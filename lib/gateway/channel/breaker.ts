@@ -63,7 +63,7 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
 
   function state(): BreakerState['state'] {
     if (!openings) return 'closed';
-    return clock.now() < openUntil ? 'open' : 'half-open';
+    return clock.monotonic() < openUntil ? 'open' : 'half-open';
   }
 
   function enter(call: Call | StreamCall): Status | ((status: Status) => void) {
@@ -93,7 +93,7 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
       inARow = 0;
       openings = 0;
     } else if (how === 'failed' && (++inARow >= failures || isTrial)) {
-      openUntil = clock.now() + retryDelay(++openings, { firstMs: pauseMs, maxMs: pauseMaxMs });
+      openUntil = clock.monotonic() + retryDelay(++openings, { firstMs: pauseMs, maxMs: pauseMaxMs });
     }
   }
 
@@ -127,7 +127,7 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
     breaker: () => ({
       state: state(),
       running,
-      retryMs: state() === 'open' ? openUntil - clock.now() : 0,
+      retryMs: state() === 'open' ? openUntil - clock.monotonic() : 0,
       refused: { ...refused },
     }),
   };

@@ -146,7 +146,7 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
     max: GATEWAY_LIMITS.typesUnknown,
     ttl: GATEWAY_LIMITS.typesUnknownMs,
     // Counted from one hour on, for the library takes 0 for "no time".
-    perf: { now: () => clock.now() + 3_600_000 },
+    perf: { now: () => clock.monotonic() + 3_600_000 },
     ttlResolution: 0,
   });
   const minute = { began: 0, asked: 0 };
@@ -206,7 +206,7 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
 
   /** How many more names the node may be asked for now. */
   function allowance(): number {
-    if (clock.now() - minute.began >= 60_000) Object.assign(minute, { began: clock.now(), asked: 0 });
+    if (clock.monotonic() - minute.began >= 60_000) Object.assign(minute, { began: clock.monotonic(), asked: 0 });
     const isFull = running >= GATEWAY_LIMITS.typeCallsAtOnce || total.files >= GATEWAY_LIMITS.reflectionFiles;
     return isFull ? 0 : GATEWAY_LIMITS.typesPerMinute - minute.asked;
   }

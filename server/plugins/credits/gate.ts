@@ -32,11 +32,11 @@ export function creditGate(): CreditGate {
     async check(ctx, accounts) {
       const did = ctx.requireDid();
       const until = letIn.get(did);
-      if (until !== undefined && until > ctx.clock.now()) return;
+      if (until !== undefined && until > ctx.clock.monotonic()) return;
       const account = await accounts.read(did);
       const why = refusal(account);
       if (why) throw ctx.refuse(402, SAYS[why], listClaims(account));
-      letIn.set(did, ctx.clock.now() + VERDICT_MS);
+      letIn.set(did, ctx.clock.monotonic() + VERDICT_MS);
     },
     refuseEmpty: (ctx, account) => ctx.refuse(402, SAYS.empty, listClaims(account)),
     forget: (did) => void letIn.delete(did),

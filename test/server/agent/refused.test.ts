@@ -2,6 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../../../lib/clock.ts';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';
@@ -21,7 +22,7 @@ const as = (token: string) => ({ authorization: `Bearer ${token}`, 'x-auth-type'
 
 test('the log line of a 401 says why, the metrics count it, and the answer does not tell', () =>
   withServer({ env: { ORACLE_KEY } }, async ({ ask, logged }) => {
-    const past = { now: () => Date.now() - 3_600_000, wait: async () => {} };
+    const past = { ...systemClock, now: () => Date.now() - 3_600_000 };
     const cases = [
       ['jwt', jwtToken('0.8.1')],
       ['ucan-1', envelope('ucan/inv@1.0.0').toString('base64')],

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
+import { systemClock } from '../../../lib/clock.ts';
 import { machineConversation } from '../../../lib/engine/conversation.ts';
 import { createEngine } from '../../../lib/engine/engine.ts';
 import { compileMachine } from '../../../lib/engine/machine/transition.ts';
@@ -41,7 +42,7 @@ test('due timers fire by themselves, in many sessions at once', async () => {
 test('sessions that are over are removed from the store, not only hidden', async () => {
   let now = 1_700_000_000_000;
   const store = memorySnapshots({ clock: { now: () => now } });
-  const engine = createEngine({ store, clock: { now: () => now, wait: (ms) => pause(ms) } });
+  const engine = createEngine({ store, clock: { ...systemClock, now: () => now } });
   const session = { record: 'r', turnKey: 't', reply: 'x', ended: false, dueAt: null };
   for (let at = 0; at < 450; at++) await store.commit(`s${at}`, 0, { ...session, expiresAt: now + 1_000 });
   await store.commit('stays', 0, { ...session, expiresAt: now + 60_000 });
