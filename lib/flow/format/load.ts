@@ -4,7 +4,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TwinlineError } from '../../errors.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import { checkFlow, lintFlow, type Surroundings } from '../lint/lint.ts';
+import { checkFlow, findProblems, type Surroundings } from '../lint/lint.ts';
 import type { Flow } from './flow.ts';
 import { FLOW_FILE, type ParsedFlow, parseFlow } from './parse.ts';
 import { locateProblem, type Problem, problemLine, sortProblems } from './problem.ts';
@@ -50,14 +50,9 @@ export async function loadFlows(
     parsed.push(typeof text === 'string' ? parseFlow(text, file) : text);
   }
   const flows = new Map(parsed.flatMap(({ flow }) => (flow ? [[flow.flow, flow]] : [])));
-  const checked = parsed.map(({ flow, source, problems }): ParsedFlow => {
-    if (!flow) return { source, problems };
-    return {
-      flow,
-      source,
-      problems: sortProblems([...problems, ...lintFlow(flow, { source, flows, services, contracts })]),
-    };
-  });
+  const checked = parsed.map(
+    (one): ParsedFlow => ({ ...one, problems: findProblems(one, { flows, services, contracts }) }),
+  );
   return { ...dropBroken(checked), files };
 }
 

@@ -187,9 +187,17 @@ export function positionAt(text: string, offset: number): Position {
 
 /** The offset of a line and column. */
 export function offsetAt(text: string, { line, column }: Position): number {
-  let start = 0;
-  for (let at = 1; at < line; at++) start = text.indexOf('\n', start) + 1;
-  return start + column - 1;
+  if (lines.text !== text) lines = { text, starts: findLineStarts(text) };
+  return lines.starts[line - 1]! + column - 1;
+}
+
+// Many places of one text are asked for one after the other.
+let lines: { readonly text: string; readonly starts: readonly number[] } = { text: '', starts: [0] };
+
+function findLineStarts(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
 }
 
 const LAST_TOKEN = /^(?:"(?:[^"\\]|\\.)*"?|[\w.+-]+|[:,])?\s*$/s;

@@ -5,6 +5,7 @@ import { DEFAULT_KEYS, type Flow } from '../format/flow.ts';
 import { type ParsedFlow, parseFlow } from '../format/parse.ts';
 import { locateProblem, type Problem, sortProblems } from '../format/problem.ts';
 import type { FlowSource } from '../format/source.ts';
+import { dropWrongEdits } from './edits.ts';
 import { collectParts } from './parts.ts';
 import { buildGraph, type Lint, type Rule } from './rule.ts';
 import { callRules } from './rules/calls.ts';
@@ -14,6 +15,7 @@ import { privateRules } from './rules/private.ts';
 import { reachRules } from './rules/reach.ts';
 import { savedRules } from './rules/saved.ts';
 import { secretRules } from './rules/secrets.ts';
+import { signRules } from './rules/signs.ts';
 import { textRules } from './rules/texts.ts';
 import { lengthRules } from './rules/too-long.ts';
 import { variableRules } from './rules/variables.ts';
@@ -26,6 +28,7 @@ export const RULES: readonly Rule[] = [
   ...reachRules,
   ...wayRules,
   ...variableRules,
+  ...signRules,
   ...textRules,
   ...lengthRules,
   ...secretRules,
@@ -78,12 +81,27 @@ export function lintFlow(flow: Flow, options: Surroundings & { readonly source: 
   return sortProblems(problems);
 }
 
-/** Reads the text of a flow file and applies the rules: everything that is wrong with it at once. Never throws. */
+/**
+ * Reads the text of a flow file and applies the rules: everything that is wrong with it at once. Edits of problems are tried first.
+ * Never throws.
+ */
 export function checkFlow(text: string, file: string, known: Surroundings = {}): ParsedFlow {
   const parsed = parseFlow(text, file);
-  const { flow, source } = parsed;
-  if (!flow) return parsed;
-  return { flow, source, problems: sortProblems([...parsed.problems, ...lintFlow(flow, { ...known, source })]) };
+  return { ...parsed, problems: findProblems(parsed, known) };
+}
+
+/** What is wrong with a flow that has been read, by the rules too; each edit mends its problem. */
+export function findProblems(parsed: ParsedFlow, known: Surroundings): readonly Problem[] {
+  const { file, text } = parsed.source;
+  const found = { ...parsed, problems: applyRules(parsed, known) };
+  return dropWrongEdits(text, found, (mended) => {
+    const again = parseFlow(mended, file);
+    return { ...again, problems: applyRules(again, known) };
+  });
+}
+
+function applyRules({ flow, source, problems }: ParsedFlow, known: Surroundings): readonly Problem[] {
+  return flow ? sortProblems([...problems, ...lintFlow(flow, { ...known, source })]) : problems;
 }
 
 function prepareLint(flow: Flow, { flows, services, contracts = {} }: Surroundings): Lint {

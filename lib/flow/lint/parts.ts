@@ -37,6 +37,8 @@ export interface ExpressionPart extends Part {
 /** A plain text where an expression could stand: in `with`, `set` or `output`. */
 interface LiteralPart extends Part {
   readonly source: string;
+  /** What an expression there would have in reach besides the variables. */
+  readonly also: readonly string[];
 }
 
 /** One text in one language, or in all. */
@@ -104,7 +106,7 @@ export function collectParts(flow: Flow): Parts {
       const source = value.slice(1);
       expressions.push({ ...part, ...more, role: 'value', shift: 1, source, compiled: expression(source) });
     } else if (typeof value === 'string') {
-      literals.push({ ...part, source: value });
+      literals.push({ ...part, source: value, also: more.also });
     } else if (value !== null && typeof value === 'object') {
       for (const [key, inner] of Object.entries(value))
         values({ ...part, pointer: part.pointer + pointerTo(key) }, inner, more);

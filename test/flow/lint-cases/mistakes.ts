@@ -342,6 +342,7 @@ export const MISTAKES: readonly Mistake[] = [
     code: 'template',
     at: '}",',
     says: '}}',
+    mended: '{{receipt|default:none}}',
   }),
   mistake('wallet', 'a secret that is shown', ['with this PIN. New here', 'with {{pin}}. New here'], {
     code: 'secret-shown',

@@ -454,6 +454,41 @@ export const SEEDS: readonly Seed[] = [
     at: '"name" }]',
     says: ['"with.more[0].who" of screen "loadTx"', '"=name"'],
   }),
+  warning('missing-equals', {
+    edits: [['"with": { "msisdn": "=msisdn" }', '"with": { "msisdn": "=msisdn", "who": "{{ name }}" }']],
+    at: '"{{ name }}"',
+    says: ['"with.who" of screen "loadTx"', 'braces', 'Write "=name"'],
+  }),
+  warning('missing-equals', {
+    edits: [['"with": { "msisdn": "=msisdn" }', '"with": { "msisdn": "=msisdn", "who": "It\'s {{name}}." }']],
+    at: '"It\'s {{name}}."',
+    says: ['{{name}}', `"='It\\'s ' + name + '.'"`],
+  }),
+  warning('missing-equals', {
+    edits: [['"with": { "msisdn": "=msisdn" }', '"with": { "msisdn": "=msisdn", "most": "round(balance / 2)" }']],
+    at: '"round(balance / 2)"',
+    says: ['never computed', 'Write "=round(balance / 2)"'],
+  }),
+  warning('missing-braces', {
+    edits: [['"en": "Goodbye"', '"en": "=name"']],
+    at: '=name"',
+    says: ['"=name"', 'Write {{name}}'],
+  }),
+  warning('missing-braces', {
+    edits: [['"en": "Goodbye"', '"en": "Bye, %name%"']],
+    at: '%name%',
+    says: ['"%name%"', 'Write {{name}}'],
+  }),
+  warning('missing-braces', {
+    edits: [['"en": "Goodbye"', '"en": "=balance - 2"']],
+    at: '=balance - 2"',
+    says: ['compute nothing', '"set"'],
+  }),
+  error('expr', {
+    edits: [['"balance >= 1"', '"=balance >= 1"']],
+    at: '=balance >= 1',
+    says: ['"options[1].when" of screen "home"', 'Remove the "="', '"balance >= 1"'],
+  }),
   warning('single-braces', {
     edits: [['{{name}}, balance', '{name}, balance']],
     at: '{name}, balance',

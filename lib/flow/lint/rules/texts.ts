@@ -1,41 +1,15 @@
-// Expressions, texts and rules of inputs that cannot be compiled; signs that were left out, such as "=" before a path; texts in several
-// languages, and the characters that phones can show.
+// Texts and rules of inputs that cannot be compiled, texts in several languages, and the characters that phones can show.
 
 import type { Json } from '../../../store/store.ts';
 import { FILTERS } from '../../expression/filters.ts';
-import { FUNCTIONS } from '../../expression/functions.ts';
 import { findNearest } from '../../expression/suggest.ts';
 import { capitalize, describePlace, type Mend, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { ACCEPT_RULES, compileAccept } from '../../run/accept.ts';
 import { nonGsm7 } from '../../run/render.ts';
-import { didYouMean, type Lint, type Rule, type RuleFinding } from '../rule.ts';
+import { didYouMean, type Rule, type RuleFinding } from '../rule.ts';
 
 export const textRules: readonly Rule[] = [
-  {
-    code: 'expr',
-    severity: 'error',
-    means: 'an expression cannot be read',
-    *find({ flow, parts }) {
-      for (const { pointer, shift, source, compiled } of parts.expressions) {
-        if (compiled.ok) continue;
-        const fix = `Write for example: balance >= 1 and lang == 'en'. Functions: ${Object.keys(FUNCTIONS).join(', ')}.`;
-        const offset = readOffset(compiled.error);
-        yield { pointer, at: shift + offset, message: compiled.error.message, fix, ...mendSign(source.slice(offset)) };
-      }
-      for (const [version, { set = {} }] of Object.entries(flow.migrate ?? {})) {
-        for (const [name, value] of Object.entries(set)) {
-          if (typeof value !== 'string' || !value.startsWith('=')) continue;
-          const message = `Migration "${version}" sets "${name}" to "${value}", and expressions are not evaluated there.`;
-          yield {
-            pointer: pointerTo('migrate', version, 'set', name),
-            message,
-            fix: `Write a plain value for "${name}".`,
-          };
-        }
-      }
-    },
-  },
   {
     code: 'template',
     severity: 'error',
@@ -61,40 +35,6 @@ export const textRules: readonly Rule[] = [
           acceptFault(pointer + pointerTo(name), { [name]: setting }),
         );
         yield* single.length || !Object.keys(rules).length ? single : acceptFault(pointer, rules);
-      }
-    },
-  },
-  {
-    code: 'missing-equals',
-    severity: 'warning',
-    means: 'a value is the plain text of a path to a variable, which is passed on as it stands',
-    *find(lint) {
-      for (const { pointer, source } of lint.parts.literals) {
-        if (!isPath(lint, source)) continue;
-        const message = `${capitalize(describePlace(pointer))} is the text "${source}", not the value of that variable.`;
-        const fix = `Write "=${source}" for its value, or "='${source}'" if the text itself is meant.`;
-        yield { pointer, message, fix, mend: { old: source, text: `=${source}` } };
-      }
-    },
-  },
-  {
-    code: 'single-braces',
-    severity: 'warning',
-    means: 'a text prints the name of a variable in single braces instead of its value',
-    *find(lint) {
-      for (const { pointer, source, also } of lint.parts.wordings) {
-        for (const match of source.matchAll(SINGLE_BRACES)) {
-          const [written, path, root] = match as unknown as [string, string, string];
-          if (!lint.vars.has(root) && !also.includes(root)) continue;
-          const message = `${capitalize(describePlace(pointer))} prints ${written} as it stands: single braces mean nothing.`;
-          yield {
-            pointer,
-            at: match.index,
-            message,
-            fix: `Write {${written}} to print the value of "${path}".`,
-            mend: { old: written, text: `{${written}}` },
-          };
-        }
       }
     },
   },
@@ -182,26 +122,17 @@ function* wordingFaults(wordings: Wordings, ofFilters: boolean): Iterable<RuleFi
     const fix = isFilter ? `Filters: ${usages.join(', ')}.` : 'Write {{name}} or {{name|filter}}; \\{{ prints braces.';
     const written = /^[A-Za-z_]\w*/.exec(source.slice(offset))?.[0] ?? '';
     const meant = isFilter && !Object.hasOwn(FILTERS, written) ? findNearest(written, Object.keys(FILTERS)) : undefined;
-    const mend = meant?.isAlone && { mend: { old: written, text: meant.name } };
-    yield { pointer, at: offset, message: compiled.error.message, fix, ...mend };
+    const mend = meant?.isAlone ? { old: written, text: meant.name } : mendBraces(source, offset);
+    yield { pointer, at: offset, message: compiled.error.message, fix, ...(mend && { mend }) };
   }
 }
 
-// Signs of other languages, and what says the same here.
-const SIGNS: readonly (readonly [RegExp, string])[] = [
-  [/^={3}/, '=='],
-  [/^=(?!=)/, '=='],
-  [/^&&/, 'and'],
-  [/^\|\|/, 'or'],
-  [/^!(?!=)/, 'not '],
-];
-
-function mendSign(rest: string): { readonly mend?: Mend } {
-  for (const [sign, text] of SIGNS) {
-    const [old] = sign.exec(rest) ?? [];
-    if (old !== undefined) return { mend: { old, text } };
-  }
-  return {};
+// One brace too many at both ends, or one too few at the end.
+function mendBraces(source: string, offset: number): Mend | undefined {
+  const rest = source.slice(offset);
+  const [triple, inside] = /^\{([^{}]*)\}\}\}/.exec(rest) ?? [];
+  if (triple !== undefined) return { old: triple, text: `${inside}}}` };
+  return /^\}(?!\})/.test(rest) ? { old: '}', text: '}}' } : undefined;
 }
 
 function acceptFault(pointer: string, rules: { readonly [rule: string]: Json }): RuleFinding[] {
@@ -214,14 +145,6 @@ function acceptFault(pointer: string, rules: { readonly [rule: string]: Json }):
   }
 }
 
-function readOffset(error: Error): number {
+export function readOffset(error: Error): number {
   return (error.cause as { offset?: number } | undefined)?.offset ?? 0;
-}
-
-const PATH = /^([A-Za-z]\w*)(?:\.[A-Za-z_]\w*|\[\d{1,6}\])*$/;
-const SINGLE_BRACES = /(?<![{\\])\{\s*(([A-Za-z]\w*)(?:\.[A-Za-z_]\w*|\[\d{1,6}\])*)\s*(?:\|[^{}]*)?\}(?!\})/g;
-
-function isPath({ vars }: Lint, source: string): boolean {
-  const root = PATH.exec(source)?.[1];
-  return root !== undefined && vars.has(root);
 }

@@ -1,0 +1,250 @@
+// Signs: expressions that cannot be read, with those of other languages; and signs that were left out, such as "=" before an expression or
+// braces around a path.
+
+import { FUNCTIONS } from '../../expression/functions.ts';
+import { type Node, parseExpression } from '../../expression/parse.ts';
+import { findNearest } from '../../expression/suggest.ts';
+import { capitalize, describePlace, type Mend, showValue } from '../../format/problem.ts';
+import { pointerTo } from '../../format/source.ts';
+import type { Lint, Rule, RuleFinding } from '../rule.ts';
+import { readOffset } from './texts.ts';
+
+type Expressions = Lint['parts']['expressions'];
+type Literals = Lint['parts']['literals'];
+type Wordings = Lint['parts']['wordings'];
+
+export const signRules: readonly Rule[] = [
+  {
+    code: 'expr',
+    severity: 'error',
+    means: 'an expression cannot be read',
+    *find({ flow, parts }) {
+      for (const part of parts.expressions)
+        if (!part.compiled.ok) yield unreadableExpression(part, part.compiled.error);
+      for (const [version, { set = {} }] of Object.entries(flow.migrate ?? {})) {
+        for (const [name, value] of Object.entries(set)) {
+          if (typeof value !== 'string' || !value.startsWith('=')) continue;
+          const message = `Migration "${version}" sets "${name}" to "${value}", and expressions are not evaluated there.`;
+          yield {
+            pointer: pointerTo('migrate', version, 'set', name),
+            message,
+            fix: `Write a plain value for "${name}".`,
+          };
+        }
+      }
+    },
+  },
+  {
+    code: 'missing-equals',
+    severity: 'warning',
+    means: 'a value is the plain text of a path or an expression, or has braces, and is passed on as it stands',
+    *find(lint) {
+      for (const part of lint.parts.literals) {
+        const finding = missingEquals(lint, part);
+        if (finding) yield finding;
+      }
+    },
+  },
+  {
+    code: 'single-braces',
+    severity: 'warning',
+    means: 'a text prints the name of a variable in single braces instead of its value',
+    *find(lint) {
+      for (const part of lint.parts.wordings) {
+        for (const match of part.source.matchAll(SINGLE_BRACES)) {
+          const [written, dollar, inside, path, root] = match as unknown as [string, string, string, string, string];
+          if (!isKnown(lint, part, root)) continue;
+          const place = capitalize(describePlace(part.pointer));
+          const [braced, at] = [`{${inside}}`, match.index];
+          const message = `${place} prints ${written} as it stands: single braces mean nothing.`;
+          const isAmount = dollar !== '' && lint.vars.get(path)?.type !== 'string';
+          const fix = dollar
+            ? `Write {${braced}} to print the value of "${path}", or \${${braced}} for a dollar sign before it.`
+            : `Write {${braced}} to print the value of "${path}".`;
+          yield {
+            pointer: part.pointer,
+            at,
+            message,
+            fix,
+            ...(!isAmount && { mend: { old: written, text: `{${braced}}` } }),
+          };
+        }
+      }
+    },
+  },
+  {
+    code: 'missing-braces',
+    severity: 'warning',
+    means: 'a text prints the name of a variable, with or without the sign of another language, instead of its value',
+    *find(lint) {
+      for (const part of lint.parts.wordings) yield* missingBraces(lint, part);
+    },
+  },
+];
+
+function unreadableExpression({ pointer, shift, source, role }: Expressions[number], error: Error): RuleFinding {
+  const offset = readOffset(error);
+  const place = { pointer, at: shift + offset };
+  const extra = /^\s*=(?!=)/.exec(source)?.[0];
+  if (extra !== undefined) {
+    const [what, first] =
+      role === 'value' ? ['a second "="', '"="'] : ['"="', `"${role === 'items' ? 'items' : 'when'}"`];
+    const message = `${capitalize(describePlace(pointer))} has ${what}, which does not belong there: what follows ${first} is an expression already.`;
+    const fix = `Remove the "=": ${showValue((shift ? '=' : '') + source.slice(extra.length))}.`;
+    return { ...place, message, fix, mend: { old: extra, text: '' } };
+  }
+  const mend = mendSign(source, offset);
+  const fix = mend
+    ? `Write ${mend.text.trim() === '' ? `it without ${mend.old}` : mend.text.trim()} for ${mend.old.trim()}.`
+    : `Write for example: balance >= 1 and lang == 'en'. Functions: ${Object.keys(FUNCTIONS).join(', ')}.`;
+  return { ...place, message: error.message, fix, ...(mend && { mend }) };
+}
+
+const PATH = '([A-Za-z]\\w*)(?:\\.[A-Za-z_]\\w*|\\[\\d{1,6}\\])*';
+
+// Signs and words of other languages, and what says the same here; `$1` is what the pattern keeps.
+const SIGNS: readonly (readonly [RegExp, string])[] = [
+  [/^={3}/, '=='],
+  [/^!={2}/, '!='],
+  [/^=>/, '>='],
+  [/^=</, '<='],
+  [/^<>/, '!='],
+  [/^=(?!=)/, '=='],
+  [/^&&?/, 'and'],
+  [/^\|\|/, 'or'],
+  [/^!(?!=)/, 'not'],
+  [/^\?\./, '.'],
+  [/^(and|or|not|in|true|false|null)\b/i, '$1'],
+  [new RegExp(`^\\$?\\{\\{?\\s*(${PATH})\\s*\\}?\\}`), '$1'],
+  [/^\$(?=[A-Za-z])/, ''],
+  [/^[‘’“”`]([^‘’“”`'"\\]*)[‘’“”`]/, "'$1'"],
+];
+
+/** What is written at an offset in another language, and the same in this one. */
+function mendSign(source: string, offset: number): Mend | undefined {
+  const rest = source.slice(offset);
+  for (const [sign, instead] of SIGNS) {
+    const found = sign.exec(rest);
+    if (!found) continue;
+    const old = found[0];
+    const text = instead === '$1' ? found[1]! : instead.replace('$1', () => found[1] ?? '');
+    const word = /^[a-z]+$/i.test(old) ? text.toLowerCase() : text;
+    if (word === old) return undefined;
+    const isWord = /^[a-z]+$/.test(word) && !/^[\w${]/.test(old);
+    const before = isWord && /\w$/.test(source.slice(0, offset)) ? ' ' : '';
+    const after = isWord && /^[\w'"]/.test(rest.slice(old.length)) ? ' ' : '';
+    return { old, text: before + word + after };
+  }
+  const [, name] = /^([A-Za-z_]\w*)\s*\(/.exec(rest) ?? [];
+  const meant =
+    name === undefined || Object.hasOwn(FUNCTIONS, name) ? undefined : findNearest(name, Object.keys(FUNCTIONS));
+  return meant?.isAlone ? { old: name!, text: meant.name } : undefined;
+}
+
+const WHOLE_PATH = new RegExp(`^${PATH}$`);
+const WHOLE_SLOT = new RegExp(`^\\$?\\{{1,3}\\s*(${PATH})\\s*\\}{1,3}$`);
+const ANY_SLOT = new RegExp(`\\{\\{\\s*(${PATH})[^{}]*\\}\\}`, 'g');
+
+function missingEquals(lint: Lint, part: Literals[number]): RuleFinding | undefined {
+  const { pointer, source } = part;
+  const place = capitalize(describePlace(pointer));
+  const root = WHOLE_PATH.exec(source)?.[1];
+  if (root !== undefined && isKnown(lint, part, root)) {
+    const message = `${place} is the text "${source}", not the value of that variable.`;
+    const fix = `Write "=${source}" for its value, or "='${source}'" if the text itself is meant.`;
+    return { pointer, message, fix, mend: { old: source, text: `=${source}` } };
+  }
+  const [, path, slot] = WHOLE_SLOT.exec(source) ?? [];
+  if (path !== undefined && isKnown(lint, part, slot!)) {
+    const message = `${place} is the text "${source}": braces print values in texts of screens only.`;
+    return { pointer, message, fix: `Write "=${path}" for its value.`, mend: { old: source, text: `=${path}` } };
+  }
+  const inside = [...source.matchAll(ANY_SLOT)].find((match) => isKnown(lint, part, match[2]!));
+  if (inside) {
+    const message = `${place} passes ${inside[0]} on as it stands: braces print values in texts of screens only.`;
+    return { pointer, message, fix: `Join texts with an expression: "${joinTexts(source)}".` };
+  }
+  if (!isExpression(lint, part)) return undefined;
+  const message = `${place} is the text "${source}", which is passed on and never computed.`;
+  const fix = `Write "=${source}" for what it gives, or "='...'" if the text itself is meant.`;
+  return { pointer, message, fix, ...(isCertain(source) && { mend: { old: source, text: `=${source}` } }) };
+}
+
+/** `='Dear ' + name` for `Dear {{name}}`. */
+function joinTexts(source: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  const addText = (text: string) => text && parts.push(`'${text.replace(/['\\]/g, '\\$&')}'`);
+  for (const { 0: whole, 1: path, index } of source.matchAll(ANY_SLOT)) {
+    addText(source.slice(at, index));
+    parts.push(path!);
+    at = index + whole.length;
+  }
+  addText(source.slice(at));
+  return `=${parts.join(' + ')}`;
+}
+
+/** Whether a plain text can be read as an expression that computes something of variables. */
+function isExpression(lint: Lint, part: Literals[number]): boolean {
+  // Words that hang together, such as a date or a code, are no expression.
+  if (/^[\w./-]*$/.test(part.source) || !/[A-Za-z]/.test(part.source)) return false;
+  try {
+    const { root, names } = parseExpression(part.source);
+    return names.length > 0 && computes(root) && names.every((name) => isKnown(lint, part, name));
+  } catch {
+    return false;
+  }
+}
+
+function computes(node: Node): boolean {
+  return node.kind === 'call' || node.kind === 'binary' || node.kind === 'choice';
+}
+
+// `name or phone` may be words; calls and signs of arithmetic are none.
+const isCertain = (source: string) => /[*+%<>=(]/.test(source);
+
+const SINGLE_BRACES = new RegExp(`(?<![{\\\\$])(\\$?)\\{(\\s*(${PATH})\\s*(?:\\|[^{}]*)?)\\}(?!\\})`, 'g');
+const EQUALS_PATH = new RegExp(`^=\\s*(${PATH})\\s*$`);
+const OTHER_SIGNS = new RegExp(`%(${PATH})%|(?<![\\w$\\\\])\\$(${PATH})`, 'g');
+const DOTTED = /(?<![\w.{$@/=-])([A-Za-z]\w*)((?:\.[A-Za-z_]\w*)+)(?![\w(}@/-])/g;
+
+function* missingBraces(lint: Lint, part: Wordings[number]): Iterable<RuleFinding> {
+  const { pointer, source } = part;
+  const place = capitalize(describePlace(pointer));
+  const find = (written: string, path: string, at: number): RuleFinding => ({
+    pointer,
+    at,
+    message: `${place} prints ${showValue(written)} as it stands, not the value of "${path}".`,
+    fix: `Write {{${path}}} to print the value of "${path}".`,
+    mend: { old: written, text: `{{${path}}}` },
+  });
+  const [whole, equal, root] = EQUALS_PATH.exec(source) ?? [];
+  if (whole !== undefined && isKnown(lint, part, root!)) yield find(whole, equal!, 0);
+  else if (source.startsWith('=') && isExpression(lint, { ...part, source: source.slice(1).trim() })) {
+    const message = `${place} begins with "=": texts print variables, and compute nothing.`;
+    const fix = `Compute it with "set" on the way here, and print that variable: {{name}}.`;
+    yield { pointer, at: 0, message, fix };
+  } else {
+    for (const { 0: written, 1: percent, 3: dollar, index } of source.matchAll(OTHER_SIGNS)) {
+      const path = percent ?? dollar!;
+      const type = lint.vars.get(/^\w+/.exec(path)![0])?.type;
+      if (type === 'string' || (type === 'object' && path.includes('.'))) yield find(written, path, index);
+    }
+    for (const { 0: path, 1: name, 2: rest, index } of source.matchAll(DOTTED))
+      if (hasSampleField(lint, name!, rest!.slice(1))) yield find(path, path, index);
+  }
+}
+
+// Only fields that a sample has: a dot without a space may end a sentence.
+function hasSampleField({ vars }: Lint, name: string, rest: string): boolean {
+  let here: unknown = vars.get(name)?.sample;
+  for (const step of rest.split('.')) {
+    if (here === null || typeof here !== 'object' || !Object.hasOwn(here, step)) return false;
+    here = (here as { [key: string]: unknown })[step];
+  }
+  return here !== null && typeof here !== 'object';
+}
+
+function isKnown({ vars }: Lint, { also }: Pick<Wordings[number], 'also'>, name: string): boolean {
+  return vars.has(name) || also.includes(name);
+}

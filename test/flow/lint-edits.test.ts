@@ -1,0 +1,124 @@
+// Edits of problems: each mends its problem and makes no new error, for every mistake of the tables; others are taken away.
+
+import { readFileSync } from 'node:fs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { parseFlow } from '../../lib/flow/format/parse.ts';
+import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
+import { checkFlow, lintFlow, type Surroundings } from '../../lib/flow/lint/lint.ts';
+import { ADDRESS, CALLER } from './lint-cases/mistakes.ts';
+import { SEEDS } from './lint-cases/seeds.ts';
+
+const test = suite('edits of problems');
+
+const WALLET = readFileSync(new URL('./lint-cases/wallet.flow.json', import.meta.url), 'utf8');
+const KNOWN = { flows: new Map([['address', ADDRESS]]), services: new Set(['farmers.find', 'payments.make']) };
+
+const apply = (text: string, { edit }: Problem) => text.slice(0, edit!.from) + edit!.insert + text.slice(edit!.to);
+const isError = ({ severity }: Problem) => severity === 'error';
+
+test('every edit of a seed takes its problem away, and adds none', () => {
+  let edits = 0;
+  for (const { code, edits: seeded, known = {} } of SEEDS) {
+    const text = seeded.reduce((now, [from, to]) => now.replaceAll(from, () => to), WALLET);
+    const { problems } = checkFlow(text, 'wallet.flow.json', known);
+    for (const problem of problems.filter(({ edit }) => edit)) {
+      const after = checkFlow(apply(text, problem), 'wallet.flow.json', known).problems;
+      assert.equal(after.filter((one) => one.code === code || isError(one)).map(problemLine), [], problemLine(problem));
+      edits++;
+    }
+  }
+  assert.ok(edits > 25, `${edits} edits`);
+});
+
+function check(edit: readonly [from: string, to: string], known: Surroundings = KNOWN): readonly Problem[] {
+  assert.ok(CALLER.includes(edit[0]));
+  return checkFlow(CALLER.replace(...edit), 'caller.flow.json', known).problems;
+}
+
+test('an edit that would make another error is taken away, and its words stay', () => {
+  const wrong = CALLER.replace('"Thank you."', '"Thank you {{depot.name}}."');
+  const { flow, source } = parseFlow(wrong, 'caller.flow.json');
+  const [raw] = lintFlow(flow!, { ...KNOWN, source });
+  assert.is(raw!.edit?.insert, 'depots', 'the rule alone proposes it');
+  const [found, ...more] = check(['"Thank you."', '"Thank you {{depot.name}}."']);
+  assert.equal(more, []);
+  assert.is(found!.edit, undefined);
+  assert.match(found!.message, 'Did you mean "depots"?');
+});
+
+test('a wrong edit does not take the right ones beside it away', () => {
+  const text = CALLER.replace('"Thank you."', '"Thank you {{depot.name}}."')
+    .replace('"items": "depots"', '"items": "=depots"')
+    .replace('{{farmer.name}}', '{{farmer.nmae}}')
+    .replace('{{nrc}}', '{nrc}');
+  const { problems } = checkFlow(text, 'caller.flow.json', KNOWN);
+  assert.equal(
+    problems.map(({ code, edit }) => [code, edit?.insert]),
+    [
+      ['unknown-field', 'name'],
+      ['expr', ''],
+      ['unknown-variable', undefined],
+      ['single-braces', '{{nrc}}'],
+    ],
+  );
+});
+
+test('where an expression has two faults, one is mended after the other', () => {
+  let text = CALLER.replace('len(nrc) >= 9', "nrc = 'a' || nrc <> 'b'");
+  for (let round = 0; round < 3; round++) {
+    const { problems } = checkFlow(text, 'caller.flow.json', KNOWN);
+    text = apply(text, problems.find(({ edit }) => edit)!);
+  }
+  assert.equal(checkFlow(text, 'caller.flow.json', KNOWN).problems.map(problemLine), []);
+  assert.ok(text.includes("nrc == 'a' or nrc != 'b'"));
+});
+
+// Braces behind a dollar sign, as other languages write them.
+const dollar = (path: string) => `$${`{${path}}`}`;
+
+const SIGNS: readonly (readonly [written: string, mended: string])[] = [
+  ['=len(nrc) >= 9', 'len(nrc) >= 9'],
+  ['len(nrc) => 9', 'len(nrc) >= 9'],
+  ['len(nrc) =< 9', 'len(nrc) <= 9'],
+  ['len(nrc) === 9', 'len(nrc) == 9'],
+  ['len(nrc) !== 9', 'len(nrc) != 9'],
+  ["nrc == 'a'&&nrc == 'b'", "nrc == 'a'and nrc == 'b'"],
+  ["nrc == 'a' OR nrc == 'b'", "nrc == 'a' or nrc == 'b'"],
+  ["{{nrc}} == 'a'", "nrc == 'a'"],
+  [`${dollar('nrc')} == 'a'`, "nrc == 'a'"],
+  ["$nrc == 'a'", "nrc == 'a'"],
+  ['nrc == ‘a’', "nrc == 'a'"],
+  ["farmer?.name == 'a'", "farmer.name == 'a'"],
+  ["lowr(nrc) == 'a'", "lower(nrc) == 'a'"],
+];
+for (const [written, mended] of SIGNS)
+  test(`${written} becomes ${mended}`, () => {
+    const text = CALLER.replace('len(nrc) >= 9', () => written);
+    const [problem] = checkFlow(text, 'caller.flow.json', KNOWN).problems;
+    assert.is(problem!.code, 'expr');
+    assert.ok(problem!.edit, problemLine(problem!));
+    assert.is(
+      apply(text, problem!),
+      CALLER.replace('len(nrc) >= 9', () => mended),
+    );
+  });
+
+test('a dollar sign before braces may be meant where an amount follows', () => {
+  const [text] = check(['{{nrc}} is', `${dollar('nrc')} is`]);
+  assert.is(text!.edit?.insert, '{{nrc}}');
+  const [amount] = check(['Thank you.', `Thank you for ${dollar('farmer.fee')}.`]);
+  assert.is(amount!.edit, undefined);
+  assert.match(amount!.fix, dollar('{farmer.fee}'));
+});
+
+test('a mistake of the form is mended, though the rules see more afterwards', () => {
+  const text = CALLER.replace('"type": "input"', '"type": "imput"').replace('"to": "find"', '"to": "fond"');
+  const { problems } = checkFlow(text, 'caller.flow.json', KNOWN);
+  assert.equal(
+    problems.map(({ edit }) => edit?.insert),
+    ['input'],
+  );
+});
+
+test.run();
