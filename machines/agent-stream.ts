@@ -4,7 +4,7 @@
 // a higher fence; events of the holder before it are then refused. A run that has ended is claimed once more if its log
 // was not closed.
 
-import { type AnyStateMachine, assertEvent, assign, setup } from 'xstate';
+import { assertEvent, assign, setup } from 'xstate';
 
 export const RUN_STATES = ['queued', 'running', 'waiting', 'finished', 'aborted', 'interrupted', 'failed'] as const;
 export type RunState = (typeof RUN_STATES)[number];
@@ -249,6 +249,6 @@ const machine = setup({
 });
 
 /** The machine; its input is a {@link RunInput}, its events are {@link RunEvent}s, to which `at` is added. */
-export function agentStream(): AnyStateMachine {
+export function agentStream(): typeof machine {
   return machine;
 }

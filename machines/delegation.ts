@@ -2,7 +2,7 @@
 //
 // Pure: times come with the events. The sealed token is kept in the context and dropped when the grant ends.
 
-import { assign, setup } from 'xstate';
+import { assertEvent, assign, setup } from 'xstate';
 
 /** What was granted. */
 export type Grant = {
@@ -33,8 +33,8 @@ export const delegationMachine = setup({
   },
   actions: {
     keep: assign(({ event }) => {
-      const { grant, at } = event as StoreEvent & Timed;
-      return { ...grant, storedAt: at };
+      assertEvent(event, 'STORE');
+      return { ...event.grant, storedAt: event.at };
     }),
     forget: assign({ sealed: null }),
   },

@@ -3,7 +3,7 @@
 // Pure: lib provides the tally. The context holds copies of everything that the decision depends on, so a change elsewhere
 // cannot change an open proposal. `closing` and `decided` are transient states, never stored.
 
-import { type AnyStateMachine, assign, fromPromise, setup } from 'xstate';
+import { type AnyStateMachine, assertEvent, assign, fromPromise, setup } from 'xstate';
 import type {
   CastEvent,
   Choice,
@@ -48,7 +48,8 @@ const machine = setup({
     outcome: (_, _params: When & { readonly is: Outcome['kind'] }) => false,
     /** In time, in the list of voters, and a first ballot or a changed one. */
     mayVote: ({ context, event }) => {
-      const { voter: did, vote, at } = event as CastEvent & Timed;
+      assertEvent(event, 'CAST');
+      const { voter: did, vote, at } = event;
       const voter = findVoter(context, did);
       if (!voter || at >= context.closesAt) return false;
       return voter.vote === undefined || (context.rules.allowRevoting && voter.vote !== vote);
@@ -58,7 +59,8 @@ const machine = setup({
   },
   actions: {
     cast: assign(({ context, event }) => {
-      const { voter: did, vote, at } = event as CastEvent & Timed;
+      assertEvent(event, 'CAST');
+      const { voter: did, vote, at } = event;
       return { voters: context.voters.map((voter) => (voter.did === did ? { ...voter, vote, at } : voter)) };
     }),
     decide: assign(({ context, event }) => {

@@ -1,6 +1,6 @@
 // The checks of GATEWAY_FILE, one for each key; and its patterns for methods, such as `ixo.bonds.*`.
 
-import { escapeStep } from '../json/patch.ts';
+import { escapeStep } from '../json/reader.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 import { compileRewrites, isPrefix, LEGACY_NAMES, type Rewrite } from './route/rewrites.ts';
 

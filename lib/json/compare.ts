@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '../store/store.ts';
-import { escapeStep } from './patch.ts';
+import { escapeStep } from './reader.ts';
 
 /** Members sorted by UTF-16 code units, no white space, numbers and strings as ECMAScript writes them. */
 export function canonicalJson(value: Json): string {

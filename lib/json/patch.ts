@@ -17,11 +17,6 @@ export function parsePointer(pointer: string): string[] | undefined {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** One step as it is written in a pointer. */
-export function escapeStep(step: string): string {
-  return step.replaceAll('~', '~0').replaceAll('/', '~1');
-}
-
 /** Whether this is a list or an object. */
 export function isContainer(value: Json | undefined): value is Container {
   return typeof value === 'object' && value !== null;

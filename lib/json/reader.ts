@@ -2,7 +2,6 @@
 
 import { COMMON_LIMITS } from '../common-limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
-import { escapeStep } from './patch.ts';
 
 /** Why a text or a value cannot be taken. */
 export interface JsonFlaw {
@@ -206,4 +205,9 @@ function flawOfNumber(source: string) {
 
 function pointerStep({ isList, index, name }: Frame): string {
   return `/${isList ? index : escapeStep(JSON.parse(name) as string)}`;
+}
+
+/** One step as it is written in a JSON Pointer. */
+export function escapeStep(step: string): string {
+  return step.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -2,8 +2,10 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { transformSync } from 'esbuild';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import * as xstate from 'xstate';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
@@ -28,6 +30,105 @@ test('each machine is a literal behind setup, imports nothing at run time but XS
     assert.not.match(source, /as never|as any|\.\.\.[A-Z]/, name);
     assert.not.match(source, /^import (?!type\b)(?!.*from 'xstate';)/m, name);
   }
+});
+
+/** What a file of machines/ gives when it is all that there is, beside XState. */
+function evaluateAlone(name: string): Record<string, unknown> {
+  const source = readFileSync(join(ROOT, 'machines', name), 'utf8');
+  const { code } = transformSync(source, { loader: 'ts', format: 'cjs' });
+  const module = { exports: {} as Record<string, unknown> };
+  const load = (from: string) => {
+    assert.is(from, 'xstate', `${name} loads ${from}`);
+    return xstate;
+  };
+  new Function('module', 'exports', 'require', code)(module, module.exports, load);
+  return module.exports;
+}
+
+interface Alone {
+  readonly machine: string;
+  /** Where the export is a function that gives the machine, what it takes. */
+  readonly given?: readonly unknown[];
+  readonly input?: object;
+  readonly starts: string;
+}
+
+const RULES = { votingPeriodSeconds: 60, allowRevoting: false, timelockSeconds: 0 };
+const ALONE: { readonly [name: string]: Alone } = {
+  'agent-stream.ts': {
+    machine: 'agentStream',
+    given: [],
+    input: { at: 1, session: 's', turn: 1, inLine: false, holder: 'one', leaseMs: 10 },
+    starts: 'running',
+  },
+  'delegation.ts': {
+    machine: 'delegationMachine',
+    input: { at: 1, sealed: 's', expiresAt: 60_000, keys: [] },
+    starts: 'authorized',
+  },
+  'domain-verification.ts': {
+    machine: 'domainVerification',
+    given: [{ outcome: () => ({ kind: 'open' }) }],
+    input: { at: 1, kind: 'verify', subject: 'did:x:1', rules: RULES, voters: [] },
+    starts: 'open',
+  },
+  'ussd-menu.ts': { machine: 'ussdMenu', starts: 'welcome' },
+};
+
+// Where XState takes a function beside a name, so that an editor shows it as code.
+const MAY_COMPUTE: ReadonlySet<string> = new Set(['context', 'input', 'params']);
+
+/** Where a config holds what is no JSON: an editor would lose it. */
+function lostInJson(value: unknown, path: string): string[] {
+  const last = path.slice(path.lastIndexOf('.') + 1);
+  if (typeof value === 'function') return MAY_COMPUTE.has(last) ? [] : [path];
+  if (value === null || ['string', 'number', 'boolean', 'undefined'].includes(typeof value)) return [];
+  if (Array.isArray(value)) return value.flatMap((item, at) => lostInJson(item, `${path}.${at}`));
+  if (typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) return [path];
+  return Object.entries(value).flatMap(([name, part]) => lostInJson(part, `${path}.${name}`));
+}
+
+/** The names under a key of a config, such as `guard`, at any depth. */
+function namesUnder(value: unknown, key: string): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, part]) => {
+    const own = name === key ? [part].flat() : [];
+    return [
+      ...own.map((one) => (typeof one === 'string' ? one : (one as { type: string }).type)),
+      ...namesUnder(part, key),
+    ];
+  });
+}
+
+test('each machine starts from its own file and XState alone, and an editor can read its config and find its names', () => {
+  for (const [name, { machine: exported, given, input, starts }] of Object.entries(ALONE)) {
+    const found = evaluateAlone(name)[exported] as
+      | xstate.AnyStateMachine
+      | ((...given: unknown[]) => xstate.AnyStateMachine);
+    const machine = typeof found === 'function' ? found(...given!) : found;
+    const actor = xstate.createActor(machine, { input });
+    actor.start();
+    assert.is(actor.getSnapshot().value, starts, name);
+    actor.stop();
+    assert.equal(lostInJson(machine.config, name), []);
+    const { guards, actions } = machine.implementations;
+    const asked = [...namesUnder(machine.config, 'actions'), ...namesUnder(machine.config, 'entry')];
+    assert.equal(
+      asked.filter((action) => !(action in actions)),
+      [],
+      `actions of ${name}`,
+    );
+    assert.equal(
+      namesUnder(machine.config, 'guard').filter((guard) => !(guard in guards)),
+      [],
+      `guards of ${name}`,
+    );
+  }
+  const folder = readdirSync(join(ROOT, 'machines'));
+  const withMachines = folder.filter((name) =>
+    /\.createMachine\(\{/.test(readFileSync(join(ROOT, 'machines', name), 'utf8')),
+  );
+  assert.equal(withMachines.sort(), Object.keys(ALONE));
 });
 
 const FLOW: Flow = {

@@ -2,7 +2,7 @@
 
 import { type Clock, timeSlice } from '../../clock.ts';
 import type { Detail } from '../../errors.ts';
-import { escapeStep } from '../../json/patch.ts';
+import { escapeStep } from '../../json/reader.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../../store/store.ts';
 import { type Caller, type LazyRequest, requireRole } from '../caller.ts';
 import { isDid, mintDid } from '../did/did.ts';

@@ -5,7 +5,7 @@ import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Detail } from '../../errors.ts';
 import { isPublicUrl } from '../../http/hosts.ts';
 import { Identities } from '../../json/compare.ts';
-import { escapeStep } from '../../json/patch.ts';
+import { escapeStep } from '../../json/reader.ts';
 import { requireAjv2020, requireAjvFormats } from '../../packages.ts';
 import { isObject } from '../../shape.ts';
 import type { Json } from '../../store/store.ts';

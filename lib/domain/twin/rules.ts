@@ -3,7 +3,7 @@
 import { type Clock, timeSlice } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { Detail } from '../../errors.ts';
-import { escapeStep } from '../../json/patch.ts';
+import { escapeStep } from '../../json/reader.ts';
 import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
 import { findDomain } from '../find.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
