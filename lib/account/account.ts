@@ -5,10 +5,10 @@ import type { Clock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
 import type { DocumentStore, StoredDocument } from '../store/store.ts';
-import { isClean, type LockState, lockState, NO_ATTEMPTS, type Refusal, succeed } from './attempts.ts';
+import { isClean, type LockState, type LoginRefusal, lockState, NO_ATTEMPTS, succeed } from './attempts.ts';
 import { type PinCall, pinCheck } from './check.ts';
 import { isPin, type PinVault, weakPin } from './pin.ts';
-import { type Account, accountRecords, type Found, type Unlock } from './records.ts';
+import { type Account, accountRecords, type PhoneRecord, type Unlock } from './records.ts';
 import { isSimNew, noteSim } from './sim.ts';
 import type { SprayAlarm } from './spray.ts';
 
@@ -25,11 +25,11 @@ export type Verified =
       /** The number has had another SIM until some days ago: ask an agent before money moves. */
       readonly simChanged?: true;
     }
-  | ({ readonly ok: false } & Refusal);
+  | ({ readonly ok: false } & LoginRefusal);
 
 export type Changed =
   | { readonly changed: true }
-  | ({ readonly changed: false } & (Refusal | { readonly reason: 'weak-pin' | 'bad-pin' | 'sim-changed' }));
+  | ({ readonly changed: false } & (LoginRefusal | { readonly reason: 'weak-pin' | 'bad-pin' | 'sim-changed' }));
 
 /**
  * Every method rejects with ERR_STORE when the store does: without a count there is no check. Those that check a PIN reject
@@ -186,7 +186,7 @@ export function accounts(options: AccountsOptions): Accounts {
   };
 }
 
-function readStanding(found: Found, now: number): Standing {
+function readStanding(found: PhoneRecord, now: number): Standing {
   const account = found.kind === 'account' ? found.stored.body : undefined;
   const simChangedAt = isSimNew(account?.sim, now) ? account!.sim!.changedAt : null;
   const known = { customerId: account?.customerId ?? null, lastUnlock: account?.lastUnlock ?? null, simChangedAt };

@@ -36,14 +36,14 @@ export const NO_ATTEMPTS: Attempts = {
 };
 
 /** Why a login was refused; without `lockedUntil` a lock stays until an operator unlocks. */
-export type Refusal =
+export type LoginRefusal =
   | { readonly reason: 'wrong'; readonly remaining: number }
   | { readonly reason: 'locked'; readonly lockedUntil?: number; readonly minutes?: number };
 
 /** A try that may be checked: store `attempts` before checking. `at` names it to {@link succeed} and {@link release}. */
 export type Reservation =
   | { readonly kind: 'granted'; readonly attempts: Attempts; readonly at: number }
-  | { readonly kind: 'refused'; readonly refusal: Refusal };
+  | { readonly kind: 'refused'; readonly refusal: LoginRefusal };
 
 /**
  * Counts a try as a failure before it is checked, so that tries at the same time cannot outrun the count. A repeat of
@@ -108,7 +108,7 @@ export function release(attempts: Attempts, at: number, key: string | null): Att
 }
 
 /** What to tell the caller of a refused try. */
-export function refusal(attempts: Attempts, now: number): Refusal {
+export function refusal(attempts: Attempts, now: number): LoginRefusal {
   const { held, lockedUntil, consecutive } = attempts;
   if (held) return { reason: 'locked' };
   if (lockedUntil > now) return { reason: 'locked', lockedUntil, minutes: Math.ceil((lockedUntil - now) / 60_000) };

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
-import { fail, failuresBefore, type Refusal, refusal, release, reserve } from './attempts.ts';
+import { fail, failuresBefore, type LoginRefusal, refusal, release, reserve } from './attempts.ts';
 import type { PinVault } from './pin.ts';
 import type { Account, AccountRecords } from './records.ts';
 import { type Pace, type SprayAlarm, sprayBrake } from './spray.ts';
@@ -20,7 +20,7 @@ export interface PinCall {
 
 export type Checked =
   | { readonly match: true; readonly at: number; readonly account: Account; readonly reseal?: string }
-  | { readonly match: false; readonly refusal: Refusal };
+  | { readonly match: false; readonly refusal: LoginRefusal };
 
 interface CheckOptions {
   readonly mark: string | null;

@@ -48,7 +48,7 @@ export const STRANGERS: Kind = { name: 'account-stranger', indexes: {} };
 export const ACCOUNT_KINDS: readonly Kind[] = [ACCOUNTS, STRANGERS];
 
 /** What is stored about one phone number, with or without an account. */
-export type Found =
+export type PhoneRecord =
   | { readonly kind: 'account'; readonly stored: StoredDocument<Account>; readonly attempts: Attempts }
   | {
       readonly kind: 'stranger';
@@ -69,7 +69,7 @@ export interface AccountRecords {
   /** False when the customer id or the phone number is taken. */
   insert(account: Account): Promise<boolean>;
   /** Reads, lets `plan` decide and writes; all of it again when another writer was first, at most 32 times. */
-  update<T>(phone: string, plan: (found: Found) => Plan<T>): Promise<T>;
+  update<T>(phone: string, plan: (found: PhoneRecord) => Plan<T>): Promise<T>;
   /** Changes the count of tries where there is one; undefined writes nothing. */
   revise(phone: string, change: (attempts: Attempts) => Attempts | undefined): Promise<void>;
 }
@@ -79,7 +79,7 @@ export function accountRecords(documents: DocumentStore, alias: (phone: string) 
     (await documents.find<Account>(ACCOUNTS, { index: 'phone', where: { phone }, limit: 1 })).items[0];
 
   // Both are read for every number: one read more for unknown ones would tell them apart by time.
-  const look = async (phone: string): Promise<Found> => {
+  const look = async (phone: string): Promise<PhoneRecord> => {
     const own = alias(phone);
     const slot = findSlot(own);
     const [account, stranger] = await Promise.all([find(phone), documents.get<Stranger>(STRANGERS, slot)]);
@@ -88,7 +88,7 @@ export function accountRecords(documents: DocumentStore, alias: (phone: string) 
     return { kind: 'stranger', stored: stranger, attempts, slot, alias: own };
   };
 
-  const write = async (found: Found, changes: Partial<Account>): Promise<boolean> => {
+  const write = async (found: PhoneRecord, changes: Partial<Account>): Promise<boolean> => {
     if (found.kind === 'account') {
       const { id, revision, body } = found.stored;
       return (await documents.replace(ACCOUNTS, id, revision, { ...body, ...changes })).kind === 'replaced';
@@ -100,7 +100,7 @@ export function accountRecords(documents: DocumentStore, alias: (phone: string) 
   };
 
   // Not `update` of the store: what is read is found by phone number, in one of two kinds, and that may change meanwhile.
-  const update = async <T>(phone: string, plan: (found: Found) => Plan<T>): Promise<T> => {
+  const update = async <T>(phone: string, plan: (found: PhoneRecord) => Plan<T>): Promise<T> => {
     for (let tries = 0; tries <= COMMON_LIMITS.conflictsPerTurn; tries++) {
       const found = await look(phone);
       const { changes, answer } = plan(found);

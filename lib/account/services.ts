@@ -44,7 +44,7 @@ export function accountServices(accounts: Accounts): Services {
   };
 }
 
-interface Reader {
+interface InputReader {
   phone(): string;
   /** A text that was typed for a PIN; whether it is one is for the accounts to say. */
   digits(field: string): string;
@@ -53,14 +53,14 @@ interface Reader {
   sim(phone: string): string | undefined;
 }
 
-function service(name: string, act: (read: Reader, idempotencyKey: string) => Promise<Json>): Service {
+function service(name: string, act: (read: InputReader, idempotencyKey: string) => Promise<Json>): Service {
   // A service rejects; it never throws at once, not even on bad input.
   return async (input, call) => act(reader(name, input, call), call.idempotencyKey);
 }
 
 const PHONE_FIELDS = ['phone', 'phoneNumber', 'msisdn'];
 
-function reader(service: string, input: JsonObject, { session }: ServiceCall): Reader {
+function reader(service: string, input: JsonObject, { session }: ServiceCall): InputReader {
   const refuse = (field: string, why: string) =>
     new TwinlineError('ERR_INPUT', `${service}: "${field}" ${why}. Change the "with" of the screen that calls it.`);
   // A variable that was never set arrives as null.

@@ -13,7 +13,7 @@ export { AGENT_KINDS } from './kinds.ts';
 export { type Pass, type PassOptions, passes, type SpentTokens, spentTokens } from './mcp/invocation.ts';
 export type { McpServer } from './mcp/servers.ts';
 export { type Mcp, type McpOptions, openMcp } from './mcp/servers.ts';
-export type { Part, Responder, ResponderTurn, TurnSecrets, Usage } from './responder.ts';
+export type { Responder, ResponderPart, ResponderTurn, TokenUsage, TurnSecrets } from './responder.ts';
 export { type FlowResponder, type FlowResponderOptions, flowResponder, TOOL_SERVICE } from './responders/flow.ts';
 export type { ModelEndpoint } from './responders/model.ts';
 export { type ModelOptions, modelResponder } from './responders/model.ts';

@@ -7,7 +7,7 @@ import type { Message } from './session/message.ts';
 import type { ToolBox } from './tool.ts';
 
 /** A piece of a reply, in the order in which it is to be seen. */
-export type Part =
+export type ResponderPart =
   /** What comes next of the text. */
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
@@ -19,12 +19,12 @@ export type Part =
   | { readonly type: 'router'; readonly step: string }
   /** What the session is to be called, if it has no title yet. */
   | { readonly type: 'title'; readonly title: string }
-  | { readonly type: 'usage'; readonly usage: Usage }
+  | { readonly type: 'usage'; readonly usage: TokenUsage }
   /** The reply has failed; nothing after it is looked at. */
   | { readonly type: 'error'; readonly fault: RunFault };
 
 /** What a reply cost. Parts of one run are added up. */
-export type Usage = { readonly inputTokens: number; readonly outputTokens: number };
+export type TokenUsage = { readonly inputTokens: number; readonly outputTokens: number };
 
 /** What came with the request and is never stored: after a crash the run goes on without it. */
 export interface TurnSecrets {
@@ -71,7 +71,7 @@ export interface Responder {
    */
   readonly isResumable: boolean;
   /** A rejection fails the run; users get a general error without its message. */
-  respond(turn: ResponderTurn): AsyncIterable<Part>;
+  respond(turn: ResponderTurn): AsyncIterable<ResponderPart>;
   /** Throws away what it keeps elsewhere for a session that was deleted. */
   forget?(session: string): Promise<void>;
 }

@@ -67,7 +67,7 @@ export interface HostTool {
   readonly handler: (args: JsonObject, context: ToolContext) => Promise<Json> | Json;
 }
 
-interface Call {
+interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly args: JsonObject;
@@ -79,7 +79,7 @@ export function makeToolBox(options: RunnerOptions, turn: RunTurn): ToolBox {
   const { body } = held.run;
   const hostTools = options.hostTools();
   const tools = describeTools(body.request, hostTools);
-  const makers: { readonly [kind in ToolKind]: (call: Call) => Promise<ToolOutcome> } = {
+  const makers: { readonly [kind in ToolKind]: (call: ToolCall) => Promise<ToolOutcome> } = {
     host: (call) => callHost(options, turn, { ...call, tool: hostTools.find(({ name }) => name === call.name)! }),
     browser: userCaller(options, held, 'browser'),
     action: userCaller(options, held, 'action'),
@@ -124,7 +124,7 @@ function describeTools(
 async function callHost(
   { clock, onProblem }: RunnerOptions,
   { held, secrets }: RunTurn,
-  { tool, id, args }: Call & { readonly tool: HostTool },
+  { tool, id, args }: ToolCall & { readonly tool: HostTool },
 ): Promise<ToolOutcome> {
   const { run, stop } = held;
   const over = new AbortController();
@@ -165,7 +165,7 @@ const USER_CALLS = {
 function userCaller({ runs, room, clock, announce }: RunnerOptions, held: HeldRun, kind: keyof typeof USER_CALLS) {
   const { ms, late } = USER_CALLS[kind];
   const seen: string[] = [];
-  return async ({ id, name, args }: Call): Promise<ToolOutcome> => {
+  return async ({ id, name, args }: ToolCall): Promise<ToolOutcome> => {
     if (held.stop.aborted) return failure('The run has stopped.');
     const known = held.run.context.calls.find((call) => call.id === id);
     const waiting = held.run.context.calls.filter(({ result }) => result === undefined).length;

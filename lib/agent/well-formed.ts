@@ -4,10 +4,10 @@ import type { Json } from '../store/store.ts';
 import { AGENT_LIMITS } from './limits.ts';
 
 // ES2024: in every supported Node, and not yet in the library that the compiler uses.
-type Text = string & { toWellFormed(): string };
+type Es2024String = string & { toWellFormed(): string };
 
 export function wellFormedText(text: string): string {
-  return (text as Text).toWellFormed();
+  return (text as Es2024String).toWellFormed();
 }
 
 export function wellFormed(value: Json): Json {

@@ -59,7 +59,7 @@ export interface TokenGuard {
   checkDelegation(text: string): Promise<Checked | Refused>;
 }
 
-interface Known {
+interface PassedInvocation {
   readonly passed: Invocation;
   /** Seconds since 1970 until which the signatures count as checked. */
   readonly until: number;
@@ -72,7 +72,7 @@ interface Known {
 export function tokenGuard({ clock = systemClock, methods = {}, ...options }: GuardOptions): TokenGuard {
   const rules = makeRules(options, new Set(Object.keys(methods)));
   const keys = issuerKeys(methods, clock);
-  const known = new LRUCache<string, Known>({ max: DELEGATION_LIMITS.tokensKept });
+  const known = new LRUCache<string, PassedInvocation>({ max: DELEGATION_LIMITS.tokensKept });
   let running = 0;
 
   const check = async (text: string, kind: TokenKind): Promise<Invocation | Refused> => {
@@ -105,7 +105,7 @@ export function tokenGuard({ clock = systemClock, methods = {}, ...options }: Gu
   };
 }
 
-function makeRules({ audience, accepted, maxTtlSeconds = {} }: GuardOptions, methods: ReadonlySet<string>): Rules {
+function makeRules({ audience, accepted, maxTtlSeconds = {} }: GuardOptions, methods: ReadonlySet<string>): GuardRules {
   const { invocation = DELEGATION_LIMITS.invocationSeconds, delegation = DELEGATION_LIMITS.delegationSeconds } =
     maxTtlSeconds;
   for (const [kind, seconds] of Object.entries({ invocation, delegation }))
@@ -123,7 +123,7 @@ function makeRules({ audience, accepted, maxTtlSeconds = {} }: GuardOptions, met
 }
 
 // ucanto throws at what it cannot read; nothing that was read here should get that far.
-async function proveSafely(chain: Chain, rules: Rules, keys: IssuerKeys): Promise<Proven | Refused> {
+async function proveSafely(chain: Chain, rules: GuardRules, keys: IssuerKeys): Promise<Proven | Refused> {
   try {
     return await prove(chain, { audience: chain.ucans[0].audience, identity: rules.accepted.identity, keys });
   } catch {
@@ -159,7 +159,7 @@ export interface Accepted {
   readonly resource: 'issuer' | 'root';
 }
 
-export interface Rules {
+export interface GuardRules {
   readonly audiences: readonly string[];
   readonly accepted: Accepted;
   /** Seconds that a token of each kind may be valid from now on. */
@@ -169,7 +169,7 @@ export interface Rules {
 }
 
 /** Why a token may not pass at `now`, in seconds; undefined when its proofs and signatures are worth to be checked. */
-export function judge(chain: Chain, { kind, rules, now }: { kind: TokenKind; rules: Rules; now: number }) {
+export function judge(chain: Chain, { kind, rules, now }: { kind: TokenKind; rules: GuardRules; now: number }) {
   const [token] = chain.ucans;
   if (!rules.audiences.includes(token.audience)) return 'wrong-audience';
   return judgeTimes(chain, { longest: rules.maxSeconds[kind], now }) ?? judgeContent(chain, kind, rules);
@@ -189,7 +189,7 @@ function judgeTimes(chain: Chain, { longest, now }: { longest: number; now: numb
   return ucans[0].expiration! > now + longest + DELEGATION_LIMITS.tokenLeewaySeconds ? 'lives-too-long' : undefined;
 }
 
-function judgeContent({ ucans }: Chain, kind: TokenKind, rules: Rules): TokenReason | undefined {
+function judgeContent({ ucans }: Chain, kind: TokenKind, rules: GuardRules): TokenReason | undefined {
   const { accepted, methods } = rules;
   const [{ issuer, capabilities }] = ucans;
   if (kind === 'invocation' && capabilities.length > 1) return 'wrong-capability';
@@ -200,9 +200,9 @@ function judgeContent({ ucans }: Chain, kind: TokenKind, rules: Rules): TokenRea
   return ucans.every((ucan) => supported(ucan.issuer)) ? undefined : 'issuer-unsupported';
 }
 
-type Asked = { readonly owner: string; readonly accepted: Accepted; readonly kind: TokenKind };
+type TokenRequirement = { readonly owner: string; readonly accepted: Accepted; readonly kind: TokenKind };
 
-function isAccepted(asked: Ucan['capabilities'][number], { owner, accepted, kind }: Asked): boolean {
+function isAccepted(asked: Ucan['capabilities'][number], { owner, accepted, kind }: TokenRequirement): boolean {
   if (asked.with === accepted.identity) return asked.can === '*';
   // An invocation asks for one thing by its name; only a delegation can be about all of them.
   const named = kind === 'delegation' || !asked.can.endsWith('*');

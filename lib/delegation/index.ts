@@ -30,5 +30,5 @@ export {
   inspectToken,
   mintDelegation,
   mintInvocation,
-  type Said,
+  type TokenPayload,
 } from './tokens.ts';

@@ -88,7 +88,7 @@ function readProof(text: string, { issuer, capabilities, now }: Wanted) {
   return { expires, delegation: extract(text) };
 }
 
-function isGranted(wanted: Capability, { capabilities }: Said): boolean {
+function isGranted(wanted: Capability, { capabilities }: TokenPayload): boolean {
   return capabilities.some(
     ({ can, with: resource, nb }) =>
       resource === wanted.with && coversAbility(can, wanted.can) && keepsCaveats(wanted.nb, nb),
@@ -119,7 +119,7 @@ function cannotMake(problem: string, cause?: unknown): TwinlineError {
 }
 
 /** One UCAN as its issuer wrote it. */
-export interface Said {
+export interface TokenPayload {
   readonly issuer: string;
   readonly audience: string;
   readonly capabilities: readonly Capability[];
@@ -134,7 +134,7 @@ export interface Said {
 export interface Inspected {
   readonly ok: true;
   /** The token, its proof, the proof of that: 1 to 8. */
-  readonly chain: readonly [Said, ...Said[]];
+  readonly chain: readonly [TokenPayload, ...TokenPayload[]];
 }
 
 /** Reads a token as the guard does, and checks neither signatures nor times nor the audience. Never throws. */
@@ -145,13 +145,13 @@ export function inspectToken(text: string): Inspected | Refused {
   const chain = readChain(bytes);
   if (!chain.ok) return chain;
   try {
-    return { ok: true, chain: describeUcans(chain.ucans) as [Said, ...Said[]] };
+    return { ok: true, chain: describeUcans(chain.ucans) as [TokenPayload, ...TokenPayload[]] };
   } catch {
     return refuse('not-a-ucan');
   }
 }
 
-function describeUcans(ucans: readonly Ucan[]): Said[] {
+function describeUcans(ucans: readonly Ucan[]): TokenPayload[] {
   return makeDelegations(ucans).map((delegation, at) => {
     const { issuer, audience, expiration, notBefore } = ucans[at]!;
     const { nonce, facts, capabilities } = delegation;
@@ -162,7 +162,7 @@ function describeUcans(ucans: readonly Ucan[]): Said[] {
       expiration,
       ...(notBefore !== undefined && { notBefore }),
       ...(nonce !== undefined && { nonce }),
-      facts: facts as Said['facts'],
+      facts: facts as TokenPayload['facts'],
       revocationKey: nameRevocationKey(readSignedPayload(delegation, ucans[at]!)),
     };
   });

@@ -30,7 +30,7 @@ export interface DiagramState {
 }
 
 /** One transition of those that an arrow stands for. */
-export interface Way {
+export interface DrawnTransition {
   /** As the machine knows it: `opt.login`, `xstate.done.actor.verifyPin`; `always` when it needs none. */
   readonly event: string;
   /** In a few words. */
@@ -45,7 +45,7 @@ export interface Way {
 export interface Arrow {
   readonly from: string;
   readonly to: string;
-  readonly ways: readonly Way[];
+  readonly ways: readonly DrawnTransition[];
 }
 
 export interface Drawing {
@@ -61,14 +61,14 @@ export interface Drawing {
 }
 
 /** A transition that has not been merged with others yet. */
-export interface Step extends Way {
+export interface SingleTransition extends DrawnTransition {
   readonly from: string;
   readonly to: string;
 }
 
 /** Steps between the same two states as one arrow, in the order of the first of each. */
-export function groupArrows(steps: readonly Step[]): Arrow[] {
-  const arrows = new Map<string, { from: string; to: string; ways: Way[] }>();
+export function groupArrows(steps: readonly SingleTransition[]): Arrow[] {
+  const arrows = new Map<string, { from: string; to: string; ways: DrawnTransition[] }>();
   for (const { from, to, ...way } of steps) {
     const key = JSON.stringify([from, to]);
     const arrow = arrows.get(key) ?? { from, to, ways: [] };

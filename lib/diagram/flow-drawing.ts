@@ -3,7 +3,7 @@
 import { findExitScreen, isInteractive } from '../flow/format/flow.ts';
 import type { CompiledFlow } from '../flow/run/compile.ts';
 import type { ScreenNode } from '../flow/run/scope.ts';
-import { arrowKey, type Chip, type DiagramState, type Drawing, groupArrows, type Step } from './drawing.ts';
+import { arrowKey, type Chip, type DiagramState, type Drawing, groupArrows, type SingleTransition } from './drawing.ts';
 import { screenLines, screenSteps } from './screens.ts';
 
 const GOODBYE = '$goodbye';
@@ -40,12 +40,12 @@ function describeScreen({ path, screen, scope }: ScreenNode): Omit<DiagramState,
 }
 
 // Many calls fail to the same screen: where an arrow leads there anyway, or from another screen, a chip says enough.
-function splitSteps(steps: readonly Step[]): { drawn: Step[]; chipped: Step[] } {
+function splitSteps(steps: readonly SingleTransition[]): { drawn: SingleTransition[]; chipped: SingleTransition[] } {
   const usual = steps.filter(({ role, from, to }) => role === 'on' && from !== to);
   const found = new Set(usual.map(({ to }) => to));
   const pairs = new Set(usual.map(arrowKey));
   const first = new Map<string, string>();
-  const isDrawn = ({ role, from, to }: Step): boolean => {
+  const isDrawn = ({ role, from, to }: SingleTransition): boolean => {
     if (role === 'on' || pairs.has(arrowKey({ from, to }))) return true;
     if (!first.has(to)) first.set(to, from);
     return !found.has(to) && first.get(to) === from;
@@ -54,7 +54,12 @@ function splitSteps(steps: readonly Step[]): { drawn: Step[]; chipped: Step[] } 
   return { drawn: [...drawn], chipped: steps.filter((step) => !drawn.has(step)) };
 }
 
-const failureChip = ({ to, event }: Step): Chip => ({ sign: 'error', text: lastPart(to), to, events: [event] });
+const failureChip = ({ to, event }: SingleTransition): Chip => ({
+  sign: 'error',
+  text: lastPart(to),
+  to,
+  events: [event],
+});
 
 function serviceChips({ screen }: ScreenNode): Chip[] {
   if (screen.type === 'list') return [{ sign: 'more', text: 'pages', events: ['more'] }];

@@ -8,8 +8,8 @@ import {
   type DiagramState,
   type Drawing,
   groupArrows,
+  type SingleTransition,
   type StateKind,
-  type Step,
 } from './drawing.ts';
 
 const LINE_CHARS = 34;
@@ -56,9 +56,9 @@ function listTransitions(node: AnyStateNode): AnyTransitionDefinition[] {
   return [...(node.always ?? []), ...[...node.transitions.values()].flat()];
 }
 
-function listSteps(node: AnyStateNode): Step[] {
+function listSteps(node: AnyStateNode): SingleTransition[] {
   return listTransitions(node).flatMap((transition) =>
-    (transition.target ?? []).map((target): Step => {
+    (transition.target ?? []).map((target): SingleTransition => {
       const guard = formatGuard(transition.guard);
       const event = transition.eventType === '' ? 'always' : transition.eventType;
       const words = formatEvent(transition);
@@ -107,7 +107,7 @@ function serviceChips(node: AnyStateNode): Chip[] {
   ];
 }
 
-const rootStepChip = ({ label, event, to }: Step): Chip => ({
+const rootStepChip = ({ label, event, to }: SingleTransition): Chip => ({
   ...{ sign: 'exit', text: `${cutLine(label, LINE_CHARS - 16)} from any state` },
   ...{ to, events: [event] },
 });

@@ -2,7 +2,7 @@
 
 import type { Flow, Way as FlowWay, MenuScreen, Screen, Text } from '../flow/format/flow.ts';
 import type { ScreenNode } from '../flow/run/scope.ts';
-import { cutLine, type Step } from './drawing.ts';
+import { cutLine, type SingleTransition } from './drawing.ts';
 
 const LINE_CHARS = 30;
 const TEXT_LINES = 2;
@@ -67,7 +67,7 @@ function plain(text: Text, lang: string): string {
 }
 
 /** Every way on of one screen; `machine` is the name of the outermost flow. */
-export function screenSteps(node: ScreenNode, machine: string): Step[] {
+export function screenSteps(node: ScreenNode, machine: string): SingleTransition[] {
   const { screen, scope, path } = node;
   const own = scope.path === '' ? `${path}.` : undefined;
   const steps = STEPS[screen.type] as (screen: Screen, where: StateContext) => readonly StepTarget[];
@@ -80,7 +80,7 @@ export function screenSteps(node: ScreenNode, machine: string): Step[] {
   }));
 }
 
-type StepTarget = Omit<Step, 'from'>;
+type StepTarget = Omit<SingleTransition, 'from'>;
 interface StateContext {
   readonly path: string;
   readonly machine: string;

@@ -10,7 +10,7 @@ export interface ViewOptions {
   readonly narrow?: 'needed' | 'always';
 }
 
-export interface View {
+export interface DrawingView {
   readonly drawing: Drawing;
   /** The state around which this is, when something was left out. */
   readonly focus?: string;
@@ -24,7 +24,7 @@ const HOPS = 2;
  * what a state with others inside holds, or everything within two arrows of a state, the nearest first, up to
  * DIAGRAM_LIMITS.nearStates and DIAGRAM_LIMITS.nearArrows. Without a focus that is the start.
  */
-export function makeView(drawing: Drawing, { focus, narrow = 'needed' }: ViewOptions = {}): View {
+export function makeView(drawing: Drawing, { focus, narrow = 'needed' }: ViewOptions = {}): DrawingView {
   const isLarge =
     drawing.states.length > DIAGRAM_LIMITS.drawnStates || drawing.arrows.length > DIAGRAM_LIMITS.drawnArrows;
   const known = drawing.states.some(({ id }) => id === focus) ? focus : undefined;

@@ -24,14 +24,14 @@ export async function findDomain(
 }
 
 /** Where domains are read as their votes have left them. */
-export interface Reading {
+export interface ReadDeps {
   readonly documents: DocumentStore;
   readonly settleVotes: SettleVotes;
 }
 
 /** As {@link findDomain}, after every vote about it that is over has taken effect. */
 export async function findSettled(
-  { documents, settleVotes }: Reading,
+  { documents, settleVotes }: ReadDeps,
   tenant: string,
   reference: string,
 ): Promise<Domain | undefined> {
@@ -63,7 +63,7 @@ export async function requireDomain(documents: DocumentStore, { tenant }: Caller
 }
 
 /** As {@link requireDomain}, after every vote about it that is over has taken effect. */
-export async function requireSettled(reading: Reading, { tenant }: Caller, reference: string): Promise<Domain> {
+export async function requireSettled(reading: ReadDeps, { tenant }: Caller, reference: string): Promise<Domain> {
   return living(await findSettled(reading, tenant, reference), reference);
 }
 

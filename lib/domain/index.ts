@@ -10,7 +10,7 @@ export { type Protocol, type Protocols, protocolView } from './protocol/protocol
 export { type Registry, type RegistryOptions, registry } from './registry.ts';
 export { type Filter, matches, parseFilter } from './twin/filter.ts';
 export type { Graph, GraphQuery } from './twin/graph.ts';
-export type { ListQuery, Page } from './twin/list.ts';
+export type { DomainPage, ListQuery } from './twin/list.ts';
 export {
   type CanonicalClass,
   CHAIN,

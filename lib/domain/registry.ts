@@ -8,19 +8,19 @@ import { DOMAIN } from './kinds.ts';
 import { isRefusal } from './problems.ts';
 import { type Protocols, protocols } from './protocol/protocol.ts';
 import {
-  type Change,
   deactivateTwin,
   type Expecting,
   finishLeaving,
   type PatchRequest,
   patchTwin,
   type TransferRequest,
+  type TwinChange,
   transferTwin,
 } from './twin/change.ts';
 import { type CreateOptions, createTwin, reveal } from './twin/create.ts';
 import { type Graph, type GraphQuery, readGraph } from './twin/graph.ts';
 import { type HistoryItem, readHistory, twinAt } from './twin/history.ts';
-import { type ListQuery, listTwins, type Page } from './twin/list.ts';
+import { type DomainPage, type ListQuery, listTwins } from './twin/list.ts';
 import { type Domain, domainView, type LinksTo, type StoredDomain } from './twin/record.ts';
 import { composedLists, readLineage } from './twin/rules.ts';
 import { NO_VOTES, type SettleVotes } from './voting/proposal.ts';
@@ -47,10 +47,10 @@ export interface Registry {
   find(tenant: string, did: string): Promise<Domain | undefined>;
   at(caller: Caller, did: string, at: string): Promise<Domain>;
   /** What is not said at once is read once the caller's rights are known: `{ did, read: async (present) => ({ patch, expected }) }`. */
-  patch(caller: Caller, change: Change<PatchRequest>): Promise<Domain>;
-  transfer(caller: Caller, change: Change<TransferRequest>): Promise<Domain>;
-  deactivate(caller: Caller, change: Change<Expecting>): Promise<Domain>;
-  list(caller: Caller, query: ListQuery): Promise<Page>;
+  patch(caller: Caller, change: TwinChange<PatchRequest>): Promise<Domain>;
+  transfer(caller: Caller, change: TwinChange<TransferRequest>): Promise<Domain>;
+  deactivate(caller: Caller, change: TwinChange<Expecting>): Promise<Domain>;
+  list(caller: Caller, query: ListQuery): Promise<DomainPage>;
   history(
     caller: Caller,
     query: { did: string; before?: number; limit: number },

@@ -22,9 +22,8 @@ import {
   type Voted,
 } from './voting/ballot.ts';
 import { type Executed, executionServices, noteOnDomain, readVerification } from './voting/execution.ts';
-import type { Governance, Rules, VoterPower } from './voting/governance.ts';
+import type { Governance, VoterPower, VotingRules } from './voting/governance.ts';
 import {
-  type Context,
   dueVotes,
   isUndecided,
   openKey,
@@ -33,6 +32,7 @@ import {
   proposalFields,
   type SettleVotes,
   type StoredProposal,
+  type VotingContext,
   writeProposal,
 } from './voting/proposal.ts';
 import { type NewProposal, permitProposal, type VotingDeps } from './voting/propose.ts';
@@ -112,7 +112,7 @@ export interface VerificationService {
 
 export function verification(options: VerificationOptions): VerificationService {
   const { documents, clock, governance, electorate = () => [], onExecuted } = options;
-  const proposals = lifecycle<Context, StoredProposal>({
+  const proposals = lifecycle<VotingContext, StoredProposal>({
     documents,
     kind: PROPOSAL,
     machine: compileMachine(domainVerification({ outcome })),
@@ -190,7 +190,7 @@ export function verification(options: VerificationOptions): VerificationService 
 
 function outcome(context: ProposalContext, when: 'voting' | 'close') {
   const count = countVotes(context.voters);
-  return (when === 'close' ? resultAtClose : resultWhileVoting)(count, context.rules as Rules);
+  return (when === 'close' ? resultAtClose : resultWhileVoting)(count, context.rules as VotingRules);
 }
 
 function makeBallot({ voter, vote: choice, power, rationale }: JsonObject, at: number): Ballot {

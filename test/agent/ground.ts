@@ -2,7 +2,7 @@
 
 import * as assert from 'uvu/assert';
 import { type Agent, type AgentOptions, openAgent, type SendRequest } from '../../lib/agent/agent.ts';
-import type { Part, Responder, ResponderTurn } from '../../lib/agent/responder.ts';
+import type { Responder, ResponderPart, ResponderTurn } from '../../lib/agent/responder.ts';
 import type { RunFrame } from '../../lib/agent/run/frames.ts';
 import { type Clock, SimulatedClock } from '../../lib/clock.ts';
 import type { Channel } from '../../lib/store/channel.ts';
@@ -55,7 +55,7 @@ export function ground(stores: Partial<Omit<Ground, 'agent'>> = {}): Ground {
 
 /** A responder that gives what `script` yields. */
 export function scripted(
-  script: (turn: ResponderTurn) => AsyncIterable<Part>,
+  script: (turn: ResponderTurn) => AsyncIterable<ResponderPart>,
   more: Partial<Responder> = {},
 ): Responder {
   return { name: 'scripted', isResumable: true, respond: script, ...more };

@@ -6,7 +6,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Agent, openAgent } from '../../lib/agent/agent.ts';
-import type { Part } from '../../lib/agent/responder.ts';
+import type { ResponderPart } from '../../lib/agent/responder.ts';
 import { sseText } from '../../lib/agent/run/frames.ts';
 import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
 import { memoryChannel } from '../../lib/store/memory/index.ts';
@@ -38,7 +38,7 @@ const CUT_MS = 5_000;
 const LOOK_MS = 50;
 
 /** Another process on the same folder: it writes a reply that the server under test reads only. */
-async function writer({ folder, did }: Place, data: string, parts: () => AsyncIterable<Part>) {
+async function writer({ folder, did }: Place, data: string, parts: () => AsyncIterable<ResponderPart>) {
   const at = (name: string) => join(folder, data, name);
   const documents = sqliteDocuments({ path: at('twinline.db') });
   const logs = lmdbLogs({ path: at('runs') });

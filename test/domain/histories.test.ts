@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
-import type { Rules, Threshold } from '../../lib/domain/voting/governance.ts';
+import type { Threshold, VotingRules } from '../../lib/domain/voting/governance.ts';
 import { countVotes, resultAtClose, resultWhileVoting } from '../../lib/domain/voting/tally.ts';
 import { firstStep, type LifecycleRecord, nextStep, type Stepped } from '../../lib/engine/lifecycle/record.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
@@ -34,13 +34,13 @@ const WAYS: { readonly [to: string]: readonly string[] } = {
 const machine = compileMachine(
   domainVerification({
     outcome: ({ voters, rules }, when) =>
-      (when === 'close' ? resultAtClose : resultWhileVoting)(countVotes(voters), rules as Rules),
+      (when === 'close' ? resultAtClose : resultWhileVoting)(countVotes(voters), rules as VotingRules),
   }),
 );
 const options = (at: number) => ({ machine, id: 'p', at, leaseUntil: () => at + 1_000 });
 
 type Random = () => number;
-type Context = ProposalContext<Rules>;
+type Context = ProposalContext<VotingRules>;
 const contextOf = ({ rest }: LifecycleRecord) => rest.context as unknown as Context;
 const plain = (value: unknown) => JSON.stringify(value);
 const ballotsOf = (context: Context) => context.voters.map(({ vote, at }) => (vote ? `${vote} ${at}` : ''));
@@ -163,7 +163,7 @@ const THRESHOLDS: readonly Threshold[] = [
 type Pick = <T>(list: readonly T[]) => T;
 
 function inputOf(random: Random, pick: Pick): JsonObject {
-  const rules: Rules = {
+  const rules: VotingRules = {
     threshold: pick(THRESHOLDS),
     quorum: pick(['0', '0.2', '0.6']),
     votingPeriodSeconds: pick([1, 5, 20]),

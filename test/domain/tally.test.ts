@@ -3,7 +3,7 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Rules, Threshold } from '../../lib/domain/voting/governance.ts';
+import type { Threshold, VotingRules } from '../../lib/domain/voting/governance.ts';
 import {
   comparedToOne,
   countTally,
@@ -21,7 +21,7 @@ const test = suite('tally');
 const RUNS = { numRuns: 3_000 };
 
 const base = { votingPeriodSeconds: 1, allowRevoting: false, timelockSeconds: 0, recuseController: false };
-const rulesOf = (threshold: Threshold, quorum = '0'): Rules => ({ ...base, threshold, quorum });
+const rulesOf = (threshold: Threshold, quorum = '0'): VotingRules => ({ ...base, threshold, quorum });
 const majority = rulesOf({ kind: 'majority' });
 const half = rulesOf({ kind: 'percent', value: '0.5' });
 
@@ -49,8 +49,8 @@ function votersOf(list: readonly number[], votes: readonly (Choice | undefined)[
   return list.map((power, at) => ({ did: `did:a:${at}`, power: String(power), ...(votes[at] && { vote: votes[at] }) }));
 }
 
-const atClose = (voters: readonly Voter[], by: Rules) => resultAtClose(countVotes(voters), by).kind;
-const now = (voters: readonly Voter[], by: Rules) => resultWhileVoting(countVotes(voters), by).kind;
+const atClose = (voters: readonly Voter[], by: VotingRules) => resultAtClose(countVotes(voters), by).kind;
+const now = (voters: readonly Voter[], by: VotingRules) => resultWhileVoting(countVotes(voters), by).kind;
 
 /** Every way in which the voters who have not voted may vote, or not. */
 function* continuations(voters: readonly Voter[]): Iterable<Voter[]> {

@@ -14,7 +14,7 @@ import { retryUntilAborted } from '../../retry.ts';
 import { isObject } from '../../shape.ts';
 import type { JsonObject, SnapshotStore } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import type { Part, Responder, ResponderTurn } from '../responder.ts';
+import type { Responder, ResponderPart, ResponderTurn } from '../responder.ts';
 import { decideTurn, readMeaning } from './flow-input.ts';
 
 type Watching = Pick<EngineOptions, 'keyring' | 'clock' | 'onFact' | 'onTurn' | 'onProblem' | 'inspector'>;
@@ -46,7 +46,7 @@ const MONTH_SECONDS = 2_592_000;
 /** Gets the service calls of a session while one of its turns is taken. */
 interface Listener {
   readonly turn: ResponderTurn;
-  readonly tell: (part: Part) => void;
+  readonly tell: (part: ResponderPart) => void;
   /** Why calls failed, by their ids: each may be tried again. */
   readonly failures: Map<string, string>;
 }
@@ -68,7 +68,7 @@ export function flowResponder(options: FlowResponderOptions): FlowResponder {
   };
   for (const conversation of conversations) add(conversation);
 
-  async function* respond(turn: ResponderTurn): AsyncGenerator<Part> {
+  async function* respond(turn: ResponderTurn): AsyncGenerator<ResponderPart> {
     const key = sessionKey(turn.session);
     const parts = partQueue();
     const listener = { turn, tell: parts.push, failures: new Map<string, string>() };
@@ -119,7 +119,7 @@ function takeChatTurn(
 }
 
 /** The text line by line, as a person would type it. */
-function* textParts(text: string): Generator<Part> {
+function* textParts(text: string): Generator<ResponderPart> {
   for (const line of text.split(/(?<=\n)/)) if (line !== '') yield { type: 'text', text: line };
 }
 
@@ -187,15 +187,15 @@ function toolService(listeners: ReadonlyMap<string, Listener>): Service {
 
 /** Parts that services push, and one reader pulls. */
 function partQueue() {
-  let waiting: Part[] = [];
+  let waiting: ResponderPart[] = [];
   let wake = () => {};
   return {
-    push(part: Part): void {
+    push(part: ResponderPart): void {
       waiting.push(part);
       wake();
     },
     /** The parts in order, until `done` has settled. */
-    async *until(done: Promise<unknown>): AsyncGenerator<Part> {
+    async *until(done: Promise<unknown>): AsyncGenerator<ResponderPart> {
       let isOver = false;
       const end = () => {
         isOver = true;

@@ -17,7 +17,7 @@ export interface ModelFailure {
   readonly why?: string;
 }
 
-type Fields = { readonly [name: string]: unknown };
+type ErrorFields = { readonly [name: string]: unknown };
 
 const KIND_OF_STATUS: { readonly [status: number]: FaultKind } = {
   401: 'auth',
@@ -91,9 +91,9 @@ function findRoot(thrown: unknown): unknown {
   return last;
 }
 
-type Known = { readonly status: number | undefined; readonly word: string | undefined };
+type KnownFault = { readonly status: number | undefined; readonly word: string | undefined };
 
-function findFaultKind(error: Fields, { status, word = '' }: Known): FaultKind {
+function findFaultKind(error: ErrorFields, { status, word = '' }: KnownFault): FaultKind {
   const byWord = KIND_OF_WORD.find(([words]) => words.test(word))?.[1];
   const byStatus = status === undefined ? undefined : KIND_OF_STATUS[status];
   // A 429 for an empty account is no matter of waiting; other statuses say more than words.
@@ -105,14 +105,14 @@ function findFaultKind(error: Fields, { status, word = '' }: Known): FaultKind {
 }
 
 // Without an answer there is an error of the SDK or of the system.
-function kindOfName({ name, message, code }: Fields): FaultKind {
+function kindOfName({ name, message, code }: ErrorFields): FaultKind {
   if (/without a finish reason/.test(String(message))) return 'network';
   if (/(JSONParse|TypeValidation|InvalidResponse|EmptyResponse)/.test(String(name))) return 'server';
   if (/APICallError$/.test(String(name)) || message === 'terminated') return 'network';
   return typeof code === 'string' && /^(E[A-Z]+|UND_ERR_\w+)$/.test(code) ? 'network' : 'unknown';
 }
 
-function readWord({ code, type }: Fields): string | undefined {
+function readWord({ code, type }: ErrorFields): string | undefined {
   const words = [code, type].filter((one): one is string => typeof one === 'string' && /^[a-z][a-z_]{1,39}$/.test(one));
   return words[0];
 }

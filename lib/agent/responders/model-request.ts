@@ -49,11 +49,11 @@ export function hasImages({ attachments = [] }: RunRequest): boolean {
   return attachments.some((one) => imageUrl(one) !== undefined);
 }
 
-type Said = { readonly role: Message['type']; readonly text: string };
+type TextMessage = { readonly role: Message['type']; readonly text: string };
 
 // The oldest go first; one that alone is too long is cut, so that an answer to it still makes sense.
-function fitting(said: readonly Said[]): Said[] {
-  const kept: Said[] = [];
+function fitting(said: readonly TextMessage[]): TextMessage[] {
+  const kept: TextMessage[] = [];
   let room: number = AGENT_LIMITS.modelHistoryChars;
   for (const one of [...said].reverse()) {
     if (one.text.trim() === '') continue;
@@ -66,8 +66,8 @@ function fitting(said: readonly Said[]): Said[] {
 }
 
 // The templates of many models want users and assistants to take turns, and a user to begin.
-function inTurns(said: readonly Said[]): Said[] {
-  const turns: Said[] = [];
+function inTurns(said: readonly TextMessage[]): TextMessage[] {
+  const turns: TextMessage[] = [];
   for (const one of said) {
     const last = turns.at(-1);
     if (last?.role === one.role) turns[turns.length - 1] = { ...one, text: `${last.text}\n\n${one.text}` };

@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../../clock.ts';
 import { optionalPackage, TwinlineError } from '../../errors.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import type { Part, Responder, ResponderTurn } from '../responder.ts';
+import type { Responder, ResponderPart, ResponderTurn } from '../responder.ts';
 import { describeFailure, isRejected, readFailure, toRunFault } from './model-faults.ts';
 import { hasImages, type Images, modelTools, type Schemas, systemText, toModelMessages } from './model-request.ts';
 
@@ -47,7 +47,7 @@ export async function modelResponder(options: ModelOptions): Promise<Responder> 
   });
   const known = new Set([options.model, ...(options.others ?? [])]);
 
-  async function* respond(turn: ResponderTurn): AsyncGenerator<Part> {
+  async function* respond(turn: ResponderTurn): AsyncGenerator<ResponderPart> {
     const { request } = turn;
     const model = request.model && known.has(request.model) ? request.model : options.model;
     const [history, about = []] = await Promise.all([turn.history(), turn.instructions?.()]);
@@ -79,7 +79,11 @@ type Asking = Pick<Parameters<Sdk['streamText']>[0], 'model' | 'system'> & {
 /** Why a reply broke off, and whether any part of it was yielded. */
 type Interruption = { readonly error: unknown; readonly hasBegun: boolean };
 
-async function* ask(sdk: Sdk, turn: ResponderTurn, asking: Asking): AsyncGenerator<Part, Interruption | undefined> {
+async function* ask(
+  sdk: Sdk,
+  turn: ResponderTurn,
+  asking: Asking,
+): AsyncGenerator<ResponderPart, Interruption | undefined> {
   const { schemas, ...prompt } = asking;
   const over = new AbortController();
   const stop = () => over.abort();
@@ -120,7 +124,7 @@ async function* ask(sdk: Sdk, turn: ResponderTurn, asking: Asking): AsyncGenerat
 
 const EMPTY = new TwinlineError('ERR_SERVICE', 'The model answered with nothing.');
 
-function shownPart(part: TextStreamPart<ToolSet>): Part | undefined {
+function shownPart(part: TextStreamPart<ToolSet>): ResponderPart | undefined {
   if (part.type === 'text-delta') return { type: 'text', text: part.text };
   if (part.type === 'reasoning-delta') return { type: 'reasoning', text: part.text };
   if (part.type !== 'finish-step') return undefined;

@@ -1,10 +1,10 @@
 // Reads a responder's parts into the reply, one by one, until it ends, fails, or is stopped.
 
 import type { RunEnd } from '../../../machines/agent-stream.ts';
-import type { Part, ResponderTurn, Usage } from '../responder.ts';
+import type { ResponderPart, ResponderTurn, TokenUsage } from '../responder.ts';
 import { makeToolBox } from '../tool.ts';
 import type { RunFault } from './frames.ts';
-import type { Reply } from './reply.ts';
+import type { RunReply } from './reply.ts';
 import type { RunnerOptions, RunTurn } from './runner.ts';
 
 /** How a responder has ended. */
@@ -12,13 +12,13 @@ export interface PartsResult {
   readonly status: Extract<RunEnd, 'finished' | 'failed'> | 'stopped';
   readonly fault?: RunFault;
   readonly title?: string;
-  readonly usage: Usage;
+  readonly usage: TokenUsage;
 }
 
 /** Never rejects because of the responder; rejects when the log is lost. */
 export async function readParts(options: RunnerOptions, turn: RunTurn): Promise<PartsResult> {
   const { held, reply } = turn;
-  let usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  let usage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
   let title: string | undefined;
   const ended = (status: PartsResult['status'], fault?: RunFault): PartsResult => ({
     status,
@@ -55,8 +55,10 @@ const TOO_LONG: RunFault = {
 };
 const BROKEN: RunFault = { error: 'The reply could not be made.', kind: 'unknown', status: 500, retryable: true };
 
-type ReplyPart = Exclude<Part['type'], 'error' | 'title' | 'usage'>;
-const ADD: { readonly [Type in ReplyPart]: (reply: Reply, part: Extract<Part, { type: Type }>) => Promise<void> } = {
+type ReplyPart = Exclude<ResponderPart['type'], 'error' | 'title' | 'usage'>;
+const ADD: {
+  readonly [Type in ReplyPart]: (reply: RunReply, part: Extract<ResponderPart, { type: Type }>) => Promise<void>;
+} = {
   text: (reply, { text }) => reply.addText(text),
   reasoning: (reply, { text }) => reply.addReasoning(text),
   'tool-call': (reply, { id, name, args }) => reply.startCall({ kind: 'tool', id, name, args }),
@@ -66,16 +68,16 @@ const ADD: { readonly [Type in ReplyPart]: (reply: Reply, part: Extract<Part, { 
   router: (reply, { step }) => reply.addRouterStep(step),
 };
 
-const addUsage = (a: Usage, b: Usage): Usage => ({
+const addUsage = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
   inputTokens: a.inputTokens + b.inputTokens,
   outputTokens: a.outputTokens + b.outputTokens,
 });
 
 /** The responder's iterator. What it throws becomes a fault without its message, which may quote secrets. */
 function partSource(options: RunnerOptions, turn: RunTurn) {
-  let iterator: AsyncIterator<Part> | undefined;
+  let iterator: AsyncIterator<ResponderPart> | undefined;
   return {
-    async next(): Promise<IteratorResult<Part, unknown>> {
+    async next(): Promise<IteratorResult<ResponderPart, unknown>> {
       try {
         iterator ??= options.responder.respond(responderTurn(options, turn))[Symbol.asyncIterator]();
         return await iterator.next();

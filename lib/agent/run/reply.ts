@@ -12,7 +12,7 @@ import type { Replay, ReplayedCall } from './log.ts';
 import type { Run } from './run.ts';
 import type { RunnerOptions } from './runner.ts';
 
-export type Reply = ReturnType<typeof makeReply>;
+export type RunReply = ReturnType<typeof makeReply>;
 
 export interface ReplyContext {
   readonly run: Run;
@@ -20,8 +20,8 @@ export interface ReplyContext {
   readonly write: (frame: AnyFrame) => Promise<void>;
 }
 
-type Call = { -readonly [Key in keyof ReplayedCall]: ReplayedCall[Key] };
-type CallEnd = NonNullable<Call['end']>;
+type ReplyCall = { -readonly [Key in keyof ReplayedCall]: ReplayedCall[Key] };
+type CallEnd = NonNullable<ReplyCall['end']>;
 
 const THINKING = 'Thinking…';
 const NOT_COMPLETED = '⏱️ Tool did not complete';
@@ -33,7 +33,7 @@ export function makeReply(
 ) {
   const stamp = { sessionId: run.body.session, requestId: run.body.requestId };
   const time = () => new Date(clock.now()).toISOString();
-  const calls = new Map<string, Call>([...replay.calls].map(([id, call]) => [id, { ...call }]));
+  const calls = new Map<string, ReplyCall>([...replay.calls].map(([id, call]) => [id, { ...call }]));
   let text = '';
   let reasoning = '';
   let bytes = 0;
@@ -83,7 +83,7 @@ export function makeReply(
       await write({ name: 'message', data: { content, timestamp: time() } });
   }
 
-  async function finishCall(call: Call, end: CallEnd): Promise<void> {
+  async function finishCall(call: ReplyCall, end: CallEnd): Promise<void> {
     call.end = end;
     await write(callFrame(stamp, call));
   }
@@ -103,7 +103,7 @@ export function makeReply(
     },
     async startCall({ kind, id, name, args }: Omit<ReplayedCall, 'end'>): Promise<void> {
       if (calls.has(id)) return;
-      const call: Call = { kind, id, name, args: shortArgs(args) };
+      const call: ReplyCall = { kind, id, name, args: shortArgs(args) };
       calls.set(id, call);
       await write(callFrame(stamp, call));
     },
@@ -146,7 +146,10 @@ export function makeReply(
   };
 }
 
-function callFrame(stamp: { sessionId: string; requestId: string }, { kind, id, name, args, end }: Call): AnyFrame {
+function callFrame(
+  stamp: { sessionId: string; requestId: string },
+  { kind, id, name, args, end }: ReplyCall,
+): AnyFrame {
   if (kind === 'tool') {
     const output = end && (end.output ?? end.error);
     const status = end ? ('done' as const) : ('isRunning' as const);
@@ -157,7 +160,7 @@ function callFrame(stamp: { sessionId: string; requestId: string }, { kind, id, 
   return { name: 'action_call', data: { ...stamp, toolCallId: id, toolName: name, args, status, ...end } };
 }
 
-function storedCall({ name, id, args, end }: Call): MessageToolCall {
+function storedCall({ name, id, args, end }: ReplyCall): MessageToolCall {
   const output = end && (end.output ?? JSON.stringify({ error: end.error }));
   return { name, id, args, status: end ? 'done' : 'isRunning', ...(output !== undefined && { output }) };
 }

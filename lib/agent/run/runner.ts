@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { RunEnd } from '../../../machines/agent-stream.ts';
 import type { AgentOptions } from '../agent.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import type { TurnSecrets, Usage } from '../responder.ts';
+import type { TokenUsage, TurnSecrets } from '../responder.ts';
 import { type Room, type RoomEvent, runRoom } from '../room.ts';
 import { makeAnswer, makeQuestion, type Transcript } from '../session/message.ts';
 import { makeTitle, type Sessions } from '../session/session.ts';
@@ -13,7 +13,7 @@ import { type AnyFrame, doneData, type FrameName, type RunFault } from './frames
 import { type HeldRun, holdRun, lostRunError, type StopReason } from './lease.ts';
 import { type LogWriter, openLog, type Replay } from './log.ts';
 import { type PartsResult, readParts } from './parts.ts';
-import { makeReply, type Reply } from './reply.ts';
+import { makeReply, type RunReply } from './reply.ts';
 import { isEnded, type Run, type Runs } from './run.ts';
 
 /** A run that is about to be answered. */
@@ -27,7 +27,7 @@ export interface RunStart {
 /** A run that has ended, for metrics; holds no text of the conversation. */
 export interface RunReport extends RunStart {
   readonly status: RunEnd;
-  readonly usage: Usage;
+  readonly usage: TokenUsage;
   readonly fault?: RunFault;
 }
 
@@ -50,7 +50,7 @@ export interface RunTurn {
   readonly secrets: TurnSecrets;
   readonly writer: LogWriter;
   readonly replay: Replay;
-  readonly reply: Reply;
+  readonly reply: RunReply;
   /** The session has not been deleted. */
   readonly isKept: boolean;
 }
@@ -120,9 +120,9 @@ const isSessionKept = async ({ sessions }: RunnerOptions, held: HeldRun) =>
 const storeQuestion = ({ transcript }: RunnerOptions, held: HeldRun) =>
   held.retry(() => transcript.write(makeQuestion(held.run), { ...held.run.body, fence: 1 }));
 
-type Result = Omit<PartsResult, 'status'> & { readonly status: RunEnd; readonly reason?: StopReason };
+type RunResult = Omit<PartsResult, 'status'> & { readonly status: RunEnd; readonly reason?: StopReason };
 
-async function respond(options: RunnerOptions, turn: RunTurn): Promise<Result> {
+async function respond(options: RunnerOptions, turn: RunTurn): Promise<RunResult> {
   const { held, replay } = turn;
   const isSpent = held.run.context.claims > AGENT_LIMITS.runClaims;
   if (!held.stop.aborted && (isSpent || (replay.isBegun && !options.responder.isResumable)))
@@ -136,10 +136,10 @@ async function respond(options: RunnerOptions, turn: RunTurn): Promise<Result> {
   return { ...result, ...fault, status: reason === 'aborted' ? 'aborted' : 'failed', reason };
 }
 
-const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
+const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0 };
 const TOO_SLOW: RunFault = { error: 'The reply took too long.', kind: 'timeout', status: 504, retryable: true };
 
-async function finish(options: RunnerOptions, turn: RunTurn, result: Result): Promise<void> {
+async function finish(options: RunnerOptions, turn: RunTurn, result: RunResult): Promise<void> {
   const { runs, transcript, sessions, settle, onEnd } = options;
   const { held, reply, writer, isKept } = turn;
   const { status, fault, usage } = result;

@@ -16,7 +16,7 @@ export interface Quotas {
 }
 
 /** What its document holds; its id is the user's DID. */
-export type Usage = JsonObject & {
+export type DailyUsage = JsonObject & {
   /** Whole days since 1970. */
   readonly day: number;
   readonly bytes: number;
@@ -41,7 +41,7 @@ export function quotaGuard(
   let all = { day: today(), bytes: 0 };
 
   async function countForUser(owner: string, bytes: number, day: number): Promise<void> {
-    const result = await update<Usage>(documents, USAGE, owner, (usage) => {
+    const result = await update<DailyUsage>(documents, USAGE, owner, (usage) => {
       const before = usage?.day === day ? usage.bytes : 0;
       return before + bytes > userBytesPerDay ? undefined : { day, bytes: before + bytes };
     });
@@ -70,7 +70,11 @@ export function quotaGuard(
       throw refuse(`You have ${sessionsPerUser} sessions, and a user may have no more. Delete some of them.`);
     },
     async sweep(limit) {
-      const { items } = await documents.find<Usage>(USAGE, { index: 'day', where: { day: { lt: today() } }, limit });
+      const { items } = await documents.find<DailyUsage>(USAGE, {
+        index: 'day',
+        where: { day: { lt: today() } },
+        limit,
+      });
       await Promise.all(items.map(({ id, revision }) => documents.remove(USAGE, id, revision)));
       return items.length;
     },

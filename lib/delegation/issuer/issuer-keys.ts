@@ -17,7 +17,7 @@ import type { IssuerKeys } from '../token/ucan.ts';
  */
 export type ResolveKeys = (did: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-interface Known {
+interface CachedKeys {
   readonly keys: Promise<readonly string[] | undefined>;
   /** By `clock.monotonic`, until when it counts; Infinity while they are looked for. */
   until: number;
@@ -25,7 +25,7 @@ interface Known {
 
 /** Asks once however many ask at the same time; remembers failures for half a minute, so that no host is flooded. */
 export function issuerKeys(methods: { readonly [method: string]: ResolveKeys }, clock: Clock): IssuerKeys {
-  const known = new LRUCache<string, Known>({ max: DELEGATION_LIMITS.issuerKeysKept });
+  const known = new LRUCache<string, CachedKeys>({ max: DELEGATION_LIMITS.issuerKeysKept });
   let running = 0;
 
   const look = async (resolve: ResolveKeys, did: string): Promise<readonly string[] | undefined> => {
@@ -46,7 +46,7 @@ export function issuerKeys(methods: { readonly [method: string]: ResolveKeys }, 
     if (before && before.until > clock.monotonic()) return before.keys;
     if (!resolve || running >= DELEGATION_LIMITS.issuersAtOnce) return undefined;
     running++;
-    const entry: Known = { keys: look(resolve, did), until: Infinity };
+    const entry: CachedKeys = { keys: look(resolve, did), until: Infinity };
     known.set(did, entry);
     const keys = await entry.keys;
     running--;
@@ -56,7 +56,7 @@ export function issuerKeys(methods: { readonly [method: string]: ResolveKeys }, 
   };
 }
 
-type Fields = { readonly [name: string]: unknown };
+type DocumentFields = { readonly [name: string]: unknown };
 
 // Who may act for the subject, or log in as it. A document that uses none of them means all of its keys.
 const RELATIONS = ['authentication', 'capabilityInvocation', 'capabilityDelegation'];
@@ -79,7 +79,7 @@ export function didDocumentKeys(did: string, document: unknown): readonly string
   return [...new Set(usable as string[])].slice(0, DELEGATION_LIMITS.keysPerIssuer);
 }
 
-function readKey({ publicKeyMultibase, publicKeyJwk, publicKeyBase58 }: Fields): string | undefined {
+function readKey({ publicKeyMultibase, publicKeyJwk, publicKeyBase58 }: DocumentFields): string | undefined {
   if (typeof publicKeyMultibase === 'string') return `did:key:${publicKeyMultibase}`;
   if (typeof publicKeyBase58 === 'string') return rawKey(publicKeyBase58, (text) => base58btc.baseDecode(text));
   const { kty, crv, x } = isFields(publicKeyJwk) ? publicKeyJwk : {};
@@ -100,7 +100,7 @@ function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value.slice(0, 64) : [];
 }
 
-function isFields(value: unknown): value is Fields {
+function isFields(value: unknown): value is DocumentFields {
   return typeof value === 'object' && value !== null;
 }
 

@@ -18,7 +18,7 @@ const TEXT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 // Signed texts are DAG-JSON, where a map with the key "/" says the same as a link or bytes; a `__proto__` is lost on the way.
 const RESERVED_KEYS = new Set(['/', '__proto__']);
 
-type Reader = (argument: number, cursor: Cursor) => CborValue | undefined;
+type ItemReader = (argument: number, cursor: Cursor) => CborValue | undefined;
 
 interface Cursor {
   readonly bytes: Uint8Array;
@@ -42,7 +42,7 @@ export function readCanonical(bytes: Uint8Array): CborValue | undefined {
 }
 
 // By major type.
-const READERS: readonly Reader[] = [
+const READERS: readonly ItemReader[] = [
   (argument) => argument,
   (argument) => (argument < Number.MAX_SAFE_INTEGER ? -1 - argument : undefined),
   (length, cursor) => take(cursor, length),

@@ -12,9 +12,9 @@ import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, isRefusal, refuse } from '../problems.ts';
 import { registry } from '../registry.ts';
 import { dryRun } from './dry-run.ts';
-import { type NewLine, type Place, takenBefore } from './known-line.ts';
-import type { Line } from './ndjson.ts';
-import { importRecord, isRecordLine, type Taken } from './record-lines.ts';
+import { type ImportTarget, type NewLine, takenBefore } from './known-line.ts';
+import type { NumberedLine } from './ndjson.ts';
+import { type ImportedLine, importRecord, isRecordLine } from './record-lines.ts';
 
 export interface BulkOptions {
   readonly documents: DocumentStore;
@@ -23,7 +23,7 @@ export interface BulkOptions {
 }
 
 export interface BulkRequest {
-  readonly lines: AsyncIterable<Line>;
+  readonly lines: AsyncIterable<NumberedLine>;
   /** Checks everything and writes nothing. */
   readonly dryRun: boolean;
   /** An Idempotency-Key for all lines: the same lines with the same key change nothing. */
@@ -31,12 +31,12 @@ export interface BulkRequest {
 }
 
 /** What became of a line: `created`, or it was there already; or why not. */
-export type Row = { readonly line: number } & (
-  | (Taken & { readonly error?: never })
+export type LineResult = { readonly line: number } & (
+  | (ImportedLine & { readonly error?: never })
   | { readonly error: unknown; readonly did?: never }
 );
 
-export type Bulk = (caller: Caller, request: BulkRequest) => AsyncGenerator<Row>;
+export type Bulk = (caller: Caller, request: BulkRequest) => AsyncGenerator<LineResult>;
 
 /** Twins, protocols (`kind: "protocol"`) and records of an export, in lines that may refer to lines before them. */
 export function bulk({ documents, clock, idempotency }: BulkOptions): Bulk {
@@ -45,7 +45,7 @@ export function bulk({ documents, clock, idempotency }: BulkOptions): Bulk {
     const real = { documents, twins: registry({ documents, clock }) };
     const waitFor = waitingList();
 
-    async function take(line: Extract<Line, { value: Json }>): Promise<Taken> {
+    async function take(line: Extract<NumberedLine, { value: Json }>): Promise<ImportedLine> {
       if (!trial) {
         const once = findKey(line, key);
         if (once === undefined) return takeLine(real, caller, { value: line.value });
@@ -60,7 +60,7 @@ export function bulk({ documents, clock, idempotency }: BulkOptions): Bulk {
       return taken;
     }
 
-    async function work(line: Line): Promise<Row> {
+    async function work(line: NumberedLine): Promise<LineResult> {
       if ('problem' in line) return { line: line.line, error: line.problem };
       try {
         return { line: line.line, ...(await waitFor(line.value, () => take(line))) };
@@ -73,7 +73,7 @@ export function bulk({ documents, clock, idempotency }: BulkOptions): Bulk {
 }
 
 // The line after the last one that is read says why it is the last.
-async function* limited(lines: AsyncIterable<Line>): AsyncGenerator<Line> {
+async function* limited(lines: AsyncIterable<NumberedLine>): AsyncGenerator<NumberedLine> {
   for await (const line of lines) {
     if (line.line > DOMAIN_LIMITS.bulkLines) {
       yield { line: line.line, problem: tooMany() };
@@ -87,7 +87,11 @@ function tooMany(): TwinlineError {
   return refuse('too-large', `One import has at most ${DOMAIN_LIMITS.bulkLines} lines. Send the rest in another one.`);
 }
 
-async function takeLine(place: Place, caller: Caller, { value, did }: { value: Json; did?: string }): Promise<Taken> {
+async function takeLine(
+  place: ImportTarget,
+  caller: Caller,
+  { value, did }: { value: Json; did?: string },
+): Promise<ImportedLine> {
   if (isRecordLine(value)) return importRecord(place.documents, caller, value);
   const made = readForm(value);
   const known = await takenBefore(place, caller, made);
@@ -135,10 +139,10 @@ interface Once {
 async function takeOnce(
   idempotency: Idempotency,
   { caller, line, key }: Once,
-  work: (token: string) => Promise<Taken>,
-): Promise<Taken> {
+  work: (token: string) => Promise<ImportedLine>,
+): Promise<ImportedLine> {
   const scope = [caller.tenant, caller.principal, 'bulk'];
-  let taken: Taken | undefined;
+  let taken: ImportedLine | undefined;
   const { did } = await idempotency.once({ scope, key, content: line.text.trim() }, async (token) => {
     taken = await work(token);
     return { did: taken.did };
@@ -149,7 +153,7 @@ async function takeOnce(
 /** Lets lines that name each other wait for the earlier one. Everything else goes on at the same time. */
 function waitingList() {
   const busy = new Map<string, Promise<unknown>>();
-  return async (value: Json, work: () => Promise<Taken>): Promise<Taken> => {
+  return async (value: Json, work: () => Promise<ImportedLine>): Promise<ImportedLine> => {
     const texts = textsIn(value);
     const before = [...texts].flatMap((text) => busy.get(text) ?? []);
     const names = ownNames(value);

@@ -31,14 +31,14 @@ interface Layer {
   put(kind: Kind, document: StoredDocument): void;
 }
 
-interface Form<Kept> {
+interface DocumentForm<Kept> {
   keep(kind: Kind, document: StoredDocument): Kept;
   show(kept: Kept): StoredDocument;
 }
 
-const WHOLE: Form<StoredDocument> = { keep: (_kind, document) => document, show: (kept) => kept };
+const WHOLE: DocumentForm<StoredDocument> = { keep: (_kind, document) => document, show: (kept) => kept };
 // As text, for there may be many.
-const BRIEF: Form<string> = {
+const BRIEF: DocumentForm<string> = {
   keep: (kind, document) =>
     JSON.stringify(kind === PROTOCOL ? document : { ...document, body: makeStub(document.body) }),
   show: (text) => {
@@ -47,7 +47,7 @@ const BRIEF: Form<string> = {
   },
 };
 
-function layer<Kept>({ keep, show }: Form<Kept>): Layer {
+function layer<Kept>({ keep, show }: DocumentForm<Kept>): Layer {
   const documents = new Map<string, Kept>();
   const keys = new Map<string, string>();
   const at = (key: string) => {

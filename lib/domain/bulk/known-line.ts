@@ -11,10 +11,10 @@ import { refuse } from '../problems.ts';
 import { toTexts } from '../protocol/protocol.ts';
 import type { Registry } from '../registry.ts';
 import { type StoredDomain, TWIN_LISTS } from '../twin/record.ts';
-import type { Taken } from './record-lines.ts';
+import type { ImportedLine } from './record-lines.ts';
 
 /** Where an import writes. */
-export interface Place {
+export interface ImportTarget {
   readonly documents: DocumentStore;
   readonly twins: Registry;
 }
@@ -33,7 +33,11 @@ const NAME_CHARS = 512;
  * is left to the checks of the new record. Throws `already-exists`, with each field, when some names lead to another
  * record than others or nowhere, or when the record is of another type.
  */
-export async function takenBefore(place: Place, caller: Caller, line: NewLine): Promise<Taken | undefined> {
+export async function takenBefore(
+  place: ImportTarget,
+  caller: Caller,
+  line: NewLine,
+): Promise<ImportedLine | undefined> {
   const names = listNames(line);
   const found = await Promise.all(names.map(({ find }) => find(place, caller)));
   const known = found.find((body) => body !== undefined);
@@ -57,11 +61,11 @@ export async function takenBefore(place: Place, caller: Caller, line: NewLine): 
   return { did, created: false, ...(differs.length && { differs }) };
 }
 
-type Known = JsonObject & { readonly did: string };
+type RecordWithDid = JsonObject & { readonly did: string };
 
 interface Name {
   readonly field: string;
-  readonly find: (place: Place, caller: Caller) => Promise<Known | undefined>;
+  readonly find: (place: ImportTarget, caller: Caller) => Promise<RecordWithDid | undefined>;
 }
 
 function listNames({ kind, body: { alsoKnownAs, externalId } }: NewLine): Name[] {
@@ -89,7 +93,11 @@ function isName(name: unknown): boolean {
   return typeof name === 'string' && name.length > 0 && name.length <= NAME_CHARS;
 }
 
-async function byExternalId({ documents }: Place, { tenant }: Caller, externalId: string): Promise<Known | undefined> {
+async function byExternalId(
+  { documents }: ImportTarget,
+  { tenant }: Caller,
+  externalId: string,
+): Promise<RecordWithDid | undefined> {
   const query = { index: 'external', where: { tenant, externalId }, limit: 1 };
   return (await documents.find<StoredDomain>(DOMAIN, query)).items[0]?.body;
 }
@@ -99,9 +107,9 @@ const KEPT = [...['name', 'metadata', 'properties', 'relationships', 'validFrom'
 
 /** Only what the line says: what it leaves out may be anything here. */
 async function differences(
-  { documents, twins }: Place,
+  { documents, twins }: ImportTarget,
   { tenant }: Caller,
-  { line, known }: { line: NewLine; known: Known },
+  { line, known }: { line: NewLine; known: RecordWithDid },
 ): Promise<string[]> {
   const { kind, body } = line;
   const isOther = (field: string, there: Json | undefined) =>

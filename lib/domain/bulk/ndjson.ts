@@ -7,7 +7,7 @@ import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse, refuseFlaw } from '../problems.ts';
 
 /** A line and its number, from 1; empty lines count and are left out. */
-export type Line = { readonly line: number } & (
+export type NumberedLine = { readonly line: number } & (
   | { readonly value: Json; readonly text: string }
   | { readonly problem: TwinlineError }
 );
@@ -15,7 +15,7 @@ export type Line = { readonly line: number } & (
 const NEWLINE = 10;
 
 /** Reads lines. Holds one line of at most DOMAIN_LIMITS.bulkLineBytes; of a longer one only that it was too long. */
-export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedLine> {
   let parts: Buffer[] = [];
   let length = 0;
   let line = 0;
@@ -24,7 +24,7 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
     if (length <= DOMAIN_LIMITS.bulkLineBytes) parts.push(part);
     else parts = [];
   };
-  const take = (): Line | undefined => {
+  const take = (): NumberedLine | undefined => {
     line++;
     const read =
       length > DOMAIN_LIMITS.bulkLineBytes ? { line, problem: tooLong() } : parseLine(line, Buffer.concat(parts));
@@ -47,7 +47,7 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
   if (last) yield last;
 }
 
-function parseLine(line: number, bytes: Buffer): Line | undefined {
+function parseLine(line: number, bytes: Buffer): NumberedLine | undefined {
   const text = bytes.toString().replace(/^\ufeff/, '');
   if (text.trim() === '') return undefined;
   const reading = readJson(text);

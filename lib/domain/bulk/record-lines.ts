@@ -6,7 +6,7 @@ import { isObject } from '../../shape.ts';
 import type { DocumentStore, Json, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { archive, type Journaled, keptRevision, readRevision } from '../feed/journal.ts';
-import { findPage, isVisible, type Reading, refuseForeignDids } from '../find.ts';
+import { findPage, isVisible, type ReadDeps, refuseForeignDids } from '../find.ts';
 import { CREDIT, DOMAIN, JOURNAL, PROPOSAL, PROTOCOL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
@@ -34,7 +34,7 @@ export type RecordLine = JsonObject & {
 };
 
 /** What became of a line. */
-export interface Taken {
+export interface ImportedLine {
   readonly did: string;
   /** False: it was there already. */
   readonly created: boolean;
@@ -57,7 +57,7 @@ export function isRecordLine(value: Json): boolean {
 }
 
 /** Takes a line; throws `role-missing`, `invalid`, or `already-exists` when something else has its id or its names. */
-export async function importRecord(documents: DocumentStore, caller: Caller, value: Json): Promise<Taken> {
+export async function importRecord(documents: DocumentStore, caller: Caller, value: Json): Promise<ImportedLine> {
   requireRole(caller, 'import records');
   const line = checkShape<RecordLine>(RECORD_LINE, value, 'The record');
   const { kind, of, id, revision, did } = line;
@@ -157,7 +157,7 @@ function busy(id: string): TwinlineError {
   return new TwinlineError('ERR_CONFLICT', `${id} is being imported by somebody else at the same time. Try again.`);
 }
 
-type Document = StoredDocument<Journaled>;
+type JournaledDocument = StoredDocument<Journaled>;
 
 /**
  * The lines of an export, for operators; an import takes them back unchanged. Every record that was there when the export
@@ -165,7 +165,7 @@ type Document = StoredDocument<Journaled>;
  * before what is made from it, and earlier revisions come right before their record. Webhooks, remembered requests and
  * places in status lists are left out. Holds a page of documents at a time, and the names of all protocols.
  */
-export async function* exportLines({ documents, settleVotes }: Reading, caller: Caller): AsyncGenerator<RecordLine> {
+export async function* exportLines({ documents, settleVotes }: ReadDeps, caller: Caller): AsyncGenerator<RecordLine> {
   requireRole(caller, 'export');
   const { tenant } = caller;
   await settleVotes({ tenant });
@@ -182,7 +182,7 @@ export async function* exportLines({ documents, settleVotes }: Reading, caller: 
       yield* recordLines(documents, carried, document);
 }
 
-async function* allDocuments(documents: DocumentStore, kind: Kind, tenant: string): AsyncGenerator<Document> {
+async function* allDocuments(documents: DocumentStore, kind: Kind, tenant: string): AsyncGenerator<JournaledDocument> {
   for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
     const query = { index: 'created', where: { tenant }, limit: DOMAIN_LIMITS.exportPage, cursor };
     const page = await findPage<Journaled>(documents, kind, query);
@@ -211,9 +211,9 @@ async function* protocolLines(
 // While the export runs, a twin may be bound to a version of its protocol that was not exported: then an earlier revision.
 async function exportedRevision(
   documents: DocumentStore,
-  domain: Document,
+  domain: JournaledDocument,
   versions: ReadonlyMap<string, number>,
-): Promise<Document | undefined> {
+): Promise<JournaledDocument | undefined> {
   for (let { revision } = domain; revision > 0; revision--) {
     const found = await readRevision<StoredDomain>(documents, { kind: CARRIED.domain, id: domain.id, revision });
     if (found && found.body.classVersion <= (versions.get(found.body.class) ?? 0)) return { id: domain.id, ...found };
@@ -221,7 +221,11 @@ async function exportedRevision(
   return undefined;
 }
 
-async function* recordLines(documents: DocumentStore, carried: Carried, present: Document): AsyncGenerator<RecordLine> {
+async function* recordLines(
+  documents: DocumentStore,
+  carried: Carried,
+  present: JournaledDocument,
+): AsyncGenerator<RecordLine> {
   const { id, revision } = present;
   for (let before = 1; before < revision; before++) {
     const found = await readRevision(documents, { kind: CARRIED[carried], id, revision: before });
@@ -230,7 +234,7 @@ async function* recordLines(documents: DocumentStore, carried: Carried, present:
   yield recordLine(carried, present);
 }
 
-function recordLine(kind: RecordLine['kind'], { id, revision, body }: Document): RecordLine {
+function recordLine(kind: RecordLine['kind'], { id, revision, body }: JournaledDocument): RecordLine {
   const { tenant: _tenant, ...carried } = body;
   const did = String(body.subject ?? body.did ?? id);
   return { import: true, kind, id, did, revision, body: carried };

@@ -39,7 +39,7 @@ interface Loaded {
   readonly bits: Bits;
 }
 
-interface Signed {
+interface SignedList {
   readonly url: string;
   readonly bits: Buffer;
   readonly at: number;
@@ -51,7 +51,7 @@ export type StatusLists = ReturnType<typeof statusLists>;
 /** Lists over a store: read whole once, then kept up to date by the store's changes. */
 export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }: StatusListOptions) {
   const lists = new Map<number, Promise<Loaded | undefined>>();
-  const signed = new Map<string, Signed>();
+  const signed = new Map<string, SignedList>();
 
   // Loads of a list run one after the other; after a failure the next one begins anew.
   function fresh(list: number): Promise<Loaded | undefined> {

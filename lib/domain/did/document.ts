@@ -30,13 +30,13 @@ export function protocolDocument(body: StoredProtocol): DidDocument {
 }
 
 type Lists = { readonly [list in (typeof DOCUMENT_LISTS)[number]]: readonly JsonObject[] };
-type Source = Lists & {
+type DocumentSource = Lists & {
   readonly did: string;
   readonly controllers: readonly string[];
   readonly alsoKnownAs: readonly string[];
 };
 
-function makeDocument(source: Source, parent: string | null): DidDocument {
+function makeDocument(source: DocumentSource, parent: string | null): DidDocument {
   const { did, alsoKnownAs } = source;
   // A DID URL such as did:ixo:org/operator may control a twin here; in a DID document only a DID may.
   const controller = source.controllers.filter(isDid);

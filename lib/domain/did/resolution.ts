@@ -38,7 +38,7 @@ export interface ResolverOptions {
   readonly settleVotes?: SettleVotes;
 }
 
-export interface Asked {
+export interface ResolutionRequest {
   /** A DID, or a DID URL. */
   readonly identifier: string;
   readonly options: GivenOptions;
@@ -46,7 +46,7 @@ export interface Asked {
   readonly tenant?: string | undefined;
 }
 
-export type Resolver = (asked: Asked) => Promise<Resolution>;
+export type Resolver = (asked: ResolutionRequest) => Promise<Resolution>;
 
 /** Resolves DIDs and follows DID URLs; failures of the store reject, everything else is told. */
 export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTES }: ResolverOptions): Resolver {

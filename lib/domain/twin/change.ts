@@ -5,7 +5,7 @@ import { canonicalHash } from '../../json/compare.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { type Caller, type LazyRequest, requireRole } from '../caller.ts';
 import { replaceJournaled, stamp } from '../feed/journal.ts';
-import { findDomain, type Reading, refuseForeignDids, requireSettled } from '../find.ts';
+import { findDomain, type ReadDeps, refuseForeignDids, requireSettled } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { invalid, isRefusal, refuse } from '../problems.ts';
 import { requireController, toTexts } from '../protocol/protocol.ts';
@@ -23,11 +23,11 @@ export interface Expecting {
 }
 
 /** A change of a twin: said at once, or read once the caller's rights are known. */
-export type Change<Request> = { readonly did: string } & (Request | LazyRequest<Domain, Request>);
+export type TwinChange<Request> = { readonly did: string } & (Request | LazyRequest<Domain, Request>);
 export type PatchRequest = { readonly patch: Patch } & Expecting;
 export type TransferRequest = { readonly body: unknown } & Expecting;
 
-export interface ChangeDeps extends TwinDeps, Reading {
+export interface ChangeDeps extends TwinDeps, ReadDeps {
   readonly linksTo?: LinksTo | undefined;
   /** After something was changed on which an open vote may be held. */
   readonly onMaterialChange: (domain: Domain) => Promise<void>;
@@ -39,7 +39,7 @@ const CHANGEABLE = [
 ] as const;
 
 /** Applies a patch to the record; throws 412, 422 or 428 problems, and then nothing has changed. */
-export async function patchTwin(deps: ChangeDeps, caller: Caller, change: Change<PatchRequest>): Promise<Domain> {
+export async function patchTwin(deps: ChangeDeps, caller: Caller, change: TwinChange<PatchRequest>): Promise<Domain> {
   const old = await changeable(deps, caller, change.did);
   const { patch, expected } = await readRequest(change, old);
   if (expected === undefined) throw refuse('precondition-required', 'Say which revision of the record you have seen.');
@@ -61,7 +61,11 @@ export async function patchTwin(deps: ChangeDeps, caller: Caller, change: Change
 }
 
 /** Gives the twin to other controllers. */
-export async function transferTwin(deps: ChangeDeps, caller: Caller, change: Change<TransferRequest>): Promise<Domain> {
+export async function transferTwin(
+  deps: ChangeDeps,
+  caller: Caller,
+  change: TwinChange<TransferRequest>,
+): Promise<Domain> {
   const old = await changeable(deps, caller, change.did);
   const { body: given, expected } = await readRequest(change, old);
   requireRevision(old, expected);
@@ -76,7 +80,7 @@ export async function transferTwin(deps: ChangeDeps, caller: Caller, change: Cha
  * Ends the twin for good. Its DID stays resolvable as deactivate and is never used again. A part is marked as leaving first:
  * when this process or its store fails afterwards, {@link finishLeaving} ends what was begun.
  */
-export async function deactivateTwin(deps: ChangeDeps, caller: Caller, change: Change<Expecting>): Promise<Domain> {
+export async function deactivateTwin(deps: ChangeDeps, caller: Caller, change: TwinChange<Expecting>): Promise<Domain> {
   const old = await changeable(deps, caller, change.did);
   const { expected } = await readRequest(change, old);
   requireRevision(old, expected);
@@ -124,7 +128,7 @@ async function changeable(deps: ChangeDeps, caller: Caller, did: string): Promis
   return found;
 }
 
-async function readRequest<Request extends object>(change: Change<Request>, present: Domain): Promise<Request> {
+async function readRequest<Request extends object>(change: TwinChange<Request>, present: Domain): Promise<Request> {
   return 'read' in change ? change.read(present) : change;
 }
 
@@ -201,7 +205,7 @@ function pickParts(after: JsonObject): TwinParts {
   return Object.fromEntries(present.map((field) => [field, after[field]])) as TwinParts;
 }
 
-interface Write {
+interface TwinWrite {
   readonly old: Domain;
   readonly body: StoredDomain;
   readonly action: string;
@@ -209,7 +213,7 @@ interface Write {
 
 const COMPARED = [...CHANGEABLE, 'class', 'classReference', 'classVersion', 'controllers'] as const;
 
-async function write(deps: ChangeDeps, caller: Caller, { old, body, action }: Write): Promise<Domain> {
+async function write(deps: ChangeDeps, caller: Caller, { old, body, action }: TwinWrite): Promise<Domain> {
   const differs = (field: keyof StoredDomain) => !isSame(old.body[field], body[field]);
   const changed = COMPARED.filter(differs);
   if (!changed.length) return old;

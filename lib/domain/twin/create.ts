@@ -132,10 +132,10 @@ function insert({ documents }: TwinDeps, twin: StoredDomain): Promise<Domain> {
   return insertOnce(documents, { kind: DOMAIN, body: twin, taken: NAME_TAKEN });
 }
 
-type Change = (body: StoredDomain) => StoredDomain | undefined;
+type BodyChange = (body: StoredDomain) => StoredDomain | undefined;
 
 /** Replaces the twin by what `change` makes of it, again when another was first. Undefined means: as it is. */
-export async function rewrite({ documents }: TwinDeps, first: Domain, change: Change): Promise<Domain> {
+export async function rewrite({ documents }: TwinDeps, first: Domain, change: BodyChange): Promise<Domain> {
   // Not `update` of the store: the first try is on what the caller has read, and the refusals are those of the interface.
   for (let old = first, tries = 0; ; tries++) {
     const body = change(old.body);

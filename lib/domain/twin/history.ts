@@ -64,7 +64,7 @@ export async function readHistory(
   const id = await existing(documents, caller, did);
   const items: HistoryItem[] = [];
   let bytes = 0;
-  let newer: Shown | undefined;
+  let newer: RevisionView | undefined;
   const pause = timeSlice();
   for await (const revision of newestFirst(documents, { id, before })) {
     const shown = showRevision(revision, linksTo);
@@ -97,20 +97,20 @@ async function* newestFirst(
 }
 
 /** A revision as clients read it, and its size. */
-interface Shown extends Pick<HistoryItem, 'revision'> {
+interface RevisionView extends Pick<HistoryItem, 'revision'> {
   readonly journal: StoredDomain['journal'];
   readonly view: JsonObject;
   readonly bytes: number;
 }
 
-function showRevision(found: Revision<StoredDomain>, linksTo?: LinksTo): Shown {
+function showRevision(found: Revision<StoredDomain>, linksTo?: LinksTo): RevisionView {
   const text = JSON.stringify(domainView(found, 0, linksTo));
   return { revision: found.revision, journal: found.body.journal, view: JSON.parse(text), bytes: text.length };
 }
 
 const ALWAYS = new Set(['/revision', '/updated', '/validity']);
 
-function makeItem({ revision, journal: { at, by, action }, view }: Shown, before: JsonObject): HistoryItem {
+function makeItem({ revision, journal: { at, by, action }, view }: RevisionView, before: JsonObject): HistoryItem {
   const { operations } = diffJson(before, view, DOMAIN_LIMITS.historyDiff);
   return { revision, at: isoTime(at), by, action, changes: operations.filter(({ path }) => !ALWAYS.has(path)) };
 }

@@ -40,7 +40,7 @@ export interface ListDeps {
 }
 
 /** The page of a list and where the next one begins. It may be short, or empty, and still have a next one. */
-export interface Page {
+export interface DomainPage {
   readonly items: Domain[];
   readonly next?: string;
 }
@@ -64,7 +64,7 @@ const BY_CREATION = [
 const BY_FIELD: { readonly [sort: string]: string } = { updated: 'updated', name: 'name' };
 
 /** Finds a page; throws `bad-filter`, `bad-cursor`, `bad-limit` or `bad-request`. */
-export async function listTwins(deps: ListDeps, caller: Caller, query: ListQuery): Promise<Page> {
+export async function listTwins(deps: ListDeps, caller: Caller, query: ListQuery): Promise<DomainPage> {
   const limit = query.limit ?? 20;
   requireLimit(limit);
   const equal = await readEqualities(deps, caller, query);
@@ -147,7 +147,7 @@ interface Walk {
   readonly print: string;
 }
 
-async function walk(documents: DocumentStore, plan: Query, { limit, holds, cursor, print }: Walk): Promise<Page> {
+async function walk(documents: DocumentStore, plan: Query, { limit, holds, cursor, print }: Walk): Promise<DomainPage> {
   const items: Domain[] = [];
   let from = cursor === undefined ? undefined : readCursor(cursor, print);
   let [bytes, shown] = [0, 0];

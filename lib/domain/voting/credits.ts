@@ -6,7 +6,7 @@ import { insertNew } from '../../store/update.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { randomToken } from '../did/did.ts';
 import { type Journaled, stamp } from '../feed/journal.ts';
-import { findPage, findSettled, type Reading, requireDomain, requireSettled } from '../find.ts';
+import { findPage, findSettled, type ReadDeps, requireDomain, requireSettled } from '../find.ts';
 import { CREDIT } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { isRefusal, refuse } from '../problems.ts';
@@ -169,13 +169,13 @@ export interface Eligibility extends JsonObject {
 }
 
 /** Verified, within its validity, not deactivated, and no ancestor suspended or revoked. `domain` is as its votes left it. */
-export async function canParticipate(reading: Reading, domain: Domain, now: number): Promise<Eligibility> {
+export async function canParticipate(reading: ReadDeps, domain: Domain, now: number): Promise<Eligibility> {
   const reasons = [...ownObstacles(domain, now), ...(await ancestorObstacles(reading, domain))];
   return { eligible: reasons.length === 0, reasons };
 }
 
 /** Throws `domain-not-verified` with every reason unless the domain may take part. */
-export async function requireEligible(reading: Reading, domain: Domain, now: number): Promise<void> {
+export async function requireEligible(reading: ReadDeps, domain: Domain, now: number): Promise<void> {
   const { eligible, reasons } = await canParticipate(reading, domain, now);
   if (eligible) return;
   const details = reasons.map(({ code, message }) => ({ field: code, error: message }));
@@ -200,7 +200,7 @@ function ownObstacles({ body }: Domain, now: number): Obstacle[] {
   ];
 }
 
-async function ancestorObstacles(reading: Reading, { body }: Domain): Promise<Obstacle[]> {
+async function ancestorObstacles(reading: ReadDeps, { body }: Domain): Promise<Obstacle[]> {
   let { parent } = body;
   for (let step = 0; parent !== null && step < DOMAIN_LIMITS.ancestorsAsked; step++) {
     const above: Domain | undefined = await findSettled(reading, body.tenant, parent);

@@ -104,7 +104,7 @@ export interface ExecutionDeps {
   readonly onExecuted?: ((executed: Executed) => void) | undefined;
 }
 
-interface Change {
+interface StatusChange {
   readonly status: Status;
   readonly verification: Verification;
   readonly action: string;
@@ -179,7 +179,7 @@ function settledBy(body: StoredDomain, { id, kind, subjectRevision }: About): No
   return { ...readVerification(body).settled, [kind]: { proposal: id, revision: subjectRevision } };
 }
 
-function withStatusEvent(body: StoredDomain, change: Change): Change {
+function withStatusEvent(body: StoredDomain, change: StatusChange): StatusChange {
   const { status, verification } = change;
   if (status === body.status) return change;
   const data: JsonObject = {
@@ -200,10 +200,10 @@ export function noteOnDomain(deps: ExecutionDeps): NoteOnDomain {
   };
 }
 
-type Decide = (asked: About & { readonly outcome?: string }, body: StoredDomain) => Answer;
+type Decide = (asked: About & { readonly outcome?: string }, body: StoredDomain) => ExecutionResult;
 type Input = JsonObject & { readonly subject: string; readonly at?: number };
 /** Nothing to write: `changed` says why the proposal does not apply, if so. */
-type Answer = Change | Unchanged;
+type ExecutionResult = StatusChange | Unchanged;
 type Unchanged = { readonly status?: never; readonly changed?: string };
 
 /** As a service; nothing of the call but the session, whose id is the proposal's, is needed. */
@@ -240,7 +240,7 @@ function service(deps: ExecutionDeps, decide: Decide): Noting {
 
 function changedDomain(
   body: StoredDomain,
-  { status, verification, action, event, at: wanted }: Change & { readonly at: number },
+  { status, verification, action, event, at: wanted }: StatusChange & { readonly at: number },
 ): StoredDomain {
   const at = stamp(body, { now: () => wanted });
   const journal = { at, by: 'system', action, events: event ? [event] : [] };

@@ -16,7 +16,7 @@ export type Threshold =
   | { readonly kind: 'count'; readonly value: string };
 
 /** What a proposal copies when it is made. */
-export type Rules = ProposalRules & {
+export type VotingRules = ProposalRules & {
   readonly threshold: Threshold;
   /** Share of all power that must vote: a fraction from 0 to 1. */
   readonly quorum: string;
@@ -29,7 +29,7 @@ export type VoterPower = {
   readonly power: string;
 };
 
-export type Governance = Rules & {
+export type Governance = VotingRules & {
   /** Empty: every API key with the role representative. */
   readonly representatives: readonly string[];
   /** Empty: every API key with the role voter, with power 1. */
@@ -43,11 +43,11 @@ export function governanceView(governance: Governance): Governance & { readonly 
   return { ...governance, tie: isAtLeast(1n, parseFraction(needed.value)!, 2n) ? 'passes' : 'fails' };
 }
 
-type Report = (field: string, error: string) => void;
-type Values = { readonly [name: string]: unknown };
+type ReportProblem = (field: string, error: string) => void;
+type RawValues = { readonly [name: string]: unknown };
 
 /** Checks one value and gives it in its stored form; reports instead what is wrong. */
-type Check = (value: unknown, at: string, report: Report) => unknown;
+type FieldCheck = (value: unknown, at: string, report: ReportProblem) => unknown;
 
 /**
  * The rules that this text (JSON) gives. Throws ERR_CONFIG with every problem at once: `details` names each by its JSON
@@ -55,14 +55,14 @@ type Check = (value: unknown, at: string, report: Report) => unknown;
  */
 export function parseGovernance(text: string, source = 'The governance file'): Governance {
   const details: Detail[] = [];
-  const report: Report = (field, error) => details.push({ field, error });
+  const report: ReportProblem = (field, error) => details.push({ field, error });
   const governance = read(text, report);
   if (governance && !details.length) return governance;
   const lines = details.map(({ field, error }) => `  ${field || '(whole file)'}: ${error}`);
   throw new TwinlineError('ERR_CONFIG', `${source} cannot be used:\n${lines.join('\n')}`, { details });
 }
 
-function read(text: string, report: Report): Governance | undefined {
+function read(text: string, report: ReportProblem): Governance | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -88,7 +88,7 @@ function read(text: string, report: Report): Governance | undefined {
   return whole;
 }
 
-const CHECKS: { readonly [Name in keyof Governance]: Check } = {
+const CHECKS: { readonly [Name in keyof Governance]: FieldCheck } = {
   threshold,
   quorum: (value, at, report) => {
     const fraction = typeof value === 'string' ? parseFraction(value) : undefined;
@@ -111,7 +111,7 @@ const CHECKS: { readonly [Name in keyof Governance]: Check } = {
   voters,
 };
 
-function threshold(value: unknown, at: string, report: Report): unknown {
+function threshold(value: unknown, at: string, report: ReportProblem): unknown {
   const kind = isObject(value) ? value.kind : undefined;
   if (!isObject(value) || (kind !== 'majority' && kind !== 'percent' && kind !== 'count')) {
     report(
@@ -137,7 +137,7 @@ function threshold(value: unknown, at: string, report: Report): unknown {
   return { kind, value: String(count ?? 1n) };
 }
 
-function voters(value: unknown, at: string, report: Report): VoterPower[] {
+function voters(value: unknown, at: string, report: ReportProblem): VoterPower[] {
   const list = readList(value, at, report).slice(0, DOMAIN_LIMITS.votersPerProposal);
   const seen = new Map<unknown, number>();
   const found = list.map((voter, index): VoterPower => {
@@ -167,13 +167,13 @@ function voters(value: unknown, at: string, report: Report): VoterPower[] {
 }
 
 // With voters that come from API keys, how much power there will be is not checked here.
-function reachable({ threshold: needed, voters: list }: Governance, report: Report): void {
+function reachable({ threshold: needed, voters: list }: Governance, report: ReportProblem): void {
   const total = list.reduce((sum, { power }) => sum + BigInt(power), 0n);
   if (needed?.kind === 'count' && total > 0n && BigInt(needed.value) > total)
     report('/threshold/value', `${needed.value} can never be reached: all voters together have ${total}`);
 }
 
-function seconds(least: number): Check {
+function seconds(least: number): FieldCheck {
   return (value, at, report) => {
     if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > DOMAIN_LIMITS.votingSecondsMax)
       report(
@@ -184,24 +184,28 @@ function seconds(least: number): Check {
   };
 }
 
-function yesOrNo(value: unknown, at: string, report: Report): unknown {
+function yesOrNo(value: unknown, at: string, report: ReportProblem): unknown {
   if (typeof value !== 'boolean') report(at, `must be true or false; it is ${showValue(value)}`);
   return value;
 }
 
-function readList(value: unknown, at: string, report: Report): readonly unknown[] {
+function readList(value: unknown, at: string, report: ReportProblem): readonly unknown[] {
   if (!Array.isArray(value)) report(at, `must be a list, in [ ]; it is ${showValue(value)}`);
   else if (value.length > DOMAIN_LIMITS.votersPerProposal)
     report(at, `has ${value.length} entries; ${DOMAIN_LIMITS.votersPerProposal} are allowed`);
   return Array.isArray(value) ? value : [];
 }
 
-function person(value: unknown, at: string, report: Report): void {
+function person(value: unknown, at: string, report: ReportProblem): void {
   if (typeof value !== 'string' || !isDid(value))
     report(at, `must be a DID such as "did:ixo:…"; it is ${showValue(value)}`);
 }
 
-function checkKeys(value: Values, names: readonly string[], { at, report }: { at: string; report: Report }): void {
+function checkKeys(
+  value: RawValues,
+  names: readonly string[],
+  { at, report }: { at: string; report: ReportProblem },
+): void {
   for (const name of Object.keys(value))
     if (!names.includes(name)) report(`${at}/${name}`, `unknown; expected only ${names.join(' and ')}`);
 }

@@ -12,7 +12,7 @@ import { type DomainEvent, type Journaled, replaceJournaled } from '../feed/jour
 import { findPages } from '../find.ts';
 import { PROPOSAL } from '../kinds.ts';
 import type { NoteOnDomain } from './execution.ts';
-import type { Rules } from './governance.ts';
+import type { VotingRules } from './governance.ts';
 import { countTally, type Tally } from './tally.ts';
 
 export const PROPOSAL_KINDS = ['verify', 'suspend', 'reinstate', 'revoke'] as const;
@@ -33,8 +33,8 @@ export type StoredProposal = Journaled & {
   readonly package: JsonObject | null;
 };
 
-export type Context = ProposalContext<Rules>;
-export type Proposal = Instance<Context, StoredProposal>;
+export type VotingContext = ProposalContext<VotingRules>;
+export type Proposal = Instance<VotingContext, StoredProposal>;
 
 /** What clients read. Times are RFC 3339. */
 export type ProposalView = JsonObject & {
@@ -42,7 +42,7 @@ export type ProposalView = JsonObject & {
   readonly did: string;
   readonly kind: ProposalKind;
   readonly status: ProposalState;
-  readonly rules: Rules;
+  readonly rules: VotingRules;
   readonly tally: Tally & { readonly reason?: string };
   readonly opensAt: string;
   readonly closesAt: string;
@@ -62,7 +62,7 @@ export function openKey(subject: string, kind: ProposalKind): string {
 
 /** The fields that follow from where the machine is. */
 export function proposalFields({ state, context }: AtRest, calling: readonly string[]): JsonObject {
-  const { subject, kind } = context as unknown as Context;
+  const { subject, kind } = context as unknown as VotingContext;
   return {
     status: state as string,
     openFor: isUndecided(state) ? openKey(subject, kind as ProposalKind) : null,
@@ -127,7 +127,7 @@ export const NO_VOTES: SettleVotes = async () => false;
 export interface DueVotesOptions {
   readonly documents: DocumentStore;
   readonly clock: Pick<Clock, 'now'>;
-  readonly proposals: Lifecycle<Context, StoredProposal>;
+  readonly proposals: Lifecycle<VotingContext, StoredProposal>;
   readonly note: NoteOnDomain;
 }
 

@@ -16,14 +16,14 @@ import { checkShape } from '../schema/check.ts';
 import { materialHash, packageHash } from '../twin/change.ts';
 import { type Domain, findValidity } from '../twin/record.ts';
 import { mayBecome, readVerification, statusBeneath } from './execution.ts';
-import type { Governance, Rules, VoterPower } from './governance.ts';
+import type { Governance, VoterPower, VotingRules } from './governance.ts';
 import {
-  type Context,
   openKey,
   type Proposal,
   type ProposalKind,
   type SettleVotes,
   type StoredProposal,
+  type VotingContext,
 } from './proposal.ts';
 import { countVotes, resultAtClose } from './tally.ts';
 
@@ -31,7 +31,7 @@ export interface VotingDeps {
   readonly documents: DocumentStore;
   readonly clock: Clock;
   readonly governance: Governance;
-  readonly proposals: Lifecycle<Context, StoredProposal>;
+  readonly proposals: Lifecycle<VotingContext, StoredProposal>;
   /** Who may vote when the rules name nobody. */
   readonly electorate: (tenant: string) => readonly VoterPower[];
   readonly settle: SettleVotes;
@@ -43,7 +43,7 @@ export interface NewProposal {
   readonly id?: string | undefined;
 }
 
-interface Asked {
+interface RequestedAction {
   readonly kind: ProposalKind;
   readonly package?: JsonObject;
 }
@@ -67,7 +67,7 @@ async function propose(
   { found, body, id = randomToken() }: NewProposal & { readonly found: Domain },
 ): Promise<Proposal> {
   const subject = found.id;
-  const asked = checkShape<Asked>(NEW_PROPOSAL, body, 'The proposal');
+  const asked = checkShape<RequestedAction>(NEW_PROPOSAL, body, 'The proposal');
   checkPackage(asked.package);
   const known = await deps.proposals.read(id);
   if (known) return known;
@@ -116,9 +116,13 @@ function requireRepresentative({ representatives }: Governance, { roles, princip
   throw refuse('not-representative', `${principal} is not among the representatives that the rules of voting name.`);
 }
 
-type Copies = Omit<ProposalInput, 'at'> & { readonly rules: Rules };
+type Copies = Omit<ProposalInput, 'at'> & { readonly rules: VotingRules };
 
-function makeInput(deps: VotingDeps, caller: Caller, { domain, asked }: { domain: Domain; asked: Asked }): Copies {
+function makeInput(
+  deps: VotingDeps,
+  caller: Caller,
+  { domain, asked }: { domain: Domain; asked: RequestedAction },
+): Copies {
   const { body, revision } = domain;
   const { kind } = asked;
   requireUnexpired(deps, kind, domain);
@@ -155,7 +159,7 @@ function requireUnexpired({ clock }: VotingDeps, kind: ProposalKind, { body }: D
   ]);
 }
 
-function pickRules({ voters: _, representatives: __, ...rules }: Governance): Rules {
+function pickRules({ voters: _, representatives: __, ...rules }: Governance): VotingRules {
   return rules;
 }
 

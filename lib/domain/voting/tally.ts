@@ -1,7 +1,7 @@
 // Counting votes, now and at the close, by exact arithmetic: fractions of big integers, no floating point.
 
 import type { Outcome, Voter } from '../../../machines/proposal.ts';
-import type { Rules } from './governance.ts';
+import type { VotingRules } from './governance.ts';
 
 /** Sums of powers. */
 export interface Count {
@@ -37,7 +37,7 @@ export function countVotes(voters: readonly Voter[]): Count {
 }
 
 /** The result if nothing more is cast: threshold over yes against yes and no, quorum over everything cast. */
-export function resultAtClose(count: Count, rules: Rules): Outcome {
+export function resultAtClose(count: Count, rules: VotingRules): Outcome {
   if (!meetsQuorum(count, rules)) return fails('quorum-not-met');
   if (count.cast === 0n) return fails('no-votes');
   if (count.cast === count.abstain) return fails('all-abstained');
@@ -48,7 +48,7 @@ export function resultAtClose(count: Count, rules: Rules): Outcome {
  * What no further ballot can change. The worst that can follow for a proposal with a quorum is that all others say no;
  * the best for any is that all others say yes. Where ballots may be changed nothing is certain before the close.
  */
-export function resultWhileVoting(count: Count, rules: Rules): Outcome {
+export function resultWhileVoting(count: Count, rules: VotingRules): Outcome {
   if (rules.allowRevoting) return { kind: 'open' };
   const open = count.totalPower - count.cast;
   const worst = { ...count, no: count.no + open, cast: count.totalPower };
@@ -57,7 +57,7 @@ export function resultWhileVoting(count: Count, rules: Rules): Outcome {
   return meetsThreshold(best, rules) ? { kind: 'open' } : resultAtClose(best, rules);
 }
 
-export function countTally(voters: readonly Voter[], rules: Rules): Tally {
+export function countTally(voters: readonly Voter[], rules: VotingRules): Tally {
   const count = countVotes(voters);
   const { yes, no, abstain, cast, totalPower } = count;
   return {
@@ -70,12 +70,12 @@ export function countTally(voters: readonly Voter[], rules: Rules): Tally {
   };
 }
 
-function meetsQuorum({ cast, totalPower }: Count, { quorum }: Rules): boolean {
+function meetsQuorum({ cast, totalPower }: Count, { quorum }: VotingRules): boolean {
   return isAtLeast(cast, toFraction(quorum), totalPower);
 }
 
 // Without a yes or a no there is nothing that a share of could be enough.
-function meetsThreshold({ yes, no }: Count, { threshold }: Rules): boolean {
+function meetsThreshold({ yes, no }: Count, { threshold }: VotingRules): boolean {
   const base = yes + no;
   if (base === 0n) return false;
   switch (threshold.kind) {

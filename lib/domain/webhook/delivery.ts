@@ -16,9 +16,9 @@ import { DOMAIN_LIMITS } from '../limits.ts';
 import {
   type AttemptDeps,
   attempt,
+  type DeliveryOutcome,
+  type DeliveryProgress,
   deadLetterId,
-  type Outcome,
-  type Progress,
   pauseAfter,
   type StoredDeadLetter,
   type StoredProgress,
@@ -124,16 +124,16 @@ export function deliveries(options: DeliveryOptions) {
   }
 
   // One that is paused, or was removed, is not due: the sweep looks at the first due ones only.
-  async function rest(progress: Progress, webhook: Webhook | undefined): Promise<void> {
+  async function rest(progress: DeliveryProgress, webhook: Webhook | undefined): Promise<void> {
     if (!webhook) await documents.remove(DELIVERY, progress.id, progress.revision);
     else if (progress.body.dueAt !== null) await note(progress, { ...progress.body, holder: null, dueAt: null });
   }
 
   // While this process holds the lease: event after event, until another webhook waits for the place. `look`: the webhook was changed meanwhile.
-  async function deliverFrom(first: Webhook, claim: Progress, event: FeedEvent): Promise<'rest' | 'look'> {
+  async function deliverFrom(first: Webhook, claim: DeliveryProgress, event: FeedEvent): Promise<'rest' | 'look'> {
     const { id } = first;
     let webhook: Webhook | undefined = first;
-    let mine: Progress | undefined = claim;
+    let mine: DeliveryProgress | undefined = claim;
     for (let next: FeedEvent | undefined = event; next && webhook && mine; ) {
       const outcome = await attempt(options, webhook, { event: eventView(next), ending: ending.signal });
       const after = await afterwards(mine, next, outcome);
@@ -150,9 +150,9 @@ export function deliveries(options: DeliveryOptions) {
 
   // What the document says after a try.
   async function afterwards(
-    { id, body }: Progress,
+    { id, body }: DeliveryProgress,
     { seq, ...event }: FeedEvent,
-    outcome: Outcome,
+    outcome: DeliveryOutcome,
   ): Promise<StoredProgress> {
     const free = { ...body, holder: null, dueAt: null };
     if (outcome.kind === 'given-up') return { ...free, dueAt: clock.now() };
@@ -177,7 +177,7 @@ export function deliveries(options: DeliveryOptions) {
     await documents.insert(DELIVERY, deadLetterId(webhook, deadLetter.seq), body);
   }
 
-  async function note({ id, revision }: Progress, body: StoredProgress): Promise<Progress | undefined> {
+  async function note({ id, revision }: DeliveryProgress, body: StoredProgress): Promise<DeliveryProgress | undefined> {
     const result = await documents.replace(DELIVERY, id, revision, body);
     return result.kind === 'replaced' ? { id, revision: result.revision, body } : undefined;
   }

@@ -51,7 +51,7 @@ export type StoredProgress = {
   readonly failure: Failure | null;
 };
 
-export type Progress = StoredDocument<StoredProgress>;
+export type DeliveryProgress = StoredDocument<StoredProgress>;
 
 /** An event that was put aside after all tries. Its id is `<webhook>.<seq>`. */
 export type StoredDeadLetter = {
@@ -180,7 +180,7 @@ export interface AttemptDeps {
 }
 
 /** `given-up`: the server ends; it does not count as a try. */
-export type Outcome =
+export type DeliveryOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'given-up' }
   | { readonly kind: 'failed'; readonly failure: Failure };
@@ -190,8 +190,8 @@ export async function attempt(
   { keyring, clock, post }: AttemptDeps,
   { id, body: webhook }: Webhook,
   { event, ending }: { event: JsonObject; ending: AbortSignal },
-): Promise<Outcome> {
-  const failed = (status: number | null, error: string): Outcome => ({
+): Promise<DeliveryOutcome> {
+  const failed = (status: number | null, error: string): DeliveryOutcome => ({
     kind: 'failed',
     failure: { at: clock.now(), status, error },
   });

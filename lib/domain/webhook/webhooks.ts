@@ -20,10 +20,10 @@ import {
   type AttemptDeps,
   attempt,
   type DeadLetter,
+  type DeliveryProgress,
   deadLetterId,
   makeSecret,
   newProgress,
-  type Progress,
   type StoredDeadLetter,
   type StoredProgress,
   type StoredWebhook,
@@ -43,7 +43,7 @@ export interface WebhookOptions extends AttemptDeps {
 /** A webhook with its progress, and the secret that is shown once. */
 export interface WebhookState {
   readonly webhook: Webhook;
-  readonly progress: Progress | undefined;
+  readonly progress: DeliveryProgress | undefined;
   /** The secret, where the service has just made or taken one. */
   readonly secret?: string;
 }

@@ -3,8 +3,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context, ParameterizedContext } from 'koa';
-import type { Bulk, Row } from '../../../lib/domain/bulk/bulk.ts';
-import { type Line, readLines } from '../../../lib/domain/bulk/ndjson.ts';
+import type { Bulk, LineResult } from '../../../lib/domain/bulk/bulk.ts';
+import { type NumberedLine, readLines } from '../../../lib/domain/bulk/ndjson.ts';
 import { exportLines } from '../../../lib/domain/bulk/record-lines.ts';
 import { type Caller, requireRole } from '../../../lib/domain/caller.ts';
 import type { Feed } from '../../../lib/domain/feed/feed.ts';
@@ -133,7 +133,7 @@ const isDry = (ctx: Context) => readQuery(ctx, DRY_RUN).dryRun === 'true';
 
 async function* answerRows(
   ctx: Context,
-  { caller, rows }: { readonly caller: Caller; readonly rows: AsyncIterable<Row> },
+  { caller, rows }: { readonly caller: Caller; readonly rows: AsyncIterable<LineResult> },
   { feed, onFault, onImport }: Pick<BulkDeps, 'feed' | 'onFault' | 'onImport'>,
 ): AsyncGenerator<string> {
   let [records, verified] = [0, 0];
@@ -198,7 +198,7 @@ export function importPlaces() {
 }
 
 // The line after the last one that is read says why it is the last.
-async function* linesUntilTooSlow(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+async function* linesUntilTooSlow(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedLine> {
   let last = 0;
   try {
     for await (const line of readLines(readSteadily(bytes))) {
@@ -211,7 +211,7 @@ async function* linesUntilTooSlow(bytes: AsyncIterable<Uint8Array>): AsyncGenera
   }
 }
 
-function rowView(row: Row, onFault: (error: unknown) => void) {
+function rowView(row: LineResult, onFault: (error: unknown) => void) {
   const { line } = row;
   if (row.did !== undefined) {
     const { did, created, differs } = row;

@@ -1,7 +1,7 @@
 // GET and POST /1.0/identifiers/{did}: DIDs for everybody, by the HTTP binding of W3C DID Resolution.
 
 import type { Context, ParameterizedContext } from 'koa';
-import type { Asked, Resolution, Resolver } from '../../../lib/domain/did/resolution.ts';
+import type { Resolution, ResolutionRequest, Resolver } from '../../../lib/domain/did/resolution.ts';
 import { failed, type GivenOptions } from '../../../lib/domain/did/resolution-options.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
@@ -156,7 +156,7 @@ async function answerResolution(ctx: Context, { resolve, onFault }: IdentifierDe
   if (location !== undefined) ctx.set('Location', location);
   ctx.body = body && JSON.stringify(body);
 
-  async function attempt(asked: Asked): Promise<Resolution> {
+  async function attempt(asked: ResolutionRequest): Promise<Resolution> {
     try {
       return await resolve(asked);
     } catch (error) {

@@ -1,7 +1,7 @@
 // The plugin `credits`: accounts of users that operators fill and runs empty, and the gate that asks for them.
 
 import { createHash, randomUUID } from 'node:crypto';
-import type { Usage } from '../../../lib/agent/responder.ts';
+import type { TokenUsage } from '../../../lib/agent/responder.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import { REFUSED } from '../../http/common-answers.ts';
@@ -177,6 +177,6 @@ function grantId(did: string, key: string): string {
 }
 
 // In millionths of a credit, so that it is a whole number.
-function tokensCost({ perMillionInput, perMillionOutput }: CreditsSettings, usage: Usage): number {
+function tokensCost({ perMillionInput, perMillionOutput }: CreditsSettings, usage: TokenUsage): number {
   return usage.inputTokens * perMillionInput + usage.outputTokens * perMillionOutput;
 }

@@ -1,6 +1,6 @@
 // The rules and the state of a vote in plain words.
 
-import type { Rules } from '../../../lib/domain/voting/governance.ts';
+import type { VotingRules } from '../../../lib/domain/voting/governance.ts';
 import type { ProposalKind } from '../../../lib/domain/voting/proposal.ts';
 import type { ProposalState } from '../../../machines/proposal.ts';
 import { formatSpan } from '../kit/time-words.ts';
@@ -43,7 +43,7 @@ export function describeReason(reason: string): string {
 }
 
 /** The rules, a sentence each. */
-export function describeRules(rules: Rules): string[] {
+export function describeRules(rules: VotingRules): string[] {
   const { quorum, votingPeriodSeconds, allowRevoting, timelockSeconds, recuseController } = rules;
   return [
     describeThreshold(rules),
@@ -61,7 +61,7 @@ export function describeRules(rules: Rules): string[] {
   ];
 }
 
-function describeThreshold({ threshold }: Rules): string {
+function describeThreshold({ threshold }: VotingRules): string {
   switch (threshold.kind) {
     case 'majority':
       return 'More than half of the yes and no votes must say yes; a tie is a rejection.';

@@ -1,7 +1,7 @@
 // The bars of a vote: who has taken part and who is for it, with the lines that they must reach. Drawn as SVG, for a
 // strict policy of content lets no page set the width of an element.
 
-import type { Rules } from '../../../lib/domain/voting/governance.ts';
+import type { VotingRules } from '../../../lib/domain/voting/governance.ts';
 import { type Count, parseFraction } from '../../../lib/domain/voting/tally.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 
@@ -21,11 +21,11 @@ interface Bar {
 }
 
 /** Both bars. */
-export function tallyChart(count: Count, rules: Rules): Markup {
+export function tallyChart(count: Count, rules: VotingRules): Markup {
   return html`${drawBar(participation(count, rules))}${drawBar(approval(count, rules))}`;
 }
 
-function participation(count: Count, rules: Rules): Bar {
+function participation(count: Count, rules: VotingRules): Bar {
   const { yes, no, abstain, cast, totalPower } = count;
   const quorum = parsePercent(rules.quorum);
   return {
@@ -41,7 +41,7 @@ function participation(count: Count, rules: Rules): Bar {
   };
 }
 
-function approval({ yes, no, totalPower }: Count, { threshold }: Rules): Bar {
+function approval({ yes, no, totalPower }: Count, { threshold }: VotingRules): Bar {
   if (threshold.kind === 'count') {
     const at = totalPower === 0n ? 100 : Math.min(100, share(BigInt(threshold.value), totalPower));
     return {

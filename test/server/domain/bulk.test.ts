@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inOrder } from '../../../lib/domain/bulk/bulk.ts';
-import { type Line, readLines } from '../../../lib/domain/bulk/ndjson.ts';
+import { type NumberedLine, readLines } from '../../../lib/domain/bulk/ndjson.ts';
 import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import type { TwinlineError } from '../../../lib/errors.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
@@ -445,7 +445,7 @@ test('lines are the same however the bytes are cut, and a line that is too long 
     for await (const line of readLines(source())) lines.push(describe(line));
     return lines;
   };
-  const describe = (line: Line) =>
+  const describe = (line: NumberedLine) =>
     `${line.line} ${'problem' in line ? line.problem.reason : JSON.stringify(line.value)}`;
   const text = '\ufeff{"a":"ä€😀"}\r\n\n  \n"x"\n{bad\n[1,2]\n"\\ud800"\n{"last":true}';
   const expected = ['1 {"a":"ä€😀"}', '4 "x"', '5 bad-request', '6 [1,2]', '7 bad-request', '8 {"last":true}'];

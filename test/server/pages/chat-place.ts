@@ -6,7 +6,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import type { Test } from 'uvu';
 import { type Agent, openAgent } from '../../../lib/agent/agent.ts';
-import type { Part, ResponderTurn } from '../../../lib/agent/responder.ts';
+import type { ResponderPart, ResponderTurn } from '../../../lib/agent/responder.ts';
 import { systemClock as clock } from '../../../lib/clock.ts';
 import { tokenGuard } from '../../../lib/delegation/guard.ts';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
@@ -29,7 +29,7 @@ export interface ChatPlace {
   readonly url: string;
   readonly agent: Agent;
   /** Replies to the messages that come from now on. */
-  answer(script: (turn: ResponderTurn) => AsyncIterable<Part>): void;
+  answer(script: (turn: ResponderTurn) => AsyncIterable<ResponderPart>): void;
   /** Breaks all connections, as a network does. */
   cut(): void;
   readonly problems: readonly unknown[];
@@ -52,7 +52,7 @@ async function opened(writer: 'flow' | 'model'): Promise<{ place: ChatPlace; clo
   const problems: unknown[] = [];
   const onProblem = (error: unknown) => void problems.push(error);
   const key = parseOracleKey(makeOracleKey());
-  let script: (turn: ResponderTurn) => AsyncIterable<Part> = async function* () {};
+  let script: (turn: ResponderTurn) => AsyncIterable<ResponderPart> = async function* () {};
   const agent = await openAgent({
     ...{
       clock,

@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Part } from '../../../lib/agent/responder.ts';
+import type { ResponderPart } from '../../../lib/agent/responder.ts';
 import { browser, type Visit } from '../support/browser.ts';
 import { sharedServer } from '../support/serve.ts';
 import { chatPlace } from './chat-place.ts';
@@ -23,7 +23,7 @@ function gate(): { readonly passed: Promise<void>; open(): void } {
   return { passed, open: () => pass() };
 }
 
-const text = (words: string): Part => ({ type: 'text', text: words });
+const text = (words: string): ResponderPart => ({ type: 'text', text: words });
 const line = (page: Page) => page.getByLabel('Your message', { exact: true });
 const reply = (page: Page) => page.getByRole('article', { name: 'Reply' }).last();
 
