@@ -15,7 +15,7 @@ export {
   type View,
 } from './engine/conversation.ts';
 export { createEngine, type Engine, type EngineOptions, type Fact, type TurnReport } from './engine/engine.ts';
-export type { Answer } from './engine/machine/step.ts';
+export type { ServiceAnswer } from './engine/machine/step.ts';
 export { type AtRest, compileMachine, type Effect, type Machine, type Step } from './engine/machine/transition.ts';
 export type { Service, ServiceCall, ServiceSession, Services } from './engine/service.ts';
 export type { RecordProblem } from './engine/session/record.ts';

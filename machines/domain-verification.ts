@@ -7,12 +7,12 @@ import { type AnyStateMachine, assertEvent, assign, fromPromise, setup } from 'x
 import type {
   CastEvent,
   Choice,
-  Outcome,
   ProposalContext,
   ProposalEvent,
   ProposalInput,
   ProposalState,
   Tally,
+  TallyOutcome,
   Voter,
 } from './proposal.ts';
 
@@ -28,13 +28,13 @@ export type Subject = Pick<ProposalContext, 'kind' | 'subject' | 'hash' | 'packa
 export type SubjectAnswer = { readonly changed?: string };
 
 /** A published fact about a proposal. */
-type Fact = { readonly kind: string; readonly subject: string; readonly reason?: string };
-type BallotFact = Fact & { readonly voter: string; readonly vote: Choice; readonly power: string };
+type ProposalFact = { readonly kind: string; readonly subject: string; readonly reason?: string };
+type BallotFact = ProposalFact & { readonly voter: string; readonly vote: Choice; readonly power: string };
 
 type When = { readonly when: 'voting' | 'close' };
 
 // The engine collects facts and makes calls; nothing happens here.
-const fact = (_: unknown, _params: Fact) => {};
+const fact = (_: unknown, _params: ProposalFact) => {};
 const call = fromPromise<SubjectAnswer, Subject>(() => new Promise(() => {}));
 
 const machine = setup({
@@ -45,7 +45,7 @@ const machine = setup({
   },
   guards: {
     /** Provided by {@link domainVerification}. */
-    outcome: (_, _params: When & { readonly is: Outcome['kind'] }) => false,
+    outcome: (_, _params: When & { readonly is: TallyOutcome['kind'] }) => false,
     /** In time, in the list of voters, and a first ballot or a changed one. */
     mayVote: ({ context, event }) => {
       assertEvent(event, 'CAST');
@@ -266,7 +266,7 @@ function pickSubject(context: ProposalContext, { at = context.openedAt }: Partia
   return { kind, subject, hash, packageHash, subjectRevision, at };
 }
 
-function makeFact({ kind, subject, reason }: ProposalContext): Fact {
+function makeFact({ kind, subject, reason }: ProposalContext): ProposalFact {
   return { kind, subject, ...(reason !== undefined && { reason }) };
 }
 

@@ -60,12 +60,12 @@ export type ProposalInput = Omit<ProposalContext, 'openedAt' | 'closesAt'> & {
   readonly at: number;
 };
 
-export type Outcome = { readonly kind: 'passes' | 'open' } | { readonly kind: 'fails'; readonly reason: string };
+export type TallyOutcome = { readonly kind: 'passes' | 'open' } | { readonly kind: 'fails'; readonly reason: string };
 
 /** What lib provides once at start. */
 export interface Tally {
   /** What the ballots amount to: while more may come only what no further ballot can change, at the close the result. */
-  outcome(context: ProposalContext, when: 'voting' | 'close'): Outcome;
+  outcome(context: ProposalContext, when: 'voting' | 'close'): TallyOutcome;
 }
 
 export type CastEvent = {

@@ -16,14 +16,14 @@ export interface MenuContext {
   readonly $bad: number;
 }
 
-type Values = { readonly [name: string]: Data };
+type MenuValues = { readonly [name: string]: Data };
 
 /** What lib provides once at start. */
 export interface MenuImplementations {
   /** Whether a condition holds over these variables. */
-  holds(condition: string, scope: Values): boolean;
+  holds(condition: string, scope: MenuValues): boolean;
   /** New values by name, as the flow's variables may hold them; strings that begin with `=` are expressions. */
-  evaluate(values: Values, scope: Values, flow: string): Values;
+  evaluate(values: MenuValues, scope: MenuValues, flow: string): MenuValues;
   /** The value as that variable of the flow may hold it: cut to its declared size. */
   fit(flow: string, variable: string, value: Data): Data;
 }
@@ -45,15 +45,15 @@ interface Leave {
   /** Nothing lies behind the screen that is entered. */
   readonly barrier?: boolean;
   readonly save?: string;
-  readonly set?: Values;
+  readonly set?: MenuValues;
 }
 
 interface Enter {
   /** The flow that is called. */
   readonly of: string;
   /** Its variables with their defaults. */
-  readonly vars: Values;
-  readonly with?: Values;
+  readonly vars: MenuValues;
+  readonly with?: MenuValues;
   /** Nothing lies behind its first screen. */
   readonly barrier?: boolean;
 }
@@ -73,29 +73,29 @@ const clearStacks = (frames: readonly MenuContext[]) =>
   frames.map((frame) => ({ ...frame, $stack: [] })) as unknown as Data;
 
 /** Named by the author of a flow; the engine makes the calls. */
-type Services = { readonly [name: string]: PromiseActorLogic<Data, Values> };
+type Services = { readonly [name: string]: PromiseActorLogic<Data, MenuValues> };
 
 interface Condition {
   readonly condition: string;
 }
 
-type Result = Condition & Pick<Leave, 'of' | 'save'>;
+type ResultParams = Condition & Pick<Leave, 'of' | 'save'>;
 
 /**
  * The guards and actions of menus, for the config of a compiled flow: `menuVocabulary(implementations).createMachine(config)`.
  */
 export function menuVocabulary(implementations: MenuImplementations) {
-  const updateContext = (context: MenuContext, leave: Leave, saved: Values = {}): Partial<MenuContext> => {
+  const updateContext = (context: MenuContext, leave: Leave, saved: MenuValues = {}): Partial<MenuContext> => {
     const set = leave.set ? implementations.evaluate(leave.set, { ...context, ...saved }, leave.of) : {};
     return { ...saved, ...set, ...fresh, ...updateStack(context, leave) } as Partial<MenuContext>;
   };
-  const saveAs = ({ save, of }: Pick<Leave, 'save' | 'of'>, value: Data): Values =>
+  const saveAs = ({ save, of }: Pick<Leave, 'save' | 'of'>, value: Data): MenuValues =>
     save === undefined ? {} : { [save]: implementations.fit(of, save, value) };
   const restoreCaller = (context: MenuContext, to: Pick<Leave, 'save' | 'of'>): MenuContext =>
     ({ ...findCaller(context), ...saveAs(to, context.$output ?? null) }) as MenuContext;
 
   return setup({
-    types: { context: {} as MenuContext, events: {} as MenuEvent, input: {} as Values },
+    types: { context: {} as MenuContext, events: {} as MenuEvent, input: {} as MenuValues },
     actors: {} as Services,
     guards: {
       /** The condition of an option or of a way of a branch holds. */
@@ -105,13 +105,13 @@ export function menuVocabulary(implementations: MenuImplementations) {
       /** This refused answer is the last that the screen allows. */
       exhausted: ({ context }, { attempts }: { readonly attempts: number }) => context.$bad + 1 >= attempts,
       /** A condition over the variables and what the service answered. */
-      answered: ({ context, event }, way: Result) =>
+      answered: ({ context, event }, way: ResultParams) =>
         implementations.holds(way.condition, { ...context, ...saveAs(way, dataIn(event, 'output')) }),
       /** A condition over the variables and, as `error`, why the service failed. */
       failed: ({ context, event }, { condition }: Condition) =>
         implementations.holds(condition, { ...context, error: dataIn(event, 'error') }),
       /** A condition over the caller's variables after a called flow has ended. */
-      returned: ({ context }, way: Result) => implementations.holds(way.condition, restoreCaller(context, way)),
+      returned: ({ context }, way: ResultParams) => implementations.holds(way.condition, restoreCaller(context, way)),
     },
     actions: {
       /** An option was chosen, or a branch was taken. */
@@ -160,7 +160,7 @@ export function menuVocabulary(implementations: MenuImplementations) {
         return replaceContext(context, { ...vars, ...inherited, ...set, ...fresh, $stack: [], $frames } as MenuContext);
       }),
       /** What a called flow gives back, set by its end screen. */
-      output: assign(({ context }, { of, values }: { readonly of: string; readonly values: Values }) => ({
+      output: assign(({ context }, { of, values }: { readonly of: string; readonly values: MenuValues }) => ({
         $output: implementations.evaluate(values, context, of),
       })),
       /** A called flow has ended: the caller's variables are back. */
@@ -190,7 +190,7 @@ function findCaller(context: MenuContext): MenuContext {
   return frames.length > 1 ? ({ ...caller, $frames: frames.slice(0, -1) as unknown as Data } as MenuContext) : caller;
 }
 
-function withoutFrames({ $frames: _, ...own }: MenuContext & { $frames?: Data }): Values {
+function withoutFrames({ $frames: _, ...own }: MenuContext & { $frames?: Data }): MenuValues {
   return own;
 }
 

@@ -6,7 +6,7 @@ import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { ENGINE_LIMITS } from './limits.ts';
-import type { Answer, Transition } from './machine/step.ts';
+import type { ServiceAnswer, Transition } from './machine/step.ts';
 import type { AtRest, Machine } from './machine/transition.ts';
 
 /** What the other side gets to read. `end` closes the session. */
@@ -33,7 +33,7 @@ export interface CallPolicy {
   readonly secret: boolean;
 }
 
-export interface Shown {
+export interface ShownForms {
   /** What was typed where the conversation stood. */
   input(view: View, input: Json): string | null;
   /** What the service of the call with this id gave. */
@@ -65,7 +65,7 @@ export interface Conversation {
   /** The texts of all secrets in a context; without it, those of a call that holds a secret are all texts of its input. */
   secretsIn?(context: JsonObject): readonly string[];
   /** What may be shown to those who watch; null for a secret. Without it they see neither inputs nor answers. */
-  readonly shown?: Shown;
+  readonly shown?: ShownForms;
   /** It holds private values: variables, inputs of calls and replies are sealed before they are stored. @default false */
   readonly isPrivate?: boolean;
   /** The texts of the private values in a context: what the error of a service may quote, and no log may hold. */
@@ -212,7 +212,7 @@ export function noteTyped(
 /** Notes how a call ended. */
 export function noteAnswer(
   trace: Trace,
-  answer: Answer,
+  answer: ServiceAnswer,
   { conversation, id, service }: { conversation: Conversation; id: string; service: string },
 ): void {
   const outcome = answer.ok

@@ -8,7 +8,7 @@ import { retryDelay } from '../retry.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import type { CallPolicy } from './conversation.ts';
 import { ENGINE_LIMITS } from './limits.ts';
-import type { Answer } from './machine/step.ts';
+import type { ServiceAnswer } from './machine/step.ts';
 import type { SessionCall } from './session/record.ts';
 import { hasKnownCode, holdPrivate, holdSecrets, keepSecrets } from './session/secret-calls.ts';
 
@@ -59,24 +59,24 @@ export function longestMs(policy: CallPolicy): number {
 /** The calls that this process makes. */
 export interface Calls {
   /** Starts the call, or joins it when it was started here already. Never rejects. */
-  start(request: CallRequest): Promise<Answer>;
+  start(request: CallRequest): Promise<ServiceAnswer>;
   /** A call that was started here and whose answer is not stored yet. */
-  find(key: string): Promise<Answer> | undefined;
+  find(key: string): Promise<ServiceAnswer> | undefined;
   /** Its answer has been stored. */
   forget(key: string): void;
   /** How many are running. */
   readonly size: number;
 }
 
-interface Known extends KnownCall {
-  readonly answer: Promise<Answer>;
+interface PendingAnswer extends KnownCall {
+  readonly answer: Promise<ServiceAnswer>;
   isRunning: boolean;
 }
 
 /** An answer stays until it is stored or its lease ends: the turn that waited for it may have to begin anew. */
 export function callRunner(given: Services, clock: Clock): Calls {
   const services = keepSecrets(given);
-  const known = knownCalls<Known>();
+  const known = knownCalls<PendingAnswer>();
   let running = 0;
   return {
     start: (request) => {
@@ -90,7 +90,7 @@ export function callRunner(given: Services, clock: Clock): Calls {
         call.isRunning = false;
         known.settle(key, call, clock.now());
       });
-      const call: Known = { answer, until, isRunning: true };
+      const call: PendingAnswer = { answer, until, isRunning: true };
       known.set(key, call);
       return answer;
     },
@@ -102,7 +102,7 @@ export function callRunner(given: Services, clock: Clock): Calls {
   };
 }
 
-async function makeCall(services: Services, clock: Clock, request: CallRequest): Promise<Answer> {
+async function makeCall(services: Services, clock: Clock, request: CallRequest): Promise<ServiceAnswer> {
   const name = request.call.service;
   const service = Object.hasOwn(services, name) ? services[name] : undefined;
   if (!service) return refusal(new TwinlineError('ERR_SERVICE_UNKNOWN', `No service is registered as "${name}".`));
@@ -159,7 +159,7 @@ export const CALL_ERRORS: { readonly [code in ErrorCode]?: string } = {
 };
 
 /** An error as a flow may see it: its code and the words of our own errors only, for others may quote secrets. */
-export function refusal(error: unknown): Answer {
+export function refusal(error: unknown): ServiceAnswer {
   if (hasKnownCode(error)) return { ok: false, error: { code: error.code, message: error.message } };
   return { ok: false, error: { code: 'ERR_SERVICE', message: 'The service failed.' } };
 }
@@ -180,7 +180,7 @@ export interface KnownCalls<C extends KnownCall> {
   dropStale(now: number): void;
 }
 
-interface Place<C> {
+interface KeyedCall<C> {
   readonly key: string;
   readonly call: C;
 }
@@ -194,12 +194,12 @@ const SLACK = 256;
  */
 export function knownCalls<C extends KnownCall>(): KnownCalls<C> {
   const calls = new Map<string, C>();
-  let line: Place<C>[] = [];
+  let line: KeyedCall<C>[] = [];
   let head = 0;
 
-  const isKnown = ({ key, call }: Place<C>) => calls.get(key) === call;
+  const isKnown = ({ key, call }: KeyedCall<C>) => calls.get(key) === call;
 
-  function enter(place: Place<C>): void {
+  function enter(place: KeyedCall<C>): void {
     line.push(place);
     // No call stands here more than twice: a third of the line is gone whenever it is cleared, and pays for the copy.
     if (line.length <= 3 * calls.size + SLACK) return;

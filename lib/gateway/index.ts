@@ -3,11 +3,11 @@
 export { type AnswerCache, type CacheOptions, type CacheResult, entityTag, openCache } from './cache/cache.ts';
 export { type BreakerOptions, type GuardedChannel, guardedChannel } from './channel/breaker.ts';
 export type {
-  Answer,
-  Call,
   Channel,
   ChannelOptions,
   MessageStream,
+  RpcAnswer,
+  RpcCall,
   Status,
   StreamCall,
 } from './channel/channel.ts';
@@ -25,9 +25,9 @@ export { type Descriptors, readDescriptorFiles, readDescriptorSet } from './desc
 export { type Reflected, type ReflectionOptions, reflect } from './descriptors/reflection.ts';
 export type { UnknownTypes } from './descriptors/type-source.ts';
 export {
+  type BuiltType,
   type Lesson,
   learnedTypes,
-  type Made,
   type TypeSource,
   type TypeSourceOptions,
   type TypeWaiting,
@@ -71,7 +71,7 @@ export {
   type HttpAnswer,
   httpStatus,
   REFUSALS,
-  type Refusal,
+  type RefusalName,
   type StatusAnswers,
   type StatusOptions,
   withoutAddresses,

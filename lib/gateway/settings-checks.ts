@@ -4,12 +4,12 @@ import { escapeStep } from '../json/reader.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 import { compileRewrites, isPrefix, LEGACY_NAMES, type Rewrite } from './route/rewrites.ts';
 
-export type Report = (field: string, error: string) => void;
+export type ReportProblem = (field: string, error: string) => void;
 
 /** Checks one value and gives it in its stored form; reports instead what is wrong. */
-export type Check = (value: unknown, at: string, report: Report) => unknown;
+export type FieldCheck = (value: unknown, at: string, report: ReportProblem) => unknown;
 
-type Values = { readonly [name: string]: unknown };
+type RawValues = { readonly [name: string]: unknown };
 
 const UPSTREAM = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?):(\d{1,5})$/;
 const KEY = /^[\x21-\x7e]{1,256}$/;
@@ -33,7 +33,7 @@ const gate = checkObjectOf(
   { required: ['keys'], isSecret: true },
 );
 
-export const CHECKS: { readonly [name: string]: Check } = {
+export const CHECKS: { readonly [name: string]: FieldCheck } = {
   upstream: mustBe('host:port, such as "node:9090" or "[::1]:9090"', (value) => {
     const port = isText(value, 260) ? Number(UPSTREAM.exec(value)?.[1]) : 0;
     return port >= 1 && port <= 65_535;
@@ -78,7 +78,7 @@ export const CHECKS: { readonly [name: string]: Check } = {
   ),
 };
 
-function checkRewrites(value: unknown, at: string, report: Report): Rewrite[] {
+function checkRewrites(value: unknown, at: string, report: ReportProblem): Rewrite[] {
   const entry = checkObjectOf(
     '{"from":"/path/{id}","to":"/path/{id}"}',
     { from: path, to: path },
@@ -99,7 +99,7 @@ function checkRewrites(value: unknown, at: string, report: Report): Rewrite[] {
 }
 
 /** Keys are never shown, not even a broken one. */
-function checkKeys(value: unknown, at: string, report: Report): unknown {
+function checkKeys(value: unknown, at: string, report: ReportProblem): unknown {
   if (Array.isArray(value) && !value.length)
     report(at, 'must hold at least one key; without a gate, leave "gate" away');
   const list = checkListOf((key, here) => {
@@ -115,26 +115,26 @@ function checkKeys(value: unknown, at: string, report: Report): unknown {
 }
 
 /** A check that keeps the value, and reports it unless it is what it must be. */
-function mustBe(what: string, isRight: (value: unknown) => boolean): Check {
+function mustBe(what: string, isRight: (value: unknown) => boolean): FieldCheck {
   return (value, at, report) => {
     if (!isRight(value)) report(at, `must be ${what}; it is ${quoteValue(value)}`);
     return value;
   };
 }
 
-function checkOneOf(...allowed: readonly (string | number)[]): Check {
+function checkOneOf(...allowed: readonly (string | number)[]): FieldCheck {
   const what = allowed.map((one) => JSON.stringify(one)).join(' or ');
   return mustBe(what, (value) => allowed.some((one) => one === value));
 }
 
-function wholeNumber(least: number, most: number): Check {
+function wholeNumber(least: number, most: number): FieldCheck {
   return mustBe(
     `a whole number from ${least} to ${most}`,
     (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
   );
 }
 
-function checkListOf(check: Check): (value: unknown, at: string, report: Report) => unknown[] {
+function checkListOf(check: FieldCheck): (value: unknown, at: string, report: ReportProblem) => unknown[] {
   return (value, at, report) => {
     if (!Array.isArray(value)) report(at, 'must be a list, in [ ]');
     else if (value.length > GATEWAY_LIMITS.gatewayFileItems)
@@ -147,9 +147,9 @@ function checkListOf(check: Check): (value: unknown, at: string, report: Report)
 /** A check of an object by those of its members; undefined for what is no object. `isSecret`: the value is not shown. */
 function checkObjectOf(
   what: string,
-  checks: { readonly [name: string]: Check },
+  checks: { readonly [name: string]: FieldCheck },
   { required, isSecret = false }: { readonly required: readonly string[]; readonly isSecret?: boolean },
-): (value: unknown, at: string, report: Report) => Values | undefined {
+): (value: unknown, at: string, report: ReportProblem) => RawValues | undefined {
   return (value, at, report) => {
     if (!isObject(value)) {
       report(at, `must be ${what}; it is ${isSecret ? 'no object' : quoteValue(value)}`);
@@ -168,7 +168,7 @@ function isText(value: unknown, maxChars: number): value is string {
   return typeof value === 'string' && value.length <= maxChars;
 }
 
-export function isObject(value: unknown): value is Values {
+export function isObject(value: unknown): value is RawValues {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -6,7 +6,7 @@ import { requireMomoa } from '../packages.ts';
 import type { JsonForm } from './json/field.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 import type { LegacyName, Rewrite } from './route/rewrites.ts';
-import { CHECKS, isObject, type Report } from './settings-checks.ts';
+import { CHECKS, isObject, type ReportProblem } from './settings-checks.ts';
 
 export interface GatewaySettings {
   /** `host:port` of the node. */
@@ -65,14 +65,14 @@ const DEFAULTS = {
  */
 export function parseGatewayFile(text: string, source = 'The gateway file'): GatewaySettings {
   const details: Detail[] = [];
-  const report: Report = (field, error) => details.push({ field, error });
+  const report: ReportProblem = (field, error) => details.push({ field, error });
   const settings = read(text, report);
   if (settings && !details.length) return settings;
   const lines = details.map(({ field, error }) => `  ${field || '(whole file)'}: ${error}`);
   throw new TwinlineError('ERR_CONFIG', `${source} cannot be used:\n${lines.join('\n')}`, { details });
 }
 
-function read(text: string, report: Report): GatewaySettings | undefined {
+function read(text: string, report: ReportProblem): GatewaySettings | undefined {
   const given = parseJson(text, report);
   if (given === undefined) return undefined;
   if (!isObject(given)) {
@@ -96,7 +96,7 @@ function read(text: string, report: Report): GatewaySettings | undefined {
   return settings;
 }
 
-function parseJson(text: string, report: Report): unknown {
+function parseJson(text: string, report: ReportProblem): unknown {
   const bytes = Buffer.byteLength(text);
   if (bytes > GATEWAY_LIMITS.gatewayFileBytes) {
     report('', `it has ${bytes} bytes; ${GATEWAY_LIMITS.gatewayFileBytes} are allowed`);

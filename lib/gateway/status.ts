@@ -31,11 +31,11 @@ export const REFUSALS = {
   forbidden: { http: 403, code: 7, message: 'The key of this request may not call this method' },
 } as const;
 
-export type Refusal = keyof typeof REFUSALS;
+export type RefusalName = keyof typeof REFUSALS;
 
 // Deployments that print as the Cosmos SDK does know no other answer to a path or method that is not there.
 const AS_COSMOS: {
-  readonly [kind in Refusal]?: { readonly http: number; readonly code: number; readonly message: string };
+  readonly [kind in RefusalName]?: { readonly http: number; readonly code: number; readonly message: string };
 } = {
   'unknown-route': { http: 501, code: 12, message: 'Not Implemented' },
   method: { http: 501, code: 12, message: 'Method Not Allowed' },
@@ -65,7 +65,7 @@ export interface StatusAnswers {
    * nobody declares: such details are left away, for their bytes may hold addresses.
    */
   ofStatus(status: Status, details?: Uint8Array, unknown?: UnknownTypes): HttpAnswer;
-  ofRefusal(refusal: Refusal): HttpAnswer;
+  ofRefusal(refusal: RefusalName): HttpAnswer;
   /** For whatever was thrown while a request was read, called or answered. */
   ofError(error: unknown): HttpAnswer;
 }

@@ -51,14 +51,14 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
   };
 }
 
-interface Source {
+interface BodySource {
   readonly take: () => Promise<{ done: boolean; value?: Uint8Array | undefined }>;
   readonly end: (reason: unknown) => void;
   readonly forget: () => void;
 }
 
 // Pulled piece by piece: a reader that is slow itself lets no time run out.
-function countStream({ bytes, lineBytes }: FetchBounds, { take, end, forget }: Source): ReadableStream<Uint8Array> {
+function countStream({ bytes, lineBytes }: FetchBounds, { take, end, forget }: BodySource): ReadableStream<Uint8Array> {
   let total = 0;
   let line = 0;
   const count = (piece: Uint8Array): void => {

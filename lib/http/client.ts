@@ -25,13 +25,13 @@ export interface HttpAnswer {
 }
 
 /** Sends a request; rejects with ERR_SERVICE for anything but a 2xx answer, and ERR_TIMEOUT when `signal` aborts. */
-export type Exchange = (
+export type HttpExchange = (
   request: HttpRequest,
   options: { readonly lookup: LookupFunction; readonly signal: AbortSignal },
 ) => Promise<HttpAnswer>;
 
 /** An exchange with its own connections, kept open between requests for a few seconds. Messages show origin and path only. */
-export function httpExchange({ ca }: Pick<SenderOptions, 'ca'> = {}): Exchange {
+export function httpExchange({ ca }: Pick<SenderOptions, 'ca'> = {}): HttpExchange {
   const { httpSockets: maxSockets, httpIdleSockets: maxFreeSockets, httpIdleMs: timeout } = HTTP_LIMITS;
   const options = { keepAlive: true, maxSockets, maxFreeSockets, timeout };
   const agents = { plain: new PlainAgent(options), tls: new TlsAgent({ ...options, ...(ca && { ca }) }) };
@@ -63,7 +63,7 @@ export interface Posted {
 }
 
 /** What was answered: a status, and up to HTTP_LIMITS.httpAnswerBytes of text. */
-export interface Reply {
+export interface HttpReply {
   readonly status: number;
   readonly text: string;
 }
@@ -94,7 +94,9 @@ export function webhookSender({ restMs = COMMON_LIMITS.webhookAnswerMs, ...optio
 }
 
 /** The same for services whose answers are read. */
-export function publicExchange(options: SenderOptions = {}): (posted: Posted, signal: AbortSignal) => Promise<Reply> {
+export function publicExchange(
+  options: SenderOptions = {},
+): (posted: Posted, signal: AbortSignal) => Promise<HttpReply> {
   return poster(options, async (incoming) => {
     const text = await readText(incoming);
     if (text === undefined) throw Object.assign(new Error('too long'), { code: 'ANSWER_TOO_LONG' });

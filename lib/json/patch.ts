@@ -59,7 +59,7 @@ export function applyJsonPatch(
   operations: readonly Operation[],
   { copyBytes }: { readonly copyBytes: number },
 ): PatchResult {
-  const document: Document = { root: structuredClone(target), bytesLeft: copyBytes };
+  const document: PatchedDocument = { root: structuredClone(target), bytesLeft: copyBytes };
   for (const [at, operation] of operations.entries()) {
     const error = APPLY[operation.op](document, operation);
     if (error !== undefined) return { fault: { kind: error === DIFFERS ? 'test' : 'operation', at, error } };
@@ -67,7 +67,7 @@ export function applyJsonPatch(
   return { value: document.root };
 }
 
-interface Document {
+interface PatchedDocument {
   root: Json;
   /** Bytes of JSON that further copies may take. */
   bytesLeft: number;
@@ -81,7 +81,7 @@ const REFUSED = 'leads through __proto__, which is no name in a record';
 const NO_POINTER = 'is no JSON pointer';
 
 /** Undefined: it is applied. Else what is wrong. */
-type Apply = (document: Document, operation: Operation) => string | undefined;
+type Apply = (document: PatchedDocument, operation: Operation) => string | undefined;
 
 const APPLY: { readonly [op in Operation['op']]: Apply } = {
   add: (document, { path, value }) => (value === undefined ? NO_VALUE : change(document, path, insertion(value))),
@@ -115,7 +115,7 @@ function countBytes(value: Json): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-function find(document: Document, pointer: string): { value: Json } | { error: string } {
+function find(document: PatchedDocument, pointer: string): { value: Json } | { error: string } {
   const steps = parsePointer(pointer);
   if (!steps) return { error: NO_POINTER };
   let value: Json | undefined = document.root;
@@ -128,13 +128,13 @@ function find(document: Document, pointer: string): { value: Json } | { error: s
 }
 
 /** What becomes of a place in a list, in an object, and of the whole document. False: there is no such place. */
-interface Change {
+interface PlaceChange {
   readonly inList: (list: Json[], step: string) => boolean;
   readonly inObject: (object: { [name: string]: Json }, name: string) => boolean;
   readonly whole: Json;
 }
 
-const insertion = (value: Json): Change => ({
+const insertion = (value: Json): PlaceChange => ({
   whole: value,
   inList(list, step) {
     const index = step === '-' ? list.length : readIndex(step, list.length);
@@ -147,7 +147,7 @@ const insertion = (value: Json): Change => ({
   },
 });
 
-const replacement = (value: Json): Change => ({
+const replacement = (value: Json): PlaceChange => ({
   whole: value,
   inList(list, step) {
     const index = readIndex(step, list.length - 1);
@@ -161,7 +161,7 @@ const replacement = (value: Json): Change => ({
   },
 });
 
-const REMOVAL: Change = {
+const REMOVAL: PlaceChange = {
   whole: null,
   inList(list, step) {
     const index = readIndex(step, list.length - 1);
@@ -171,7 +171,11 @@ const REMOVAL: Change = {
   inObject: (object, name) => Object.hasOwn(object, name) && delete object[name],
 };
 
-function change(document: Document, pointer: string, { whole, inList, inObject }: Change): string | undefined {
+function change(
+  document: PatchedDocument,
+  pointer: string,
+  { whole, inList, inObject }: PlaceChange,
+): string | undefined {
   const steps = parsePointer(pointer);
   if (!steps) return NO_POINTER;
   const last = steps.pop();

@@ -133,7 +133,7 @@ function isSound(text: string): boolean {
 }
 
 /** A list or object that the scan is in, and where in it. */
-interface Frame {
+interface OpenValue {
   readonly isList: boolean;
   index: number;
   /** The name of the present member, with its quotation marks. */
@@ -148,7 +148,7 @@ const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 // What the value does not show: the source of a number, and names that came before. The text is known to be JSON.
 function scanFlaw(text: string, looks: { readonly names: boolean }): JsonFlaw | undefined {
-  const frames: Frame[] = [];
+  const frames: OpenValue[] = [];
   for (let at = 0; at < text.length; at++) {
     const frame = frames.at(-1);
     const character = text[at]!;
@@ -203,7 +203,7 @@ function flawOfNumber(source: string) {
   return String(value) === source || BigInt(source) === BigInt(value) ? undefined : ROUNDED;
 }
 
-function pointerStep({ isList, index, name }: Frame): string {
+function pointerStep({ isList, index, name }: OpenValue): string {
   return `/${isList ? index : escapeStep(JSON.parse(name) as string)}`;
 }
 

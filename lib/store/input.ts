@@ -7,11 +7,11 @@ import { TwinlineError } from '../errors.ts';
 export const LAST_MOMENT = 8.64e15;
 
 // ES2024, in every Node that we run on; the compiler's library is one edition behind.
-type Text = string & { isWellFormed(): boolean };
+type Es2024String = string & { isWellFormed(): boolean };
 
 /** Whether every surrogate of `text` has its pair, so that UTF-8 can carry it without loss. */
 export function isWellFormed(text: string): boolean {
-  return (text as Text).isWellFormed();
+  return (text as Es2024String).isWellFormed();
 }
 
 /** Throws ERR_INPUT unless `key` is 1 to COMMON_LIMITS.keyChars characters of well-formed text. */

@@ -23,7 +23,7 @@ interface PhoneDoor extends JsonObject {
 export type UnknownSession = 'end' | 'menu' | 'forward';
 
 /** Why a request was refused. */
-export type Refusal = 'not-yours' | 'mismatch' | 'unknown';
+export type DialRefusal = 'not-yours' | 'mismatch' | 'unknown';
 
 export interface DialRules {
   readonly flow: string;
@@ -162,4 +162,4 @@ function isOwner(request: UssdRequest, door: PhoneDoor): boolean {
   return isSame(request.phoneNumber, door.phoneNumber) && isSame(request.serviceCode, door.serviceCode);
 }
 
-const refuse = (reason: Refusal): Decision => ({ kind: 'refuse', reason });
+const refuse = (reason: DialRefusal): Decision => ({ kind: 'refuse', reason });

@@ -1,6 +1,6 @@
 // What `import … from 'twinline/ussd'` gives: the USSD door without HTTP, its dialects, and the room on a screen.
 
-export { fits, nonGsm7, type Room, room, septets } from '../flow/run/render.ts';
+export { fits, nonGsm7, room, septets, type TextSize } from '../flow/run/render.ts';
 export { type Adapter, type AdapterName, createAdapters } from './adapter.ts';
 export type { UnknownSession } from './dial.ts';
 export type { RawReply, UssdReply } from './reply.ts';

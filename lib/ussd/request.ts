@@ -58,7 +58,7 @@ export type RawRequest = {
 };
 
 /** The fields of a body by name; values are whatever the sender put there. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type UssdFields = Readonly<Record<string, unknown>>;
 
 const PLAIN = /^[\x20-\x7e]*$/;
 const CONTROL = /\p{Cc}/u;
@@ -156,7 +156,7 @@ export function readImsi(value: unknown): { imsi?: string } {
  * The fields of a JSON or form-urlencoded body. Its first character tells which: gateways and curl mislabel bodies, and
  * no form that we accept begins with `{`. Throws ERR_INPUT on anything malformed, on a repeated name and on `__proto__`.
  */
-export function readFields(body: string): Fields {
+export function readFields(body: string): UssdFields {
   if (body.length > USSD_LIMITS.ussdBodyBytes)
     throw refusal('the body', `at most ${USSD_LIMITS.ussdBodyBytes} bytes`, body);
   let at = 0;
@@ -165,7 +165,7 @@ export function readFields(body: string): Fields {
 }
 
 /** As {@link readFields}, but no fields at all where it would throw: for the answer to a refused request. */
-export function salvageFields(body: string): Fields {
+export function salvageFields(body: string): UssdFields {
   try {
     return readFields(body);
   } catch {
@@ -174,7 +174,7 @@ export function salvageFields(body: string): Fields {
 }
 
 /** The named fields to send back: short strings as they are, anything else as ''. */
-export function readEcho(fields: Fields, names: readonly string[]): Record<string, string> {
+export function readEcho(fields: UssdFields, names: readonly string[]): Record<string, string> {
   const echo: Record<string, string> = {};
   for (const name of names) {
     const value = fields[name];
@@ -183,8 +183,8 @@ export function readEcho(fields: Fields, names: readonly string[]): Record<strin
   return echo;
 }
 
-function jsonFields(body: string): Fields {
-  let fields: Fields;
+function jsonFields(body: string): UssdFields {
+  let fields: UssdFields;
   try {
     fields = JSON.parse(body);
   } catch {
@@ -223,7 +223,7 @@ function countMembers(json: string): number {
   return members;
 }
 
-function formFields(body: string): Fields {
+function formFields(body: string): UssdFields {
   const fields: Record<string, unknown> = Object.create(null);
   for (const pair of body.split('&')) {
     if (pair === '') continue;

@@ -9,7 +9,7 @@ import { type SessionView, sessionKeys, viewSession } from '../engine/sessions.t
 import { toPath } from '../flow/run/scope.ts';
 import type { Keyring } from '../keyring.ts';
 import { createAdapters } from './adapter.ts';
-import { type DialRules, markSim, type Refusal, readDial, type UnknownSession } from './dial.ts';
+import { type DialRefusal, type DialRules, markSim, readDial, type UnknownSession } from './dial.ts';
 import { phoneSessions } from './phone-sessions.ts';
 import { INVALID_INPUT, NOTHING, UNAVAILABLE, type UssdReply } from './reply.ts';
 import type { UssdRequest } from './request.ts';
@@ -68,7 +68,7 @@ export interface UssdService<C extends Conversation = Conversation> {
   sessions(): Promise<string[]>;
 }
 
-interface Asked {
+interface ServedRequest {
   /** Of the session in the store. */
   readonly key: string;
   readonly request: UssdRequest;
@@ -101,7 +101,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   const beginSession = (phone: string, key: string, requestId: string | undefined) =>
     phones.begin(phone, key).catch((error: unknown) => onProblem?.(error, requestId));
 
-  const answer = async ({ key, request, dialect, requestId }: Asked): Promise<UssdReply> => {
+  const answer = async ({ key, request, dialect, requestId }: ServedRequest): Promise<UssdReply> => {
     const dial = readDial(request, rules);
     let hasBegun = false;
     const decide = (seen: SessionState): Decision => {
@@ -123,7 +123,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   };
 
   // Without message numbers a repeated answer cannot be told from a new one, except while the first is still in progress.
-  const answerOnce = (asked: Asked): Promise<UssdReply> => {
+  const answerOnce = (asked: ServedRequest): Promise<UssdReply> => {
     const { key, request } = asked;
     if (request.mode === 'cumulative' || request.turnId !== undefined) return answer(asked);
     const same = `${key}\n${request.phoneNumber}\n${request.text}`;
@@ -134,7 +134,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
     return made;
   };
 
-  const act = (asked: Asked): Promise<UssdReply> => {
+  const act = (asked: ServedRequest): Promise<UssdReply> => {
     const { key, request } = asked;
     if (request.event === 'end') return hangUp(engine, key, request);
     return request.event === 'status' ? readStatus(engine, key) : answerOnce(asked);
@@ -191,7 +191,7 @@ export function ussdKey(dialect: string, sessionId: string): string {
   return `${KEY_PREFIX}${dialect}:${sessionId}`;
 }
 
-const REFUSALS: { readonly [reason in Refusal]: UssdReply } = {
+const REFUSALS: { readonly [reason in DialRefusal]: UssdReply } = {
   'not-yours': INVALID_INPUT,
   mismatch: INVALID_INPUT,
   unknown: DIAL_AGAIN,
@@ -199,7 +199,7 @@ const REFUSALS: { readonly [reason in Refusal]: UssdReply } = {
 
 function toReply(result: TurnResult): UssdReply {
   if (result.kind === 'replied') return result.reply;
-  return result.kind === 'refused' ? (REFUSALS[result.reason as Refusal] ?? DIAL_AGAIN) : DIAL_AGAIN;
+  return result.kind === 'refused' ? (REFUSALS[result.reason as DialRefusal] ?? DIAL_AGAIN) : DIAL_AGAIN;
 }
 
 async function hangUp(engine: Engine, key: string, request: UssdRequest): Promise<UssdReply> {

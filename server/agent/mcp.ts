@@ -43,14 +43,14 @@ export async function openMcpService(options: McpServiceOptions): Promise<McpSer
   return { ...mcp, sweep: spent.sweep };
 }
 
-type Fields = { readonly [name: string]: unknown };
-interface Rule {
+type ServerFields = { readonly [name: string]: unknown };
+interface FieldRule {
   readonly required?: true;
   readonly must: string;
   readonly holds: (value: unknown) => boolean;
 }
 
-const RULES: { readonly [field in keyof Required<McpServer>]: Rule } = {
+const RULES: { readonly [field in keyof Required<McpServer>]: FieldRule } = {
   name: {
     required: true,
     must: 'be 1 to 32 lower-case letters, digits and dashes',
@@ -91,7 +91,7 @@ function findProblems(one: unknown): string[] {
   ];
 }
 
-function fieldProblem(one: Fields, field: string, { required, must, holds }: Rule): string[] {
+function fieldProblem(one: ServerFields, field: string, { required, must, holds }: FieldRule): string[] {
   const value = one[field];
   if (value === undefined) return required ? [`"${field}" is missing; it must ${must}`] : [];
   return holds(value) ? [] : [`"${field}" must ${must}`];

@@ -83,11 +83,11 @@ const OFFSET: Parameter = {
   schema: { type: 'integer', minimum: 0, maximum: 1_000_000, default: 0 },
 };
 
-interface Deps {
+interface SessionRouteDeps {
   readonly agent: Agent;
 }
 
-export const SESSION_ROUTES: readonly Route<Deps>[] = [
+export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
   {
     method: 'POST',
     path: '/sessions',

@@ -9,7 +9,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
 import { readVersion } from '../config/modules.ts';
 import { EXIT_CONFIG, isConfigError } from '../http/errors.ts';
-import { describeParseError, formatHelp, formatOverview, Usage } from './verb.ts';
+import { describeParseError, formatHelp, formatOverview, UsageError } from './verb.ts';
 import { type LoadedVerb, VERBS } from './verbs.ts';
 
 /** Runs the command with its arguments; the exit code, or undefined while a server runs on. */
@@ -34,7 +34,7 @@ export async function twinline(args: readonly string[], env: NodeJS.ProcessEnv):
     known = given.env;
     return await verb.run(given.args, given.env, { envFiles: given.files });
   } catch (error) {
-    if (error instanceof Usage) return printUsage(`${error.message}\n\n${formatHelp(name, verb)}`);
+    if (error instanceof UsageError) return printUsage(`${error.message}\n\n${formatHelp(name, verb)}`);
     if (isParseError(error)) return printUsage(`${describeParseError(error, verb)}\n\n${formatHelp(name, verb)}`);
     if (!(error instanceof TwinlineError)) throw error;
     const { environmentRedactor } = await import('../config/secrets.ts');
@@ -82,7 +82,7 @@ export interface Invocation {
   readonly found: readonly string[];
 }
 
-/** Reads the files that the arguments name; the first that sets a variable wins. Throws {@link Usage}. */
+/** Reads the files that the arguments name; the first that sets a variable wins. Throws {@link UsageError}. */
 function readEnvFiles(args: readonly string[], env: NodeJS.ProcessEnv): Invocation {
   const files: string[] = [];
   const rest: string[] = [];
@@ -103,7 +103,7 @@ function readVariables(file: string): NodeJS.Dict<string> {
   try {
     return parseEnv(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new Usage(`Cannot read the environment file "${file}" (${(error as NodeJS.ErrnoException).code}).`);
+    throw new UsageError(`Cannot read the environment file "${file}" (${(error as NodeJS.ErrnoException).code}).`);
   }
 }
 

@@ -4,7 +4,7 @@ import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 import { TwinlineError } from '../../lib/errors.ts';
-import { Usage } from './verb.ts';
+import { UsageError } from './verb.ts';
 
 export interface Remote {
   /** Rejects with ERR_SERVICE, with a message for people; `retry` is true where the same request may succeed later. */
@@ -36,14 +36,14 @@ export function readOperatorToken(env: NodeJS.ProcessEnv): string | undefined {
   return env.OPERATOR_TOKEN?.split(',')[0]?.trim() || undefined;
 }
 
-/** The server at `url`, asked with `key` or TWINLINE_API_KEY. Throws {@link Usage}. */
+/** The server at `url`, asked with `key` or TWINLINE_API_KEY. Throws {@link UsageError}. */
 export function remote({ url = DEFAULT_URL, key }: RemoteOptions, env: NodeJS.ProcessEnv): Remote {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new Usage(`"${url}" is no address such as ${DEFAULT_URL}.`);
+    throw new UsageError(`"${url}" is no address such as ${DEFAULT_URL}.`);
   const secret = key ?? env.TWINLINE_API_KEY?.trim();
-  if (!secret) throw new Usage('An API key is needed: set TWINLINE_API_KEY, or give --key.');
+  if (!secret) throw new UsageError('An API key is needed: set TWINLINE_API_KEY, or give --key.');
   // Node's error about an invalid header value would show the key.
-  if (!/^[\x21-\x7e]{1,1024}$/.test(secret)) throw new Usage('The API key has characters that no API key has.');
+  if (!/^[\x21-\x7e]{1,1024}$/.test(secret)) throw new UsageError('The API key has characters that no API key has.');
   const base = url.replace(/\/+$/, '');
   return {
     async send(path, { method = 'GET', headers = {}, body } = {}) {

@@ -1,6 +1,6 @@
 // What verbs write to a terminal: tables, and how far long work has come: a bar with rate and time to go, elsewhere a line a minute.
 
-export interface Progress {
+export interface ProgressBar {
   /** `done` of the total, in any unit; `lines` so far, and how many of them failed. */
   update(done: number, counts: { readonly lines: number; readonly failed?: number }): void;
   /** Takes the bar away, so that something can be written. */
@@ -22,11 +22,11 @@ const withTotal = (unit: string) =>
 const withoutTotal = (unit: string) => ` {lines} ${unit} | {rate} ${unit}/s | {duration_formatted}{trouble}`;
 
 /** Shows progress on the stream. */
-export function showProgress(options: ProgressOptions): Promise<Progress> {
+export function showProgress(options: ProgressOptions): Promise<ProgressBar> {
   return options.stream.isTTY ? showBar(options) : Promise.resolve(writeLines(options));
 }
 
-function writeLines({ total, stream, unit = 'lines', lineMs = 60_000 }: ProgressOptions): Progress {
+function writeLines({ total, stream, unit = 'lines', lineMs = 60_000 }: ProgressOptions): ProgressBar {
   const begun = performance.now();
   let told = '';
   const timer = setInterval(() => stream.write(`${told}\n`), lineMs).unref();
@@ -43,7 +43,7 @@ function writeLines({ total, stream, unit = 'lines', lineMs = 60_000 }: Progress
   };
 }
 
-async function showBar({ total, stream, unit = 'lines' }: ProgressOptions): Promise<Progress> {
+async function showBar({ total, stream, unit = 'lines' }: ProgressOptions): Promise<ProgressBar> {
   // Loaded only here: most verbs show no progress.
   const { Presets, SingleBar } = await import('cli-progress');
   const format = total === undefined ? withoutTotal(unit) : withTotal(unit);

@@ -7,7 +7,7 @@ export interface Verb {
   readonly usage: string;
   /** Flags and what they do. */
   readonly options: Readonly<Record<string, string>>;
-  /** The exit code, or undefined when the process runs on. Throws {@link Usage}, TwinlineError and what parseArgs does. */
+  /** The exit code, or undefined when the process runs on. Throws {@link UsageError}, TwinlineError and what parseArgs does. */
   run(args: readonly string[], env: NodeJS.ProcessEnv, invoked?: Invoked): Promise<number | undefined>;
 }
 
@@ -18,8 +18,8 @@ export interface Invoked {
 }
 
 /** Thrown for arguments that make no sense together; the help of the verb is shown with it. */
-export class Usage extends Error {
-  override readonly name = 'Usage' as const;
+export class UsageError extends Error {
+  override readonly name = 'UsageError' as const;
 }
 
 const FLAG_COLUMN_MAX = 34;

@@ -6,16 +6,16 @@ import { fileURLToPath } from 'node:url';
 import type { Redactor } from '../../lib/redact.ts';
 import type { ShippedSettings } from '../plugins/settings.ts';
 import { IN_MEMORY } from './data-dir.ts';
-import { findMisspelt, type Misspelt, type Reading, type ReadOptions, readSettings } from './read.ts';
+import { findMisspelt, type Misspelt, type ReadOptions, readSettings, type SettingsReading } from './read.ts';
 import { environmentRedactor } from './secrets.ts';
-import type { Values } from './settings.ts';
+import type { SettingValues } from './settings.ts';
 
 const DAY_MS = 86_400_000;
 
 export interface Config {
   /** True only for NODE_ENV=production. */
   readonly production: boolean;
-  readonly environment: Values['NODE_ENV'];
+  readonly environment: SettingValues['NODE_ENV'];
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -65,8 +65,8 @@ export interface Config {
     /** Networks and `<dialect>:<secret>`; `*`: any client. */
     readonly gateways: '*' | readonly string[];
     readonly flow: string;
-    readonly textMode: Values['USSD_TEXT_MODE'];
-    readonly unknownSession: Values['USSD_UNKNOWN_SESSION'];
+    readonly textMode: SettingValues['USSD_TEXT_MODE'];
+    readonly unknownSession: SettingValues['USSD_UNKNOWN_SESSION'];
     readonly ttlSeconds: number;
     readonly deadlineMs: number;
     readonly errorStatus: number;
@@ -117,7 +117,7 @@ export interface Config {
   };
   /** Of MCP servers. */
   readonly mcpServersFile: string | undefined;
-  readonly logLevel: Values['LOG_LEVEL'];
+  readonly logLevel: SettingValues['LOG_LEVEL'];
   /** Variables that are no settings, and the settings that they most probably mean. */
   readonly misspelt: readonly Misspelt[];
   /** Masks the secrets of this configuration in whatever leaves the process. */
@@ -128,7 +128,7 @@ export interface Config {
 }
 
 /** A reading of the environment, and the configuration when nothing is wrong with it. */
-export interface ConfigReading extends Reading {
+export interface ConfigReading extends SettingsReading {
   readonly config?: Config;
 }
 
@@ -147,7 +147,7 @@ export function readConfig(env: NodeJS.ProcessEnv, options: ReadOptions = {}): C
 }
 
 function buildConfig(
-  values: Values,
+  values: SettingValues,
   isSet: (setting: string) => boolean,
 ): Omit<Config, 'plugins' | 'redact' | 'misspelt'> {
   return {
@@ -213,7 +213,7 @@ function buildConfig(
   };
 }
 
-function readPlugins(values: Values, env: NodeJS.ProcessEnv): Config['plugins'] {
+function readPlugins(values: SettingValues, env: NodeJS.ProcessEnv): Config['plugins'] {
   return {
     modules: values.PLUGINS ?? [],
     authExcluded: values.AUTH_EXCLUDED ?? [],
@@ -235,7 +235,7 @@ function readPlugins(values: Values, env: NodeJS.ProcessEnv): Config['plugins'] 
   };
 }
 
-function readModel(values: Values): Config['model'] {
+function readModel(values: SettingValues): Config['model'] {
   const { MODEL_BASE_URL: baseUrl, MODEL_NAME: name } = values;
   if (baseUrl === undefined || name === undefined) return undefined;
   const others = (values.MODEL_LIST ?? []).filter((one) => one !== name);
@@ -243,13 +243,15 @@ function readModel(values: Values): Config['model'] {
 }
 
 // Where a configuration is only looked at, no key is made.
-function readOracleKeys({ ORACLE_KEY: keys = [] }: Partial<Values>): Pick<Config, 'oracleKey' | 'olderOracleKeys'> {
+function readOracleKeys({
+  ORACLE_KEY: keys = [],
+}: Partial<SettingValues>): Pick<Config, 'oracleKey' | 'olderOracleKeys'> {
   const [oracleKey, ...olderOracleKeys] = keys;
   return { oracleKey: oracleKey!, olderOracleKeys };
 }
 
 // Production does not start without the setting.
-function readGateways({ USSD_GATEWAYS: entries }: Values): Config['ussd']['gateways'] {
+function readGateways({ USSD_GATEWAYS: entries }: SettingValues): Config['ussd']['gateways'] {
   return entries === undefined || entries[0] === '*' ? '*' : entries;
 }
 

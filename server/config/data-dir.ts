@@ -25,13 +25,13 @@ const KEYS: { readonly [key in Generated]: { readonly file: string; readonly mak
 export const IN_MEMORY = ':memory:';
 
 /** A text, and where it came from. */
-export interface Found {
+export interface SourcedText {
   readonly text: string;
   readonly source: string;
 }
 
 /** The key as it is kept in the folder, if it is there. */
-export function findKey(key: Generated, dataDir: string): Found | undefined {
+export function findKey(key: Generated, dataDir: string): SourcedText | undefined {
   if (dataDir === IN_MEMORY) return undefined;
   const path = join(dataDir, KEYS[key].file);
   const text = read(path);
@@ -42,7 +42,7 @@ export function findKey(key: Generated, dataDir: string): Found | undefined {
  * The key of the folder, made when there is none: it appears whole or not at all, so processes that start together all
  * get the same one. In memory it is made anew each time. Throws what the file system does.
  */
-export function ensureKey(key: Generated, dataDir: string): Found {
+export function ensureKey(key: Generated, dataDir: string): SourcedText {
   const { file, make } = KEYS[key];
   if (dataDir === IN_MEMORY) return { text: make(), source: 'generated for this run' };
   makeFolder(dataDir);

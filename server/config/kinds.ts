@@ -7,23 +7,23 @@ import { parseHosts } from '../../lib/http/hosts.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { isRedisUrl, REDIS_URL_FORMS } from '../../lib/store/redis/url.ts';
 
-export interface Kind<T> {
+export interface SettingKind<T> {
   /** What the value must be, as the end of "must be …". */
   readonly words: string;
   readonly schema: object;
   /** The value in a variable's text; what cannot be read stays text, for the schema to refuse. */
   read(text: string): unknown;
-  /** Names the type for {@link ValueOf}; never set. */
+  /** Names the type for {@link SettingValue}; never set. */
   readonly value?: T;
 }
 
-export type ValueOf<K> = K extends Kind<infer T> ? T : never;
+export type SettingValue<K> = K extends SettingKind<infer T> ? T : never;
 
 /** Where a value may come from when the variable is not set: made once, and kept in DATA_DIR. */
 export type Generated = 'pin-key' | 'oracle-key';
 
 export interface Setting {
-  readonly kind: Kind<unknown>;
+  readonly kind: SettingKind<unknown>;
   readonly meaning: string;
   /** What to do about a bad value. */
   readonly fix: string;
@@ -38,7 +38,7 @@ export interface Setting {
 }
 
 /** A whole number in plain decimal digits; `1e3`, `0x10` and ` 5` are none. */
-export function integer(minimum: number, maximum: number): Kind<number> {
+export function integer(minimum: number, maximum: number): SettingKind<number> {
   return {
     words: `a whole number from ${minimum} to ${maximum}`,
     schema: { type: 'integer', minimum, maximum },
@@ -49,7 +49,7 @@ export function integer(minimum: number, maximum: number): Kind<number> {
 const FLAGS: Readonly<Record<string, boolean>> = { true: true, on: true, yes: true, 1: true, false: false, off: false };
 
 /** A yes or no. */
-export function flag(): Kind<boolean> {
+export function flag(): SettingKind<boolean> {
   return {
     words: 'true or false',
     schema: { type: 'boolean' },
@@ -62,17 +62,17 @@ export function flag(): Kind<boolean> {
 }
 
 /** One word of a list. */
-export function oneOf<const T extends string>(...names: readonly T[]): Kind<T> {
+export function oneOf<const T extends string>(...names: readonly T[]): SettingKind<T> {
   return { words: `one of ${names.join(', ')}`, schema: { enum: names }, read: (text) => text };
 }
 
 /** A text in one of {@link FORMATS}. */
-export function text(format: Format): Kind<string> {
+export function text(format: Format): SettingKind<string> {
   return { words: FORMATS[format].words, schema: { type: 'string', format }, read: (value) => value };
 }
 
 /** Texts separated by commas, each in one of {@link FORMATS}; spaces around them do not count. */
-export function list(format: Format): Kind<readonly string[]> {
+export function list(format: Format): SettingKind<readonly string[]> {
   return {
     words: `a comma list, each ${FORMATS[format].words}`,
     schema: { type: 'array', items: { type: 'string', format } },

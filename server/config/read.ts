@@ -2,13 +2,13 @@
 
 import { Ajv, type ErrorObject } from 'ajv';
 import { findNearest, suggest } from '../../lib/flow/expression/suggest.ts';
-import { ensureKey, type Found, findKey } from './data-dir.ts';
+import { ensureKey, findKey, type SourcedText } from './data-dir.ts';
 import { FORMATS, type Setting } from './kinds.ts';
 import { maskSetting } from './secrets.ts';
-import { SETTINGS, type SettingName, type Values } from './settings.ts';
+import { SETTINGS, type SettingName, type SettingValues } from './settings.ts';
 
 /** One setting as it was found. */
-export interface Entry {
+export interface FoundSetting {
   readonly name: SettingName;
   /** The text of the value; undefined when there is none. Secrets included: see `maskSetting`. */
   readonly text: string | undefined;
@@ -16,10 +16,10 @@ export interface Entry {
   readonly source: string;
 }
 
-export interface Reading {
-  readonly entries: readonly Entry[];
+export interface SettingsReading {
+  readonly entries: readonly FoundSetting[];
   /** Present when nothing is wrong. */
-  readonly values?: Values;
+  readonly values?: SettingValues;
   /** One line for each thing that is wrong. */
   readonly problems: readonly string[];
 }
@@ -32,11 +32,11 @@ export interface ReadOptions {
 const ROWS = Object.entries(SETTINGS) as [SettingName, Setting][];
 
 /** Reads all settings. Never throws; a folder that cannot hold keys is a problem like any other. */
-export function readSettings(env: NodeJS.ProcessEnv, options: ReadOptions = {}): Reading {
+export function readSettings(env: NodeJS.ProcessEnv, options: ReadOptions = {}): SettingsReading {
   const production = env.NODE_ENV?.trim() === 'production';
   const dataDir = env.DATA_DIR?.trim() || SETTINGS.DATA_DIR.default;
   const problems: string[] = [];
-  const entries = ROWS.map(([name, row]): Entry => {
+  const entries = ROWS.map(([name, row]): FoundSetting => {
     const text = env[name]?.trim();
     if (text) return { name, text, source: 'environment' };
     if (row.generated && !production) {
@@ -53,8 +53,8 @@ export function readSettings(env: NodeJS.ProcessEnv, options: ReadOptions = {}):
     return { name, text: fallback || undefined, source: 'default' };
   });
   const values = Object.fromEntries(entries.flatMap(({ name, text }) => (text ? [[name, read(name, text)]] : [])));
-  problems.push(...findWrongValues(entries, values), ...findContradictions(values as unknown as Values, env));
-  return problems.length ? { entries, problems } : { entries, problems, values: values as unknown as Values };
+  problems.push(...findWrongValues(entries, values), ...findContradictions(values as unknown as SettingValues, env));
+  return problems.length ? { entries, problems } : { entries, problems, values: values as unknown as SettingValues };
 }
 
 /** Variables that are no settings, and the setting that each most probably means: one or two letters differ. */
@@ -87,7 +87,7 @@ interface KeyPlace {
   readonly problem: (why: string) => void;
 }
 
-function findOrMakeKey({ generated }: Setting, { dataDir, options, problem }: KeyPlace): Found | undefined {
+function findOrMakeKey({ generated }: Setting, { dataDir, options, problem }: KeyPlace): SourcedText | undefined {
   try {
     return options.makeKeys ? ensureKey(generated!, dataDir) : findKey(generated!, dataDir);
   } catch (error) {
@@ -115,7 +115,7 @@ const validate = (() => {
   };
 })();
 
-function findWrongValues(entries: readonly Entry[], values: object): string[] {
+function findWrongValues(entries: readonly FoundSetting[], values: object): string[] {
   const errors = validate(values);
   return entries.flatMap(({ name, text, source }) => {
     if (text === undefined) return [];
@@ -139,7 +139,7 @@ function describeFault(row: Setting, { text, wrong }: { text: string; wrong: rea
 const DEBUGGER = /--(?:inspect|debug[-_]port)[^\s'"]*/g;
 const OPERATOR_TOKEN_CHARS = 24;
 
-function findContradictions(values: Partial<Values>, env: NodeJS.ProcessEnv): string[] {
+function findContradictions(values: Partial<SettingValues>, env: NodeJS.ProcessEnv): string[] {
   const found: string[] = [];
   const { CORS_ORIGIN: origins, PORT, METRICS_PORT } = values;
   if (Array.isArray(origins) && origins.length > 1 && origins.includes('*'))

@@ -2,7 +2,7 @@
 
 import { LONG_CHARS, listUrlSecrets, type Redactor, redactor } from '../../lib/redact.ts';
 import { GATEWAY_SECRET, isNetwork, type Setting } from './kinds.ts';
-import type { Entry } from './read.ts';
+import type { FoundSetting } from './read.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
 
 const SHOWN_MAX = 80;
@@ -48,7 +48,7 @@ const NAMED_SECRET = /(?:^|_)(?:(?:API|ACCESS|PRIVATE)?KEY|TOKEN|SECRET|PASS(?:W
  * `…_SECRET`, `…_PASSWORD`), and passwords in URLs. Whole lines of the log pass it, so texts of fewer than LONG_CHARS are
  * left out: they would mask words such as `test`, and a secret that short is none.
  */
-export function environmentRedactor(env: NodeJS.ProcessEnv, entries: readonly Entry[] = []): Redactor {
+export function environmentRedactor(env: NodeJS.ProcessEnv, entries: readonly FoundSetting[] = []): Redactor {
   const settings = entries.flatMap(({ name, text = '' }) => listSecrets(name, text));
   const others = Object.entries(env).flatMap(([name, text = '']) => listSecrets(name, text.trim()));
   return redactor([...settings, ...others].filter(({ length }) => length >= LONG_CHARS));

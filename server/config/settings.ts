@@ -1,7 +1,7 @@
 // Every environment variable: its kind, its default, what it means, and what to do when it is wrong.
 
 import { AGENT_SETTINGS, PLUGIN_SETTINGS } from './agent-settings.ts';
-import { flag, type Generated, integer, list, oneOf, type Setting, text, type ValueOf } from './kinds.ts';
+import { flag, type Generated, integer, list, oneOf, type Setting, type SettingValue, text } from './kinds.ts';
 
 const DAY_MS = 86_400_000;
 const PORT_RANGE = [0, 65_535] as const;
@@ -228,6 +228,6 @@ type Filled = {
 }[SettingName];
 
 /** What the settings come to; those without a default may be missing. */
-export type Values = { readonly [N in Filled]: ValueOf<Table[N]['kind']> } & {
-  readonly [N in Exclude<SettingName, Filled>]?: ValueOf<Table[N]['kind']>;
+export type SettingValues = { readonly [N in Filled]: SettingValue<Table[N]['kind']> } & {
+  readonly [N in Exclude<SettingName, Filled>]?: SettingValue<Table[N]['kind']>;
 };

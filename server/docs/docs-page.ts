@@ -1,12 +1,12 @@
 // What every page of the documentation has beside it: all that there is to read, with the parts of what is read now.
 
 import { html, type Markup } from '../../lib/markup.ts';
-import type { Page } from '../web/kit/frame.ts';
+import type { PageContent } from '../web/kit/frame.ts';
 import { GUIDES } from './guides.ts';
 import { REFERENCES } from './reference/pages.ts';
 
 /** A page to read. */
-export interface DocsPage extends Page {
+export interface DocsPage extends PageContent {
   /** Its parts, by their anchors. @default none */
   readonly sections?: readonly { readonly id: string; readonly title: string }[];
 }
@@ -30,7 +30,7 @@ const references: readonly Link[] = [
 ];
 
 /** The page with its place among the others; `path` is its own. */
-export function frameDocs({ body, sections = [], ...page }: DocsPage, path: string): Page {
+export function frameDocs({ body, sections = [], ...page }: DocsPage, path: string): PageContent {
   const at = guides.findIndex((guide) => guide.path === path);
   return {
     style: 'docs.css',

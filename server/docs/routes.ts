@@ -10,7 +10,7 @@ import { PLAIN_ANSWERS, UNKNOWN } from '../http/common-answers.ts';
 import { Refusal } from '../http/errors.ts';
 import type { Route, RouteGroup } from '../http/route-table.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
-import { messagePage, type Page, sendPage } from '../web/kit/frame.ts';
+import { messagePage, type PageContent, sendPage } from '../web/kit/frame.ts';
 import { type DocsPage, frameDocs, guidesPage } from './docs-page.ts';
 import { errorPage, errorsPage } from './error-pages.ts';
 import { guidePage, isGuide } from './guides.ts';
@@ -25,7 +25,7 @@ export interface Served {
 }
 
 // Swagger UI brings its own script and style; ours start it and mend it.
-const SWAGGER_PAGE: Page = {
+const SWAGGER_PAGE: PageContent = {
   title: 'Twinline',
   head: html`<link rel="stylesheet" href="/docs/swagger-ui.css">
 <script src="/docs/swagger-ui-bundle.js" defer></script>
@@ -209,7 +209,7 @@ async function sendDocsPage(ctx: Context): Promise<void> {
   await sendPage(ctx, SWAGGER_PAGE);
 }
 
-function unknownPage(ctx: Context): Page {
+function unknownPage(ctx: Context): PageContent {
   ctx.status = 404;
   return messagePage('There is no such page', html`<p>See all <a href="/docs/guides">guides</a>.</p>`);
 }

@@ -11,14 +11,14 @@ const SNIPPET_CHARS = 220;
 /** Of what is looked for. */
 export const SEARCH_CHARS = 100;
 
-export interface Found extends SearchEntry {
+export interface SearchHit extends SearchEntry {
   /** The words of the text that fit. */
   readonly terms: readonly string[];
 }
 
 export interface DocsSearch {
   /** The best results first; those with all words, or where there are none, those with any of them. */
-  find(words: string): Promise<readonly Found[]>;
+  find(words: string): Promise<readonly SearchHit[]>;
 }
 
 /** The index is made for the first who looks for something. */
@@ -30,7 +30,7 @@ export function openSearch(groups: () => readonly RouteGroup[]): DocsSearch {
       const index = await made;
       const all = index.search(words, { combineWith: 'AND' });
       const found = all.length ? all : index.search(words, { combineWith: 'OR' });
-      return found.slice(0, RESULTS) as unknown as Found[];
+      return found.slice(0, RESULTS) as unknown as SearchHit[];
     },
   };
 }
@@ -51,7 +51,7 @@ async function makeIndex(groups: readonly RouteGroup[]): Promise<MiniSearch<Sear
   return index;
 }
 
-export function searchPage(words: string, found: readonly Found[]): DocsPage {
+export function searchPage(words: string, found: readonly SearchHit[]): DocsPage {
   const title = words === '' ? 'Search' : `“${words}”`;
   return {
     title: `${title} · Twinline`,
@@ -61,7 +61,7 @@ ${words !== '' && resultList(words, found)}</section>`,
   };
 }
 
-function resultList(words: string, found: readonly Found[]): Markup {
+function resultList(words: string, found: readonly SearchHit[]): Markup {
   if (found.length === 0)
     return html`<p role="status">Nothing was found for “${words}”. Try fewer or other words, or see all <a href="/docs/guides">guides</a>.</p>`;
   const count =

@@ -32,7 +32,7 @@ export interface StoreProbe<C, F> {
 }
 
 /** One row of a table of checks. What it throws counts as broken. */
-export interface Check {
+export interface DoctorCheck {
   /** Its subject, as findings name it. */
   readonly name: string;
   /** Whether it applies to this configuration. @default always */

@@ -10,12 +10,12 @@ import { readGatewayFile } from '../gateway/file.ts';
 import { openCatalog } from '../gateway/open.ts';
 import { loadMenus } from '../menus/menus.ts';
 import { serviceNames } from '../menus/services.ts';
-import { advice, broken, type Check, type CheckContext, type Finding, fine } from './check.ts';
+import { advice, broken, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
 
 const ASK_MS = 5_000;
 const LIST_BYTES = 4_194_304;
 
-export const MODEL_CHECKS: readonly Check[] = [
+export const MODEL_CHECKS: readonly DoctorCheck[] = [
   { name: 'model answers', when: ({ config }) => config.model !== undefined, run: answerFinding },
 ];
 
@@ -34,13 +34,13 @@ async function answerFinding({ config }: CheckContext): Promise<Finding> {
   }
 }
 
-interface Answered {
+interface DoorAnswer {
   readonly status: number;
   readonly text: string;
   readonly host: string;
 }
 
-function judge({ name, others }: Model, { status, text, host }: Answered): Finding {
+function judge({ name, others }: Model, { status, text, host }: DoorAnswer): Finding {
   if (status === 401 || status === 403) return broken(`${host} refuses the key (${status})`, 'Set MODEL_API_KEY.');
   if (status >= 500) return broken(`${host} is broken (${status})`, 'Look at its own log.');
   const listed = status === 200 ? namesIn(text) : undefined;
@@ -62,7 +62,7 @@ function namesIn(text: string): string[] | undefined {
   }
 }
 
-export const MCP_CHECKS: readonly Check[] = [
+export const MCP_CHECKS: readonly DoctorCheck[] = [
   { name: 'MCP servers answer', when: ({ config }) => config.mcpServersFile !== undefined, run: serverFindings },
 ];
 
@@ -94,7 +94,7 @@ const describeError = (error: unknown) => (error instanceof TwinlineError ? erro
 
 const READY_MS = 2_000;
 
-export const GATEWAY_CHECKS: readonly Check[] = [
+export const GATEWAY_CHECKS: readonly DoctorCheck[] = [
   {
     name: 'query gateway',
     when: ({ config }) => config.gatewayFile !== undefined,
@@ -133,7 +133,7 @@ async function nodeFinding(channel: Awaited<ReturnType<typeof openCatalog>>['cha
   );
 }
 
-export const MENU_CHECKS: readonly Check[] = [
+export const MENU_CHECKS: readonly DoctorCheck[] = [
   {
     name: 'menus',
     run: async ({ config, env }) => {

@@ -2,14 +2,14 @@
 
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Config, ConfigReading } from '../config/config.ts';
-import { broken, type Check, type CheckContext, type Finding, type StoreProbe } from './check.ts';
+import { broken, type CheckContext, type DoctorCheck, type Finding, type StoreProbe } from './check.ts';
 import { GATEWAY_CHECKS, MCP_CHECKS, MENU_CHECKS, MODEL_CHECKS } from './doors.ts';
 import { KEY_CHECKS } from './keys.ts';
 import { CLOCK_CHECKS, MACHINE_CHECKS, NETWORK_CHECKS } from './machine.ts';
 import { SETTING_CHECKS } from './settings.ts';
 import { FOLDER_CHECKS, MONGO_CHECKS, REDIS_CHECKS } from './stores.ts';
 
-export const CHECKS: readonly Check[] = [
+export const CHECKS: readonly DoctorCheck[] = [
   ...SETTING_CHECKS,
   ...MACHINE_CHECKS,
   ...FOLDER_CHECKS,
@@ -73,7 +73,7 @@ interface Round {
   readonly errors: Set<unknown>;
 }
 
-async function runCheck({ name, when, run }: Check, { context, errors }: Round): Promise<CheckResult[]> {
+async function runCheck({ name, when, run }: DoctorCheck, { context, errors }: Round): Promise<CheckResult[]> {
   if (when && !when(context)) return [];
   try {
     return [await run(context)].flat().map((finding) => ({ check: name, ...finding }));

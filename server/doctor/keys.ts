@@ -9,9 +9,9 @@ import type { DocumentStore } from '../../lib/store/store.ts';
 import type { SettingName } from '../config/settings.ts';
 import { redisMark } from '../stores/key-mark.ts';
 import { readPinCanary } from '../stores/stores.ts';
-import { advice, type Check, type CheckContext, type Finding, fine } from './check.ts';
+import { advice, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
 
-export const KEY_CHECKS: readonly Check[] = [
+export const KEY_CHECKS: readonly DoctorCheck[] = [
   { name: 'PIN key', run: (context) => keyFinding(context, 'PIN_ENCRYPTION_KEY') },
   {
     name: 'PIN key and data',

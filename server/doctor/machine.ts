@@ -7,7 +7,7 @@ import { createAdapters } from '../../lib/ussd/adapter.ts';
 import type { Config } from '../config/config.ts';
 import { isNetwork } from '../config/kinds.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
-import { advice, broken, type Check, type CheckContext, type Finding, fine } from './check.ts';
+import { advice, broken, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
 
 /** When each line of Node that we run on ends. */
 const ENDS: Readonly<Record<number, string>> = { 20: '2026-04-30', 22: '2027-04-30', 24: '2028-04-30' };
@@ -16,12 +16,12 @@ const SKEW_MAX_MS = 1_000;
 const FILES_BROKEN = 1_024;
 const FILES_ADVICE = 10_000;
 
-export const MACHINE_CHECKS: readonly Check[] = [
+export const MACHINE_CHECKS: readonly DoctorCheck[] = [
   { name: 'Node', run: ({ now }) => nodeFinding(process.versions.node, now) },
   { name: 'open files', run: () => filesFinding(openFilesMax()) },
 ];
 
-export const CLOCK_CHECKS: readonly Check[] = [
+export const CLOCK_CHECKS: readonly DoctorCheck[] = [
   {
     name: 'clock',
     when: ({ redis, mongo }) => redis !== undefined || mongo !== undefined,
@@ -77,7 +77,7 @@ const WIDE_BITS = { ipv4: 7, ipv6: 16 } as const;
 const TURNS_PER_SECOND = 20;
 const ASK_MS = 500;
 
-export const NETWORK_CHECKS: readonly Check[] = [
+export const NETWORK_CHECKS: readonly DoctorCheck[] = [
   {
     name: 'trusted proxies',
     run: ({ config }) => proxyFinding(config),

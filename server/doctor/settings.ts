@@ -1,9 +1,9 @@
 // Checks of the settings themselves: names that are probably misspelt, and menus that are only shipped as an example.
 
 import type { Config } from '../config/config.ts';
-import { advice, type Check, type Finding, fine } from './check.ts';
+import { advice, type DoctorCheck, type Finding, fine } from './check.ts';
 
-export const SETTING_CHECKS: readonly Check[] = [
+export const SETTING_CHECKS: readonly DoctorCheck[] = [
   {
     name: 'names of settings',
     run: ({ config }) => (config.misspelt.length ? misspeltFindings(config) : fine('none is probably misspelt')),

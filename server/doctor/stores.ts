@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { tryToWrite } from '../../lib/store/lmdb/hold.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import type { RedisFacts } from '../stores/facts.ts';
-import { advice, broken, type Check, type CheckContext, type Finding, fine } from './check.ts';
+import { advice, broken, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
 
 const OLDEST = [6, 2] as const;
 const MEMORY_SHARE = 0.8;
@@ -16,7 +16,7 @@ const usesMongo = ({ mongo }: CheckContext) => mongo !== undefined;
 const isOnDisk = ({ config }: CheckContext) => config.dataDir !== IN_MEMORY;
 
 /** A check of what each server says; of several masters the worst finding is reported. */
-function each(name: string, judge: (facts: RedisFacts, context: CheckContext) => Finding): Check {
+function each(name: string, judge: (facts: RedisFacts, context: CheckContext) => Finding): DoctorCheck {
   return {
     name,
     when: usesRedis,
@@ -28,7 +28,7 @@ function each(name: string, judge: (facts: RedisFacts, context: CheckContext) =>
   };
 }
 
-export const REDIS_CHECKS: readonly Check[] = [
+export const REDIS_CHECKS: readonly DoctorCheck[] = [
   {
     name: 'Redis answers',
     when: usesRedis,
@@ -75,7 +75,7 @@ export const REDIS_CHECKS: readonly Check[] = [
 
 const SAFE_MEMBERS = 3;
 
-export const MONGO_CHECKS: readonly Check[] = [
+export const MONGO_CHECKS: readonly DoctorCheck[] = [
   {
     name: 'MongoDB answers',
     when: usesMongo,
@@ -106,7 +106,7 @@ export const MONGO_CHECKS: readonly Check[] = [
 const FREE_BROKEN = 64 * MIB;
 const FREE_ADVICE = 1_024 * MIB;
 
-export const FOLDER_CHECKS: readonly Check[] = [
+export const FOLDER_CHECKS: readonly DoctorCheck[] = [
   {
     name: 'data folder',
     run: ({ config }) => {

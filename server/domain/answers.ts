@@ -13,7 +13,7 @@ import { readCaller } from './api-keys.ts';
 import { idempotencyKey } from './requests.ts';
 
 /** A problem document (RFC 9457) that also carries the shapes of the ecosystem. */
-export interface Problem {
+export interface ProblemDocument {
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -35,7 +35,7 @@ export function problems(onFault: (error: unknown, ctx: ParameterizedContext) =>
       if (status === 503 || code === 'in-progress') ctx.set('Retry-After', '1');
       ctx.status = status;
       ctx.type = 'application/problem+json';
-      const problem: Problem = {
+      const problem: ProblemDocument = {
         type: `/docs/errors#${code}`,
         title,
         status,
@@ -85,7 +85,7 @@ export function spareKnown(ctx: Context, etag: string): void {
 }
 
 /** What is answered, and kept for a repeated request. */
-export interface Answer {
+export interface ApiAnswer {
   readonly status: number;
   readonly headers: { readonly [name: string]: string };
   readonly body: JsonObject;
@@ -98,7 +98,7 @@ export interface Answer {
 export async function answerOnce(
   ctx: Context,
   { idempotency, body }: { readonly idempotency: Idempotency; readonly body: Pick<JsonBody, 'text'> },
-  work: (token?: string) => Promise<Answer>,
+  work: (token?: string) => Promise<ApiAnswer>,
 ): Promise<void> {
   const { tenant, principal } = readCaller(ctx);
   const key = idempotencyKey(ctx);

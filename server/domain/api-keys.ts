@@ -44,7 +44,7 @@ interface KeyEntry {
   readonly tenant?: string;
 }
 
-interface Known {
+interface KnownKey {
   readonly hash: Buffer;
   readonly caller: Caller;
 }
@@ -138,7 +138,7 @@ function developmentKeys(): ApiKeys {
   return makeKeys([makeKnown({ key, principal: 'did:ixo:development', roles })], key);
 }
 
-function makeKeys(known: readonly Known[], developmentKey: string | undefined): ApiKeys {
+function makeKeys(known: readonly KnownKey[], developmentKey: string | undefined): ApiKeys {
   const held = undefined;
   return {
     developmentKey,
@@ -148,7 +148,7 @@ function makeKeys(known: readonly Known[], developmentKey: string | undefined): 
   };
 }
 
-function holdKeys(known: readonly Known[]): HeldKeys {
+function holdKeys(known: readonly KnownKey[]): HeldKeys {
   const rows = known.map(({ hash, caller: { principal, roles, tenant } }) => [
     hash.toString('hex'),
     principal,
@@ -159,24 +159,24 @@ function holdKeys(known: readonly Known[]): HeldKeys {
 }
 
 // Every key is compared, so that the time says nothing about which one was near.
-function find(known: readonly Known[], token: string): Caller | undefined {
+function find(known: readonly KnownKey[], token: string): Caller | undefined {
   const hash = sha256(token);
   let found: Caller | undefined;
   for (const entry of known) if (timingSafeEqual(entry.hash, hash)) found = entry.caller;
   return found;
 }
 
-function listVoters(known: readonly Known[], tenant: string): VoterPower[] {
+function listVoters(known: readonly KnownKey[], tenant: string): VoterPower[] {
   const voting = known.filter(({ caller }) => caller.tenant === tenant && caller.roles.has('voter'));
   const dids = new Set(voting.map(({ caller }) => caller.principal));
   return [...dids].sort().map((did) => ({ did, power: '1' }));
 }
 
-function makeKnown({ key, principal, roles, tenant = DEFAULT_TENANT }: KeyEntry): Known {
+function makeKnown({ key, principal, roles, tenant = DEFAULT_TENANT }: KeyEntry): KnownKey {
   return { hash: readHash(key)!, caller: { principal, roles: new Set(roles), tenant } };
 }
 
-function readKeys(file: string): Known[] {
+function readKeys(file: string): KnownKey[] {
   const refuse = (problems: readonly string[]) =>
     new TwinlineError('ERR_CONFIG', problems.map((problem) => `API_KEYS_FILE ${file}: ${problem}`).join('\n'));
   const entries = parse(file, refuse);

@@ -70,7 +70,7 @@ export function domainGroup<Deps>(group: DomainGroup<Deps>): RouteGroup<Deps> {
 }
 
 type Parameters = { readonly [name: string]: Parameter };
-type ValueOf<Schema> = Schema extends { readonly type: 'integer' }
+type ParameterValue<Schema> = Schema extends { readonly type: 'integer' }
   ? number
   : Schema extends { readonly enum: readonly (infer Value)[] }
     ? Value
@@ -80,26 +80,29 @@ type Defaulted<All extends Parameters> = {
 }[keyof All];
 
 /** Parameters by name; those without a default are missing when they are not given. */
-export type Given<All extends Parameters> = {
-  readonly [Name in Defaulted<All>]: ValueOf<All[Name]['schema']>;
-} & { readonly [Name in Exclude<keyof All, Defaulted<All>>]?: ValueOf<All[Name]['schema']> };
+export type ParameterValues<All extends Parameters> = {
+  readonly [Name in Defaulted<All>]: ParameterValue<All[Name]['schema']>;
+} & { readonly [Name in Exclude<keyof All, Defaulted<All>>]?: ParameterValue<All[Name]['schema']> };
 
 /** The declared parameters of the query; throws `bad-limit`, `bad-cursor` or `bad-request`. Others are not looked at. */
-export function readQuery<All extends Parameters>({ query }: Pick<Context, 'query'>, parameters: All): Given<All> {
+export function readQuery<All extends Parameters>(
+  { query }: Pick<Context, 'query'>,
+  parameters: All,
+): ParameterValues<All> {
   return readAll(parameters, (name) => query[name]);
 }
 
 /** As {@link readQuery}, of headers; an empty one is missing. */
-export function readHeaders<All extends Parameters>(ctx: Pick<Context, 'get'>, parameters: All): Given<All> {
+export function readHeaders<All extends Parameters>(ctx: Pick<Context, 'get'>, parameters: All): ParameterValues<All> {
   return readAll(parameters, (name) => ctx.get(name).trim() || undefined);
 }
 
 function readAll<All extends Parameters>(
   parameters: All,
   find: (name: string) => string | readonly string[] | undefined,
-): Given<All> {
+): ParameterValues<All> {
   const values = Object.entries(parameters).flatMap(([name, parameter]) => {
-    const schema = parameter.schema as Rules;
+    const schema = parameter.schema as ParameterSchema;
     const given = find(name);
     const value = given === undefined ? schema.default : readValue(name, given, schema);
     return value === undefined ? [] : [[name, value]];
@@ -108,7 +111,7 @@ function readAll<All extends Parameters>(
 }
 
 /** The words of JSON Schema that parameters are declared with. */
-interface Rules {
+interface ParameterSchema {
   readonly type?: string;
   readonly enum?: readonly string[];
   readonly minimum?: number;
@@ -120,7 +123,7 @@ interface Rules {
 
 const REASONS: { readonly [name: string]: Reason } = { limit: 'bad-limit', cursor: 'bad-cursor' };
 
-function readValue(name: string, given: string | readonly string[], rules: Rules): string | number {
+function readValue(name: string, given: string | readonly string[], rules: ParameterSchema): string | number {
   const reason = REASONS[name] ?? 'bad-request';
   if (typeof given !== 'string')
     throw refuse(reason, `${name} is given more than once. Give it once; filter=in(…) takes several values.`);
@@ -129,7 +132,7 @@ function readValue(name: string, given: string | readonly string[], rules: Rules
   throw refuse(reason, `${name}${wrong.startsWith(' has') ? '' : `=${JSON.stringify(given)}`}${wrong}.`);
 }
 
-function wordsAgainst(given: string, { type, enum: values, minimum = 0, maximum, maxLength, format }: Rules) {
+function wordsAgainst(given: string, { type, enum: values, minimum = 0, maximum, maxLength, format }: ParameterSchema) {
   if (values && !values.includes(given)) return ` is not one of ${values.join(', ')}`;
   if (maxLength !== undefined && given.length > maxLength) return ` has more than ${maxLength} characters`;
   if (format === 'did' && !isDid(given)) return ' is not a DID';

@@ -95,13 +95,13 @@ export function createCatalog({ settings, source, descriptors: from }: GatewayFi
 
 const UNKNOWN = { kind: 'unknown' } as const;
 
-interface Completion {
+interface CompletedRoute {
   readonly use: GatewayRoute['use'];
   readonly writers: JsonWriters;
   readonly warnings: string[];
 }
 
-function completeRoute(route: Route, { use, writers, warnings }: Completion): GatewayRoute {
+function completeRoute(route: Route, { use, writers, warnings }: CompletedRoute): GatewayRoute {
   const { rpc, output, responseBody, method, streaming, body } = route;
   const isRaw = isHttpBody(output) && responseBody === '';
   const isShared = method === 'GET' && !streaming && body === '';

@@ -3,7 +3,7 @@
 import type { AnswerCache, GuardedChannel } from '../../lib/gateway/index.ts';
 import { counter, createDurations, gauge, histogram } from '../health/metrics.ts';
 
-export interface Counts {
+export interface GatewayCounts {
   /** A request was answered; `rpc` is undefined when it led to no method. */
   answered(rpc: string | undefined, status: number): void;
   /** A call of the node took so long. */
@@ -17,7 +17,7 @@ export interface Counted {
 }
 
 /** Empty counts. */
-export function createCounts({ channel, cache }: Counted): Counts {
+export function createCounts({ channel, cache }: Counted): GatewayCounts {
   const requests = new Map<string, number>();
   const upstream = createDurations();
   const state = (states: readonly string[], now: string) =>

@@ -9,7 +9,7 @@ import {
   routeRows,
 } from '../../lib/gateway/index.ts';
 import { findPath } from '../../lib/gateway/request/message-builder.ts';
-import type { Answered, Method, Parameter, RouteDescription, RouteGroup } from '../http/route-table.ts';
+import type { Method, Parameter, RouteAnswer, RouteDescription, RouteGroup } from '../http/route-table.ts';
 import type { Catalog } from './catalog.ts';
 import { type MessageSchemas, messageSchemas, valueSchema } from './message-schemas.ts';
 import type { Served } from './places.ts';
@@ -28,9 +28,9 @@ const STATUS: Schema = {
   },
 };
 
-const failed = (description: string): Answered => ({ description, types: { [JSON_TYPE]: STATUS } });
+const failed = (description: string): RouteAnswer => ({ description, types: { [JSON_TYPE]: STATUS } });
 
-const ANSWERS: { readonly [status: number]: Answered } = {
+const ANSWERS: { readonly [status: number]: RouteAnswer } = {
   400: failed('A value of the path, the query or a header is wrong, or the node says so'),
   404: failed('The node does not have it'),
   429: failed('Too many requests from one address, or too many for the node'),
@@ -41,7 +41,7 @@ const ANSWERS: { readonly [status: number]: Answered } = {
   504: failed('The node did not answer in time'),
 };
 
-const GATED: { readonly [status: number]: Answered } = {
+const GATED: { readonly [status: number]: RouteAnswer } = {
   401: { ...failed('No key, or none that counts'), headers: { 'WWW-Authenticate': 'How to come in' } },
   403: failed('Keys may not call this method'),
 };
@@ -126,12 +126,12 @@ function listHint({ input }: GatewayRoute, path: string): string {
   return findPath(input, path)?.at(-1)?.fieldKind === 'list' ? ', with commas between its values' : '';
 }
 
-function describeReply({ output, responseBody, streaming }: GatewayRoute, reply: Schema): Answered {
+function describeReply({ output, responseBody, streaming }: GatewayRoute, reply: Schema): RouteAnswer {
   if (isHttpBody(output) && !responseBody) return { description: 'A body of any type', types: { '*/*': {} } };
   return streaming ? describeStream(reply) : { description: 'The reply', types: { [JSON_TYPE]: reply } };
 }
 
-function describeStream(reply: Schema): Answered {
+function describeStream(reply: Schema): RouteAnswer {
   const line: Schema = { type: 'object', properties: { result: reply, error: STATUS } };
   return {
     description: 'A message in each line; the last one may be an error',

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { Middleware } from 'koa';
-import type { Refusal as RefusalName, Route } from '../../lib/gateway/index.ts';
+import type { RefusalName, Route } from '../../lib/gateway/index.ts';
 import type { Exchange } from '../http/fast-path.ts';
 import type { RouteGroup, ServedRoute } from '../http/route-table.ts';
 import { errorResponse, sendResponse } from './answers/response.ts';

@@ -5,7 +5,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Middleware } from 'koa';
 import { REFUSALS, Refusal } from '../http/errors.ts';
 import { type Admit, answerAhead, type Exchange, requestId } from '../http/fast-path.ts';
-import { type Answered, OVERLOADED, type Recorder } from '../http/middleware/answer-errors.ts';
+import { type AnsweredRequest, OVERLOADED, type Recorder } from '../http/middleware/answer-errors.ts';
 import type { Owns } from './places.ts';
 
 const NO_ROUTE = 'none';
@@ -40,7 +40,7 @@ export function gatewayFront({ admit, cors, record }: Front, behind: Behind): Fr
   const { serve, fail, onFault } = behind;
   const owns = (req: IncomingMessage) => behind.owns(cutPath(req.url!));
 
-  async function enter(exchange: Exchange): Promise<Pick<Answered, 'route' | 'reason'>> {
+  async function enter(exchange: Exchange): Promise<Pick<AnsweredRequest, 'route' | 'reason'>> {
     const admitted = await admit(exchange.req);
     if (admitted.kind === 'admitted') return { route: (await serve(exchange)) ?? NO_ROUTE };
     const { seconds } = admitted;

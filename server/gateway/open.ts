@@ -78,7 +78,7 @@ export async function openGateway({ config, log, onProblem }: GatewayOptions): P
   };
 }
 
-export interface Opened {
+export interface OpenedGateway {
   readonly catalog: Catalog;
   readonly channel: GuardedChannel;
   readonly types: TypeSource;
@@ -98,7 +98,7 @@ export async function gatewayRouteGroup(
 const AT_ONCE = { http2: GATEWAY_LIMITS.grpcCallsAtOnce, 'grpc-js': SERVER_LIMITS.grpcJsCallsAtOnce };
 
 /** The routes of a file, and the channel to its node, which is to be closed. Throws as {@link openGateway} does. */
-export async function openCatalog(file: GatewayFile, wait: NodeWait): Promise<Opened> {
+export async function openCatalog(file: GatewayFile, wait: NodeWait): Promise<OpenedGateway> {
   const channel = await openChannel(file);
   try {
     const descriptors = await readDescriptors(file, channel, wait);
@@ -114,7 +114,7 @@ export async function openCatalog(file: GatewayFile, wait: NodeWait): Promise<Op
   }
 }
 
-function makeService({ catalog, channel, types }: Opened, renderer: Renderer): Service {
+function makeService({ catalog, channel, types }: OpenedGateway, renderer: Renderer): Service {
   // Without a cache nothing is kept, and calls that run are shared all the same.
   const { ttlMs, maxBytes } = catalog.settings.cache ?? { ttlMs: 0, maxBytes: 1 };
   const cache = openCache<CachedResponse>({ ttlMs, maxBytes, ...CACHE_RULES });

@@ -17,7 +17,7 @@ export interface NodeRequest {
   readonly isHasty: boolean;
 }
 
-interface Target {
+interface RouteMatch {
   readonly route: Route;
   /** Decoded values of the path. */
   readonly values: readonly string[];
@@ -28,7 +28,7 @@ interface Target {
 /** Reads it all. Rejects with ERR_INPUT, and with a refusal for a body that is too large or encoded. */
 export async function readRequest(
   req: IncomingMessage,
-  { route, values, query }: Target,
+  { route, values, query }: RouteMatch,
   { catalog: { settings }, types }: Pick<Service, 'catalog' | 'types'>,
 ): Promise<NodeRequest> {
   const deadlineMs = parseDeadline(req.headers['grpc-timeout'], settings.deadlineMs);

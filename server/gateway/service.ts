@@ -4,7 +4,7 @@ import type { AnswerCache, GuardedChannel, TypeSource } from '../../lib/gateway/
 import type { Streams } from './answers/streams.ts';
 import type { CachedResponse, Renderer } from './answers/unary.ts';
 import type { Catalog } from './catalog.ts';
-import type { Counts } from './counts.ts';
+import type { GatewayCounts } from './counts.ts';
 
 export interface Service {
   readonly catalog: Catalog;
@@ -14,5 +14,5 @@ export interface Service {
   /** Types inside an Any that no descriptor declares. */
   readonly types: TypeSource;
   readonly streams: Streams;
-  readonly counts: Counts;
+  readonly counts: GatewayCounts;
 }

@@ -141,15 +141,20 @@ export function createDurations(): Durations {
   };
 }
 
-type Seen = Pick<Durations, 'buckets' | 'totalMs'>;
+type SeenDurations = Pick<Durations, 'buckets' | 'totalMs'>;
 
 /** Lines of a histogram, in seconds: of one, or of several by their labels. */
-export function histogram(name: string, help: string, seen: Seen | ReadonlyMap<string, Seen>): string[] {
-  const all = seen instanceof Map ? [...(seen as ReadonlyMap<string, Seen>)] : [['', seen as Seen] as const];
+export function histogram(
+  name: string,
+  help: string,
+  seen: SeenDurations | ReadonlyMap<string, SeenDurations>,
+): string[] {
+  const all =
+    seen instanceof Map ? [...(seen as ReadonlyMap<string, SeenDurations>)] : [['', seen as SeenDurations] as const];
   return [...heading(name, help, 'histogram'), ...all.flatMap(([labels, one]) => bucketLines(name, labels, one))];
 }
 
-function bucketLines(name: string, labels: string, { buckets, totalMs }: Seen): string[] {
+function bucketLines(name: string, labels: string, { buckets, totalMs }: SeenDurations): string[] {
   let sum = 0;
   const before = labels && `${labels},`;
   const lines = buckets.map((value, at) => {

@@ -12,9 +12,9 @@ const LEVELS: readonly { readonly least: number; readonly sign: string; readonly
   { least: 0, sign: ' ', paint: pc.dim },
 ];
 
-type Fields = { readonly [field: string]: unknown };
+type LogFields = { readonly [field: string]: unknown };
 
-interface Line {
+interface LogLine {
   readonly level: number;
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -24,9 +24,9 @@ interface Line {
 
 /** A JSON line of the log as lines for people, with the end of a line; what is no JSON as it is. */
 export function readableLine(json: string): string {
-  let line: Line;
+  let line: LogLine;
   try {
-    line = JSON.parse(json) as Line;
+    line = JSON.parse(json) as LogLine;
   } catch {
     return json;
   }
@@ -41,7 +41,7 @@ export function readableLine(json: string): string {
 }
 
 // Of a request that was answered, or of a turn of a phone.
-function describeRequest({ method, route, status, ms, turn, from, to, outcome }: Fields): string | undefined {
+function describeRequest({ method, route, status, ms, turn, from, to, outcome }: LogFields): string | undefined {
   if (turn !== undefined) return `${turn} ${from ?? 'dial'} → ${to}${outcome === 'end' ? ', end' : ''} ${ms} ms`;
   return method === undefined || status === undefined ? undefined : `${method} ${route} ${status} ${ms} ms`;
 }

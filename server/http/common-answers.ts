@@ -2,7 +2,7 @@
 
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { REFUSALS } from './errors.ts';
-import type { Answered } from './route-table.ts';
+import type { RouteAnswer } from './route-table.ts';
 
 const TEXT: Schema = { type: 'string' };
 
@@ -52,7 +52,7 @@ const WAIT_PAGE: Schema = { type: 'string', description: 'A page with a countdow
 const JSON_TYPE = 'application/json';
 const WAIT = { 'Retry-After': 'Seconds to wait' };
 
-const TOO_MANY: Answered = {
+const TOO_MANY: RouteAnswer = {
   description: 'Too many requests from one address',
   types: { [JSON_TYPE]: REFUSED, 'text/html': WAIT_PAGE },
   headers: WAIT,
@@ -64,7 +64,7 @@ export const PLAIN_ANSWERS = {
   429: TOO_MANY,
   500: { description: 'Something went wrong here', types: { [JSON_TYPE]: REFUSED } },
   503: { description: AWAY, types: { [JSON_TYPE]: REFUSED } },
-} as const satisfies { readonly [status: number]: Answered };
+} as const satisfies { readonly [status: number]: RouteAnswer };
 
 const PROBLEM_TYPE = { 'application/problem+json': PROBLEM };
 
@@ -73,27 +73,27 @@ export const PROBLEM_ANSWERS = {
   429: { ...TOO_MANY, types: { ...PROBLEM_TYPE, 'text/html': WAIT_PAGE } },
   500: { description: 'Something went wrong here', types: PROBLEM_TYPE },
   503: { description: AWAY, types: PROBLEM_TYPE, headers: WAIT },
-} as const satisfies { readonly [status: number]: Answered };
+} as const satisfies { readonly [status: number]: RouteAnswer };
 
 /** Of an address below a known one that names nothing. */
-export const UNKNOWN: Answered = { description: REFUSALS['not-found'].words, types: { [JSON_TYPE]: REFUSED } };
+export const UNKNOWN: RouteAnswer = { description: REFUSALS['not-found'].words, types: { [JSON_TYPE]: REFUSED } };
 
 /** A JSON body or answer, by media type. */
 export const jsonTypes = (schema: Schema): { readonly [mediaType: string]: Schema } => ({ 'application/json': schema });
 
-export const PAGE: Answered = { description: 'The page', types: { 'text/html': { type: 'string' } } };
+export const PAGE: RouteAnswer = { description: 'The page', types: { 'text/html': { type: 'string' } } };
 
-const refusedAs = (description: string): Answered => ({ description, types: jsonTypes(REFUSED) });
+const refusedAs = (description: string): RouteAnswer => ({ description, types: jsonTypes(REFUSED) });
 
 /** Of routes that read JSON from our own pages only. */
-export const JSON_BODY_ANSWERS: { readonly [status: number]: Answered } = {
+export const JSON_BODY_ANSWERS: { readonly [status: number]: RouteAnswer } = {
   400: refusedAs('The page of another site asks, or the body is wrong'),
   413: refusedAs('The body is too large'),
   415: refusedAs('The body is no JSON'),
 };
 
 /** Of routes that are for operators, and show browsers a page to sign in on. */
-export const SIGN_IN_ANSWER: Answered = {
+export const SIGN_IN_ANSWER: RouteAnswer = {
   description: 'Nobody is signed in; a browser gets a page to sign in on',
   types: { ...jsonTypes(REFUSED), 'text/html': { type: 'string' } },
   headers: { 'WWW-Authenticate': 'How to come in' },

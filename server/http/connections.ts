@@ -45,7 +45,7 @@ export interface Connections {
 }
 
 /** How far the client of a connection has come. Times by `clock.monotonic`. */
-interface Progress {
+interface ClientProgress {
   /** Bytes that the system has taken for the client. */
   taken: number;
   takenAt: number;
@@ -70,7 +70,7 @@ export function watchConnections(server: Server, options: ConnectionOptions = {}
   const { bodyBytes = SERVER_LIMITS.bodyLeastBytes, bodyMs = SERVER_LIMITS.bodyLeastMs } = options;
   const { perClient = SERVER_LIMITS.connectionsPerClient } = options;
   const arriving = new WeakMap<Socket, Arriving>();
-  const open = new Map<Socket, Progress | undefined>();
+  const open = new Map<Socket, ClientProgress | undefined>();
   const counts = new Map<string, number>();
 
   function enter(socket: Socket): void {

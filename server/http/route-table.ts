@@ -41,7 +41,7 @@ export interface RequestContent {
 }
 
 /** What a route answers with one status. */
-export interface Answered {
+export interface RouteAnswer {
   readonly description: string;
   /** By media type; without one there is no body. */
   readonly types?: { readonly [mediaType: string]: Schema };
@@ -69,7 +69,7 @@ export interface RouteDescription {
   readonly query?: { readonly [name: string]: Parameter };
   readonly headers?: { readonly [name: string]: Parameter };
   readonly body?: RequestContent;
-  readonly answers: { readonly [status: number]: Answered };
+  readonly answers: { readonly [status: number]: RouteAnswer };
   /** Refusals of the domain service that it may answer with, besides those that all of its group have. */
   readonly problems?: readonly Reason[];
 }
@@ -93,7 +93,7 @@ export interface RouteGroup<Deps = never> {
   /** Of the parameters in its paths, by name. */
   readonly parameters?: { readonly [name: string]: Parameter };
   /** Answers of every route of the group. */
-  readonly answers?: { readonly [status: number]: Answered };
+  readonly answers?: { readonly [status: number]: RouteAnswer };
   /** Refusals of every route of the group. */
   readonly problems?: readonly Reason[];
   /** Schemas that have a name of their own in the document. */

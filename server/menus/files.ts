@@ -27,7 +27,7 @@ export interface FileChange {
   readonly base: string;
 }
 
-export type Written =
+export type EditResult =
   | { readonly kind: 'written' }
   /** Somebody has written another text meanwhile: nothing was written. */
   | { readonly kind: 'conflict'; readonly file: keyof EditedFlow; readonly present: EditedFile };
@@ -42,7 +42,7 @@ export interface FlowFiles {
   write(
     flow: string,
     change: { readonly flow?: FileChange | undefined; readonly tests?: FileChange | undefined },
-  ): Promise<Written>;
+  ): Promise<EditResult>;
   /** Makes the files of a new flow. Throws ERR_EXISTS when there is one of this name. */
   create(flow: string, texts: { readonly flow: string; readonly tests: string }): Promise<void>;
 }
@@ -68,7 +68,7 @@ export function flowFiles(folder: string): FlowFiles {
       throw new TwinlineError('ERR_NOT_FOUND', `There is no file of the flow "${flow}".`);
     },
     write: (flow, change) =>
-      saves.run(flow, async (): Promise<Written> => {
+      saves.run(flow, async (): Promise<EditResult> => {
         const present = await readBoth(flow);
         for (const part of ['flow', 'tests'] as const) {
           const base = change[part]?.base;

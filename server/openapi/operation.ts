@@ -5,10 +5,10 @@ import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { REASON_STATUS } from '../http/errors.ts';
 import {
   type Access,
-  type Answered,
   type Parameter,
   pathNames,
   type RequestContent,
+  type RouteAnswer,
   type RouteDescription,
   type RouteGroup,
 } from '../http/route-table.ts';
@@ -96,8 +96,8 @@ function describeRequest({ types, required = true, example }: RequestContent): o
   return { required, content: Object.fromEntries(content) };
 }
 
-function refusals(reasons: readonly Reason[], problem: Schema): { [status: number]: Answered } {
-  const answers: { [status: number]: Answered } = {};
+function refusals(reasons: readonly Reason[], problem: Schema): { [status: number]: RouteAnswer } {
+  const answers: { [status: number]: RouteAnswer } = {};
   for (const reason of new Set(reasons)) {
     const status = REASON_STATUS[reason];
     const line = `\`${reason}\`: ${PROBLEMS[reason].title}`;
@@ -108,7 +108,7 @@ function refusals(reasons: readonly Reason[], problem: Schema): { [status: numbe
   return answers;
 }
 
-function describeResponse(answer: Answered | undefined, problem: Answered | undefined): object {
+function describeResponse(answer: RouteAnswer | undefined, problem: RouteAnswer | undefined): object {
   const both = [answer, problem].filter((one) => one !== undefined);
   const types = Object.assign({}, ...both.map(({ types }) => types ?? {})) as Record<string, Schema>;
   const content = Object.entries(types).map(([type, schema]) => [type, { schema }]);

@@ -14,7 +14,7 @@ export interface Panel {
   readonly as?: 'number' | 'lines';
 }
 
-export interface Row {
+export interface PanelRow {
   readonly title: string;
   readonly panels: readonly Panel[];
 }

@@ -1,10 +1,10 @@
 // What the Grafana dashboard shows, row by row. To show more, add a panel or a row here: `npm run guides` writes the file.
 
-import { quantiles, type Row, rate, share } from './dashboard-panels.ts';
+import { type PanelRow, quantiles, rate, share } from './dashboard-panels.ts';
 import { SERVER_ROWS } from './dashboard-server-rows.ts';
 
 /** In their order. */
-export const DASHBOARD_ROWS: readonly Row[] = [
+export const DASHBOARD_ROWS: readonly PanelRow[] = [
   {
     title: 'At a glance',
     panels: [

@@ -1,8 +1,8 @@
 // The rows of the Grafana dashboard on what all doors share, and on the query gateway.
 
-import { quantiles, type Row, rate } from './dashboard-panels.ts';
+import { type PanelRow, quantiles, rate } from './dashboard-panels.ts';
 
-export const SERVER_ROWS: readonly Row[] = [
+export const SERVER_ROWS: readonly PanelRow[] = [
   {
     title: 'HTTP: twins, agent, pages',
     panels: [

@@ -1,6 +1,6 @@
 // The Grafana dashboard as Grafana imports it, from the rows of dashboard-rows.ts: places, ids, data source, variables.
 
-import type { Panel, Row } from './dashboard-panels.ts';
+import type { Panel, PanelRow } from './dashboard-panels.ts';
 import { DASHBOARD_ROWS } from './dashboard-rows.ts';
 
 /** Of Grafana's grid. */
@@ -12,7 +12,7 @@ const SOURCE = { type: 'prometheus', uid: '$datasource' } as const;
 const PER_LINE = 3;
 
 /** The dashboard as JSON. */
-export function grafanaDashboard(rows: readonly Row[] = DASHBOARD_ROWS): string {
+export function grafanaDashboard(rows: readonly PanelRow[] = DASHBOARD_ROWS): string {
   const dashboard = {
     uid: 'twinline',
     title: 'Twinline',
@@ -44,7 +44,7 @@ function variable(name: string, query: string) {
   return { name, label: name, type: 'query', datasource: SOURCE, query, refresh: 2, sort: 1, ...all };
 }
 
-function placed(rows: readonly Row[]): object[] {
+function placed(rows: readonly PanelRow[]): object[] {
   const panels: object[] = [];
   let y = 0;
   for (const { title, panels: own } of rows) {

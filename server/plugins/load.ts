@@ -34,9 +34,9 @@ export async function loadPlugins(modules: readonly string[], options: LoadOptio
   return plugins;
 }
 
-type Found = { readonly plugin: Plugin } | { readonly plugin?: undefined; readonly flaws: readonly string[] };
+type PluginLoad = { readonly plugin: Plugin } | { readonly plugin?: undefined; readonly flaws: readonly string[] };
 
-async function find(module: string, { folder, settings }: LoadOptions): Promise<Found> {
+async function find(module: string, { folder, settings }: LoadOptions): Promise<PluginLoad> {
   const shipped = Object.hasOwn(SHIPPED, module) ? SHIPPED[module as keyof typeof SHIPPED] : undefined;
   if (shipped) return makePlugin(() => shipped(settings));
   const imported = await importDefault(module, folder);
@@ -47,7 +47,7 @@ async function find(module: string, { folder, settings }: LoadOptions): Promise<
 }
 
 // What a shipped plugin needs is a setting, which its own words name.
-function makePlugin(make: () => Plugin): Found {
+function makePlugin(make: () => Plugin): PluginLoad {
   try {
     return { plugin: make() };
   } catch (error) {
@@ -64,20 +64,20 @@ const SHIPPED = {
   claims: ({ claims }) => claimsPlugin(claims),
 } as const satisfies { readonly [name: string]: (settings: ShippedSettings) => Plugin };
 
-interface Rule {
+interface PluginRule {
   readonly holds: (value: unknown) => boolean;
   readonly words: string;
   readonly required?: true;
 }
 
 const isFunction = (value: unknown) => typeof value === 'function';
-const FUNCTION: Rule = { holds: isFunction, words: 'a function' };
+const FUNCTION: PluginRule = { holds: isFunction, words: 'a function' };
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const TOOL_NAME = /^[A-Za-z][\w.-]{0,63}$/;
 const VARIABLE = /^[A-Z][A-Z0-9_]{0,63}$/;
 const matches = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value);
 
-const RULES: { readonly [field in keyof Plugin]-?: Rule } = {
+const RULES: { readonly [field in keyof Plugin]-?: PluginRule } = {
   name: { holds: matches(NAME), words: 'lower-case letters, digits and dashes, up to 32', required: true },
   version: { holds: (value) => isText(value) && value !== '', words: 'a text such as "1.0.0"', required: true },
   dependsOn: { holds: (value) => isListWhere(value, matches(NAME)), words: 'a list of names of plugins' },

@@ -9,7 +9,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import type { Services } from '../../lib/engine/service.ts';
-import type { Posted, Reply } from '../../lib/http/client.ts';
+import type { HttpReply, Posted } from '../../lib/http/client.ts';
 import type { DocumentStore, Json, JsonObject, Kind } from '../../lib/store/store.ts';
 import type { Log } from '../health/log.ts';
 import type { Parameter, RouteDescription } from '../http/route-table.ts';
@@ -77,7 +77,7 @@ export interface PluginHost {
   /** Says something as a user; gates are asked before, and their refusals thrown. */
   send(request: NewTurn): Promise<Sent>;
   /** POST to https addresses of the public internet; rejects with ERR_SERVICE or ERR_TIMEOUT, in words without secrets. */
-  post(posted: Posted, signal: AbortSignal): Promise<Reply>;
+  post(posted: Posted, signal: AbortSignal): Promise<HttpReply>;
   /** Aborts when the server ends: leave what is not done to others. */
   readonly closing: AbortSignal;
   /** Lets only operators through, as routes of operators do. */

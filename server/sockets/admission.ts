@@ -7,7 +7,7 @@ import { AgentError } from '../user/errors.ts';
 import type { KeptState } from './leaving.ts';
 import { waitingCalls } from './room-events.ts';
 
-export type Verdict =
+export type AdmissionVerdict =
   | {
       readonly kind: 'welcome';
       readonly user: AgentUser;
@@ -28,10 +28,10 @@ export interface AdmissionOptions extends AuthOptions {
 }
 
 const NONE: ReadonlySet<unknown> = new Set();
-const REFUSED: Verdict = { kind: 'refused' };
+const REFUSED: AdmissionVerdict = { kind: 'refused' };
 
 /** Looks at a handshake. Never rejects. */
-export async function admit(options: AdmissionOptions, socket: Socket): Promise<Verdict> {
+export async function admit(options: AdmissionOptions, socket: Socket): Promise<AdmissionVerdict> {
   try {
     const session = readSession(socket);
     const presented = presentedBy(socket.handshake.auth);

@@ -15,12 +15,12 @@ export interface AnswerDeps {
 }
 
 /** What the client gets through its acknowledgement, and as an event if that has a name. */
-export interface Answer {
+export interface Acknowledgement {
   readonly event?: string;
   readonly payload: JsonObject;
 }
 
-type Answering = (deps: AnswerDeps, member: Member, payload: JsonObject) => Promise<Answer> | Answer;
+type Answering = (deps: AnswerDeps, member: Member, payload: JsonObject) => Promise<Acknowledgement> | Acknowledgement;
 
 const SERVER_EVENTS = [
   ...['connected', 'pong', 'status', 'subscribed', 'available-events', 'render_component', 'tool_call', 'action_call'],
@@ -65,7 +65,7 @@ async function subscribe(
   deps: AnswerDeps,
   member: Member,
   { sessionId = member.session }: JsonObject,
-): Promise<Answer> {
+): Promise<Acknowledgement> {
   const { user, sessions, socket } = member;
   if (typeof sessionId !== 'string' || !(await deps.agent.sessions.owns(user.did, sessionId)))
     return failed('Session not found');
@@ -78,14 +78,14 @@ async function subscribe(
   return { event: 'subscribed', payload: { sessionId, timestamp: now(deps) } };
 }
 
-interface Result {
+interface ToolResult {
   readonly toolCallId: Json | undefined;
   readonly sessionId: Json | undefined;
   readonly result?: Json | undefined;
   readonly error?: Json | undefined;
 }
 
-const makeResult = ({ toolCallId, sessionId, result, error }: JsonObject): Result => ({
+const makeResult = ({ toolCallId, sessionId, result, error }: JsonObject): ToolResult => ({
   toolCallId,
   sessionId,
   result,
@@ -93,7 +93,7 @@ const makeResult = ({ toolCallId, sessionId, result, error }: JsonObject): Resul
 });
 
 // An action that failed says so inside its result.
-function makeActionResult(payload: JsonObject): Result {
+function makeActionResult(payload: JsonObject): ToolResult {
   const { result } = payload;
   const { success, error } = (result !== null && typeof result === 'object' ? result : {}) as JsonObject;
   return success === false
@@ -104,8 +104,8 @@ function makeActionResult(payload: JsonObject): Result {
 async function answerCall(
   { agent }: AnswerDeps,
   member: Member,
-  { toolCallId, sessionId, result, error }: Result,
-): Promise<Answer> {
+  { toolCallId, sessionId, result, error }: ToolResult,
+): Promise<Acknowledgement> {
   const session = sessionId ?? member.session;
   if (typeof toolCallId !== 'string' || typeof session !== 'string')
     return failed('toolCallId and sessionId are strings');
@@ -123,4 +123,4 @@ async function answerCall(
 const describeError = (error: Json) => (typeof error === 'string' ? error : JSON.stringify(error)) || 'failed';
 
 /** An answer that says why not. */
-export const failed = (error: string): Answer => ({ payload: { success: false, error } });
+export const failed = (error: string): Acknowledgement => ({ payload: { success: false, error } });

@@ -4,7 +4,7 @@ import type { Socket } from 'socket.io';
 import { flawOfValue } from '../../lib/json/reader.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import { type AdmissionOptions, admit, type Verdict } from './admission.ts';
+import { type AdmissionOptions, type AdmissionVerdict, admit } from './admission.ts';
 import { ANSWERS, type AnswerDeps, failed, greeting } from './answers.ts';
 import { type Leaving, type LeavingOptions, type Member, nameRoom, newMembers, openLeaving } from './leaving.ts';
 import { heldRecovery, isStillWaiting, offerCalls, sendDirect } from './room-events.ts';
@@ -37,14 +37,14 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     nextLookMs: ({ user }) => user.expiresAt - clock.now(),
   });
   const recovery = heldRecovery(io);
-  const verdicts = new WeakMap<Socket, Verdict>();
+  const verdicts = new WeakMap<Socket, AdmissionVerdict>();
   const asking = new WeakSet<object>();
 
   // Clients are connected first and then sent away, as they expect; those who may come again lose their connection.
   io.use(async (socket, next) => {
     const isFirst = !asking.has(socket.conn);
     asking.add(socket.conn);
-    const verdict: Verdict = isFirst ? await admit(options, socket) : { kind: 'refused' };
+    const verdict: AdmissionVerdict = isFirst ? await admit(options, socket) : { kind: 'refused' };
     verdicts.set(socket, verdict);
     if (verdict.kind === 'unknown') {
       onProblem(verdict.error);
@@ -69,7 +69,7 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     }
   });
 
-  function enter(socket: Socket, welcome: Extract<Verdict, { kind: 'welcome' }>): void {
+  function enter(socket: Socket, welcome: Extract<AdmissionVerdict, { kind: 'welcome' }>): void {
     const { user, session, sessions, waiting } = welcome;
     const { did, expiresAt, keys } = user;
     const gone = new AbortController();

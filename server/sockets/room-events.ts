@@ -92,7 +92,7 @@ interface Restored {
   readonly missedPackets: Packet[];
 }
 
-interface Held {
+interface HeldEvents {
   readonly pid: string;
   readonly offset: string;
   readonly packets: readonly Packet[];
@@ -119,7 +119,7 @@ export function heldRecovery(io: Server): Recovery {
   const adapter = io.of('/').adapter as unknown as RecoveringAdapter;
   const restore = adapter.restoreSession.bind(adapter);
   // By the state that socket and adapter share.
-  const held = new WeakMap<object, Held>();
+  const held = new WeakMap<object, HeldEvents>();
 
   adapter.restoreSession = async (pid, offset) => {
     const state = await restore(pid, offset);

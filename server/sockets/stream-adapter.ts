@@ -27,9 +27,9 @@ export interface SharedEventsOptions {
   readonly onProblem: (error: unknown) => void;
 }
 
-type Entry = readonly [id: string, fields: readonly string[]];
+type StreamEntry = readonly [id: string, fields: readonly string[]];
 type Broadcast = Extract<ClusterMessage, { type: MessageType.BROADCAST }>['data'];
-type State = Omit<Session, 'missedPackets'>;
+type SocketState = Omit<Session, 'missedPackets'>;
 
 const STREAM = 'twinline:sockets';
 const STATES = 'twinline:socket:';
@@ -81,7 +81,7 @@ class StreamAdapter extends ClusterAdapter {
   readonly #writer: RedisConnection;
   readonly #onProblem: (error: unknown) => void;
   /** States that were taken out of Redis: a second look tells what happened since the first. */
-  readonly #taken = new LRUCache<string, State>({ max: PAGE, ttl: SERVER_LIMITS.socketRecoveryMs });
+  readonly #taken = new LRUCache<string, SocketState>({ max: PAGE, ttl: SERVER_LIMITS.socketRecoveryMs });
 
   constructor(
     namespace: Namespace,
@@ -96,7 +96,7 @@ class StreamAdapter extends ClusterAdapter {
   position = '0-0';
 
   /** Hands an entry of the stream to the sockets of this instance. */
-  readonly take = ([offset, fields]: Entry): void => this.onMessage(readMessage(fields), offset);
+  readonly take = ([offset, fields]: StreamEntry): void => this.onMessage(readMessage(fields), offset);
 
   // When this rejects, the sockets of this instance get the event nevertheless.
   protected override async doPublish({ uid, nsp, type, ...rest }: ClusterMessage): Promise<string> {
@@ -118,7 +118,7 @@ class StreamAdapter extends ClusterAdapter {
   // Instances ask each other nothing.
   protected override async doPublishResponse(): Promise<void> {}
 
-  override persistSession(state: State): void {
+  override persistSession(state: SocketState): void {
     this.#writer
       .run('keep the state of a socket', (client) =>
         client.set(STATES + state.pid, JSON.stringify(state), 'PX', SERVER_LIMITS.socketRecoveryMs),
@@ -152,18 +152,18 @@ class StreamAdapter extends ClusterAdapter {
       await systemClock.wait(CATCH_UP_MS);
   }
 
-  async #takeState(pid: string): Promise<State | undefined> {
+  async #takeState(pid: string): Promise<SocketState | undefined> {
     const known = this.#taken.get(pid);
     this.#taken.delete(pid);
     if (known) return known;
     const text = await this.#writer.run('find the state of a socket', (client) => client.getdel(STATES + pid));
     if (text === null) return undefined;
-    const state = JSON.parse(text) as State;
+    const state = JSON.parse(text) as SocketState;
     this.#taken.set(pid, state);
     return state;
   }
 
-  #entries(from: string, to: string): Promise<readonly Entry[]> {
+  #entries(from: string, to: string): Promise<readonly StreamEntry[]> {
     return this.#writer.run('find missed events', (client) => client.xrange(STREAM, from, to, 'COUNT', PAGE));
   }
 }
@@ -183,7 +183,7 @@ function readMessage(fields: readonly string[]): ClusterMessage {
 }
 
 // The event, if it went to a room of this socket.
-function missedBy({ rooms }: State, fields: readonly string[]): unknown[] | undefined {
+function missedBy({ rooms }: SocketState, fields: readonly string[]): unknown[] | undefined {
   try {
     const { type, data } = readMessage(fields) as { type: MessageType; data: Broadcast };
     if (type !== MessageType.BROADCAST) return undefined;
@@ -198,13 +198,13 @@ function missedBy({ rooms }: State, fields: readonly string[]): unknown[] | unde
   }
 }
 
-interface Reading extends Pick<SharedEventsOptions, 'onProblem'> {
+interface StreamReading extends Pick<SharedEventsOptions, 'onProblem'> {
   readonly reader: RedisConnection;
   readonly signal: AbortSignal;
 }
 
 /** Hands every entry from now on to the adapter, until the signal aborts; goes on where it was when Redis was away. */
-async function readStream({ reader, onProblem, signal }: Reading, adapter: StreamAdapter): Promise<void> {
+async function readStream({ reader, onProblem, signal }: StreamReading, adapter: StreamAdapter): Promise<void> {
   let after: string | undefined;
   for (let failures = 0; !signal.aborted; ) {
     try {
@@ -228,7 +228,7 @@ async function readStream({ reader, onProblem, signal }: Reading, adapter: Strea
     }
   }
 
-  function takeOne(entry: Entry): void {
+  function takeOne(entry: StreamEntry): void {
     try {
       adapter.take(entry);
     } catch {

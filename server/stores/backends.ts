@@ -20,7 +20,7 @@ export type StoreConfig = Pick<
 >;
 
 /** A store that answers, and what is known about it. */
-export interface Opened<S> {
+export interface OpenedStore<S> {
   readonly store: S;
   /** `Redis 7.0.15`, `LMDB` */
   readonly program: string;
@@ -35,7 +35,7 @@ export interface Opened<S> {
 interface Backend<S> {
   readonly when: (config: StoreConfig) => boolean;
   /** Throws ERR_CONFIG or ERR_STORE; then nothing is left open. */
-  readonly open: (config: StoreConfig, log: Log) => Promise<Opened<S>>;
+  readonly open: (config: StoreConfig, log: Log) => Promise<OpenedStore<S>>;
 }
 
 const isInMemory = ({ dataDir }: StoreConfig) => dataDir === IN_MEMORY;
@@ -61,7 +61,7 @@ export const DOCUMENT_BACKENDS: readonly Backend<DocumentStore>[] = [
 ];
 
 /** Opens the store of the first row that applies. */
-export function openFirst<S>(rows: readonly Backend<S>[], config: StoreConfig, log: Log): Promise<Opened<S>> {
+export function openFirst<S>(rows: readonly Backend<S>[], config: StoreConfig, log: Log): Promise<OpenedStore<S>> {
   return rows.find(({ when }) => when(config))!.open(config, log);
 }
 
@@ -70,18 +70,22 @@ interface Store {
   close(): Promise<void>;
 }
 
-function inMemory<S extends Store>(store: S): Opened<S> {
+function inMemory<S extends Store>(store: S): OpenedStore<S> {
   return { store, program: 'memory', place: 'this process', durability: store.durability, close: () => store.close() };
 }
 
-function onDisk<S extends Store>({ dataDir }: StoreConfig, program: string, open: (folder: string) => S): Opened<S> {
+function onDisk<S extends Store>(
+  { dataDir }: StoreConfig,
+  program: string,
+  open: (folder: string) => S,
+): OpenedStore<S> {
   ensureFolder(dataDir);
   const store = open(dataDir);
   return { store, program, place: dataDir, durability: store.durability, close: () => store.close() };
 }
 
 // Drivers are loaded only where they are used: they cost a start a good part of its time.
-async function redisSessions(config: StoreConfig, log: Log): Promise<Opened<SnapshotStore>> {
+async function redisSessions(config: StoreConfig, log: Log): Promise<OpenedStore<SnapshotStore>> {
   const { connectRedis, openRedisSnapshots } = await import('../../lib/store/redis/index.ts');
   const { redisFacts } = await import('./facts.ts');
   const redis = connectRedis({ url: config.redisUrl! });
@@ -102,7 +106,7 @@ async function redisSessions(config: StoreConfig, log: Log): Promise<Opened<Snap
   }
 }
 
-async function mongoDocuments(config: StoreConfig, log: Log): Promise<Opened<DocumentStore>> {
+async function mongoDocuments(config: StoreConfig, log: Log): Promise<OpenedStore<DocumentStore>> {
   const { connectMongo, mongoDocuments: open } = await import('../../lib/store/mongo/index.ts');
   const { mongoFacts } = await import('./facts.ts');
   const mongo = connectMongo({ url: config.mongodbUrl! });

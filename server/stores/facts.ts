@@ -7,7 +7,7 @@ import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 /** Of one server; what it does not tell is missing (managed ones hide CONFIG). Texts are as Redis writes them. */
 export interface RedisFacts {
   readonly version: string | undefined;
-  readonly settings: { readonly [name in Asked]?: string };
+  readonly settings: { readonly [name in StoreFact]?: string };
   /** Bytes in use. */
   readonly usedMemory: number | undefined;
   /** Its clock minus ours, in milliseconds; good to half a round trip. */
@@ -15,7 +15,7 @@ export interface RedisFacts {
 }
 
 const ASKED = ['appendonly', 'appendfsync', 'maxmemory', 'maxmemory-policy'] as const;
-type Asked = (typeof ASKED)[number];
+type StoreFact = (typeof ASKED)[number];
 
 /** Asks the server, or every master of a cluster. Rejects with ERR_STORE when one does not answer. */
 export function redisFacts(redis: RedisConnection): Promise<RedisFacts[]> {
@@ -44,7 +44,7 @@ async function readFacts(node: Redis): Promise<RedisFacts> {
   };
 }
 
-async function setting(node: Redis, name: Asked): Promise<string | undefined> {
+async function setting(node: Redis, name: StoreFact): Promise<string | undefined> {
   const answer = (await node.config('GET', name).catch(() => [])) as readonly string[];
   return answer[1];
 }

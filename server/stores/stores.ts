@@ -7,7 +7,7 @@ import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { DocumentStore, Durability, SnapshotStore } from '../../lib/store/store.ts';
 import { AUDIT_KIND } from '../audit/audit.ts';
 import type { Log } from '../health/log.ts';
-import { DOCUMENT_BACKENDS, type Opened, openFirst, SESSION_BACKENDS, type StoreConfig } from './backends.ts';
+import { DOCUMENT_BACKENDS, type OpenedStore, openFirst, SESSION_BACKENDS, type StoreConfig } from './backends.ts';
 import { agreeOnKey, documentMark, redisMark } from './key-mark.ts';
 
 export interface Stores {
@@ -60,7 +60,7 @@ export async function openStores(config: StoreConfig, log: Log): Promise<OpenedS
   }
 }
 
-function describePlace(keeps: StorePlace['keeps'], { program, place, durability }: Opened<unknown>): StorePlace {
+function describePlace(keeps: StorePlace['keeps'], { program, place, durability }: OpenedStore<unknown>): StorePlace {
   return { keeps, program, place, durability, survives: SURVIVES[durability] };
 }
 

@@ -11,7 +11,7 @@ import { listCredentials, mayQuote, type Redactor, redactor } from '../../lib/re
 import type { JsonObject } from '../../lib/store/store.ts';
 import { PLAIN_ANSWERS, REFUSED } from '../http/common-answers.ts';
 import { describeError, REFUSALS } from '../http/errors.ts';
-import type { Answered } from '../http/route-table.ts';
+import type { RouteAnswer } from '../http/route-table.ts';
 
 /** The body of an error. `message` is a list where a body was checked. */
 export type AgentErrorBody = JsonObject & {
@@ -39,15 +39,15 @@ export const AGENT_ERROR: Schema = record(
 );
 
 /** A JSON answer, as routes declare it. */
-export function jsonAnswer(description: string, schema: Schema): Answered {
+export function jsonAnswer(description: string, schema: Schema): RouteAnswer {
   return { description, types: { 'application/json': schema } };
 }
 
 /** A refusal, as routes declare it. */
-export const refusalAnswer = (description: string): Answered => jsonAnswer(description, AGENT_ERROR);
+export const refusalAnswer = (description: string): RouteAnswer => jsonAnswer(description, AGENT_ERROR);
 
 /** Answers of every route that needs a user. */
-export const USER_ANSWERS: { readonly [status: number]: Answered } = {
+export const USER_ANSWERS: { readonly [status: number]: RouteAnswer } = {
   401: { ...refusalAnswer('No token, or none that counts'), headers: { 'WWW-Authenticate': 'How to come in' } },
   402: refusalAnswer('A plugin asks for something first, such as `credits`'),
   429: PLAIN_ANSWERS[429],

@@ -15,15 +15,15 @@ import { BodyError, type BodyFault, JSON_TYPES, readJsonBody } from '../http/jso
 import type { Parameter, RouteDescription, RouteGroup } from '../http/route-table.ts';
 import { type AgentError, agentError } from './errors.ts';
 
-type Values = { readonly [name: string]: string | number | undefined };
+type InputValues = { readonly [name: string]: string | number | undefined };
 
 /** What was checked. What was not sent is missing, or the default of its schema. */
 export interface Input {
   /** The names in the path that the route itself describes. */
-  readonly path: Values;
-  readonly query: Values;
+  readonly path: InputValues;
+  readonly query: InputValues;
   /** By their names as the route declares them. */
-  readonly headers: Values;
+  readonly headers: InputValues;
   readonly body?: unknown;
 }
 

@@ -5,7 +5,7 @@ import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
 import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
 import { PLAIN_TYPE } from '../../lib/ussd/reply.ts';
-import type { Answered, Parameter, RequestContent } from '../http/route-table.ts';
+import type { Parameter, RequestContent, RouteAnswer } from '../http/route-table.ts';
 
 const TEXT: Schema = { type: 'string' };
 const TYPED: Schema = { type: 'string', maxLength: COMMON_LIMITS.ussdTextChars };
@@ -55,7 +55,7 @@ function bodyIn(schema: Schema, example: object): RequestContent {
   return { types: { 'application/json': schema, 'application/x-www-form-urlencoded': schema }, example };
 }
 
-export const screen = (types: { readonly [mediaType: string]: Schema }): Answered => ({
+export const screen = (types: { readonly [mediaType: string]: Schema }): RouteAnswer => ({
   description:
     'A screen; also when the request breaks a rule or the server is in trouble, for gateways show nothing of an error',
   types,

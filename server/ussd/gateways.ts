@@ -75,11 +75,11 @@ export function ussdGateways(entries: '*' | readonly string[], dialects: readonl
 }
 
 /** The value of the header that signs a request: HMAC-SHA-256 over time, method, path with query, and body. */
-export function gatewaySignature(secret: string, { at, method, url, body }: Signed): string {
+export function gatewaySignature(secret: string, { at, method, url, body }: SignedRequest): string {
   return `t=${at},v1=${computeMac(secret, { at, method, url, body }).toString('hex')}`;
 }
 
-export interface Signed {
+export interface SignedRequest {
   /** Seconds since 1970. */
   readonly at: number;
   readonly method: string;
@@ -88,7 +88,7 @@ export interface Signed {
   readonly body: string;
 }
 
-function computeMac(secret: string, { at, method, url, body }: Signed): Buffer {
+function computeMac(secret: string, { at, method, url, body }: SignedRequest): Buffer {
   return createHmac('sha256', secret).update(`${at}\n${method}\n${url}\n${body}`).digest();
 }
 

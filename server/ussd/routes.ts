@@ -120,7 +120,7 @@ function server(base: string, route: AdapterRoute, dialect: Dialect): Serve {
 }
 
 /** Takes a request and counts it; undefined when its sender has gone. Never rejects. */
-type Take = (arrival: Arrival) => Promise<Answer | undefined>;
+type Take = (arrival: Arrival) => Promise<TurnAnswer | undefined>;
 
 interface Arrival {
   readonly req: IncomingMessage;
@@ -134,12 +134,12 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
   const isDebug = log.isLevelEnabled('debug');
   const template = base + route.path;
 
-  const refuse = (raw: RawRequest, reply: UssdReply, outcome: TurnOutcome): Answer => {
+  const refuse = (raw: RawRequest, reply: UssdReply, outcome: TurnOutcome): TurnAnswer => {
     const status = reply === TOO_MANY ? 429 : reply === UNAVAILABLE ? errorStatus : 200;
     return { raw: { ...adapter.refuse(reply, raw), status }, outcome };
   };
 
-  const forbid = (address: string, reason: GatewayRefusal): Answer => {
+  const forbid = (address: string, reason: GatewayRefusal): TurnAnswer => {
     onForbidden({ dialect: adapter.name, address, reason });
     return { raw: { ...conEnd(FORBIDDEN), status: 403 }, outcome: 'forbidden' };
   };
@@ -181,7 +181,7 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
   return async (arrival) => {
     const { req, id } = arrival;
     const begun = performance.now();
-    let answered: Answer | undefined;
+    let answered: TurnAnswer | undefined;
     try {
       answered = await answer(arrival);
     } catch (error) {
@@ -198,7 +198,7 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
   };
 }
 
-interface Answer {
+interface TurnAnswer {
   readonly raw: RawReply;
   readonly outcome: TurnOutcome;
   /** Seconds. */
@@ -236,7 +236,7 @@ function decodeSegment(segment: string): string {
 }
 
 // One array of raw headers: nothing is looked up, merged or checked twice.
-function send(res: ServerResponse, { raw, retryAfter }: Answer, id: string): void {
+function send(res: ServerResponse, { raw, retryAfter }: TurnAnswer, id: string): void {
   const { status, type, headers, body } = raw;
   const list = [
     'Content-Type',

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
-import { type Answer, type Channel, type ChannelOptions, GRPC } from '../../lib/gateway/channel/channel.ts';
+import { type Channel, type ChannelOptions, GRPC, type RpcAnswer } from '../../lib/gateway/channel/channel.ts';
 import type { Metadata } from '../../lib/gateway/channel/metadata.ts';
 import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import { faultProxy } from '../support/fault-proxy.ts';
@@ -33,7 +33,7 @@ const call = (name: string, text = '', more: object = {}) => ({
 });
 const values = (metadata: Metadata, name: string) =>
   metadata.filter(([other]) => other === name).map(([, value]) => value.toString('latin1' as never));
-const code = ({ status }: Pick<Answer, 'status'>) => status.code;
+const code = ({ status }: Pick<RpcAnswer, 'status'>) => status.code;
 const FAST = { backoffMs: 20, backoffMaxMs: 50 };
 
 /** Sentence → what shows that it is kept. */

@@ -15,7 +15,7 @@ import {
 } from '../../lib/delegation/index.ts';
 import { issuerKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
 import { DELEGATION_LIMITS } from '../../lib/delegation/limits.ts';
-import { type Exchange, httpExchange } from '../../lib/http/client.ts';
+import { type HttpExchange, httpExchange } from '../../lib/http/client.ts';
 import { alice, bob, clockAt, mallory, oracle, text } from './tokens.ts';
 
 const SITE = 'did:web:example.com';
@@ -35,7 +35,7 @@ let answer: RequestListener = (_request, response) => response.end();
 const asked: string[] = [];
 const real = httpExchange();
 // What is outside stands on this machine here; everything else about the request stays as it is.
-const toServer: Exchange = (request, options) => {
+const toServer: HttpExchange = (request, options) => {
   const { port } = server.address() as AddressInfo;
   asked.push(request.url.href);
   return real({ ...request, url: new URL(request.url.pathname, `http://127.0.0.1:${port}`) }, options);

@@ -14,7 +14,7 @@ import {
   type LifecycleOptions,
   lifecycle,
 } from '../../lib/engine/lifecycle/lifecycle.ts';
-import { type Entry, plainWrite, type Write } from '../../lib/engine/lifecycle/record.ts';
+import { plainWrite, type StepNote, type WriteStep } from '../../lib/engine/lifecycle/record.ts';
 import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Service } from '../../lib/engine/service.ts';
@@ -61,7 +61,7 @@ const machine = compileMachine(
 interface Bench {
   readonly documents: DocumentStore;
   readonly clock: SimulatedClock;
-  readonly entries: Entry[];
+  readonly entries: StepNote[];
   readonly jobs: Lifecycle<Job>;
   /** Jobs as a new process would run them. */
   again(options?: Partial<LifecycleOptions>): Lifecycle<Job>;
@@ -363,9 +363,9 @@ async function withBench(open: OpenDocuments, keep: (bench: Bench) => Promise<vo
   const where = { folder: mkdtempSync(join(tmpdir(), 'twinline-lifecycle-')), clock: new SimulatedClock() };
   const documents = await open(where);
   const { clock } = where;
-  const entries: Entry[] = [];
+  const entries: StepNote[] = [];
   const keys: string[] = [];
-  const write: Write = async (step) => {
+  const write: WriteStep = async (step) => {
     const written = await plainWrite(step);
     if (written) entries.push(step.entry);
     return written;

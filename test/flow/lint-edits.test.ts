@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseFlow } from '../../lib/flow/format/parse.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
-import { checkFlow, lintFlow, type Surroundings } from '../../lib/flow/lint/lint.ts';
+import { checkFlow, type LintContext, lintFlow } from '../../lib/flow/lint/lint.ts';
 import { ADDRESS, CALLER } from './lint-cases/mistakes.ts';
 import { SEEDS } from './lint-cases/seeds.ts';
 
@@ -31,7 +31,7 @@ test('every edit of a seed takes its problem away, and adds none', () => {
   assert.ok(edits > 25, `${edits} edits`);
 });
 
-function check(edit: readonly [from: string, to: string], known: Surroundings = KNOWN): readonly Problem[] {
+function check(edit: readonly [from: string, to: string], known: LintContext = KNOWN): readonly Problem[] {
   assert.ok(CALLER.includes(edit[0]));
   return checkFlow(CALLER.replace(...edit), 'caller.flow.json', known).problems;
 }

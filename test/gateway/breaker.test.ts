@@ -6,11 +6,11 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { type BreakerOptions, guardedChannel } from '../../lib/gateway/channel/breaker.ts';
 import {
-  type Answer,
   CHANNEL_STATUS,
   type Channel,
   channelStatus,
   GRPC,
+  type RpcAnswer,
   type Status,
 } from '../../lib/gateway/channel/channel.ts';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
@@ -30,7 +30,7 @@ function puppet(options: BreakerOptions = {}) {
   const inner = {
     name: 'puppet',
     unary: () =>
-      new Promise<Answer>((resolve) =>
+      new Promise<RpcAnswer>((resolve) =>
         calls.push((status) => resolve({ status, bytes: Buffer.alloc(0), headers: [], trailers: [] })),
       ),
   } as Partial<Channel> as Channel;

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Answer, Channel, Status } from '../../lib/gateway/channel/channel.ts';
+import type { Channel, RpcAnswer, Status } from '../../lib/gateway/channel/channel.ts';
 import { grpcChannel } from '../../lib/gateway/channel/grpc-channel.ts';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
 import type { Metadata } from '../../lib/gateway/channel/metadata.ts';
@@ -23,7 +23,7 @@ const plain = (metadata: Metadata) =>
     .sort();
 // grpc-js does not tell the text of OK.
 const how = (status: Status) => (status.code === 0 ? { ...status, message: '' } : status);
-const told = ({ status, bytes, headers, trailers }: Answer) => ({
+const told = ({ status, bytes, headers, trailers }: RpcAnswer) => ({
   ...how(status),
   bytes: hash(bytes),
   headers: plain(headers),

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { IN_MEMORY } from '../../server/config/data-dir.ts';
 import type { Setting } from '../../server/config/kinds.ts';
-import type { Reading } from '../../server/config/read.ts';
+import type { SettingsReading } from '../../server/config/read.ts';
 import { SETTINGS } from '../../server/config/settings.ts';
 
 /** What is looked for: what it is → its text. */
@@ -40,7 +40,7 @@ export function findCanariesIn(folder: string, canaries: Canaries): string[] {
 const SECRET_CHARS = 12;
 
 /** The settings of an environment that are secret, and keys that were made for it. */
-function secretSettings(entries: Reading['entries']): Canaries {
+function secretSettings(entries: SettingsReading['entries']): Canaries {
   return new Map(
     entries.flatMap(({ name, text = '' }) => {
       const { secret }: Setting = SETTINGS[name];
@@ -50,7 +50,7 @@ function secretSettings(entries: Reading['entries']): Canaries {
 }
 
 /** Throws when a server that has ended has printed what is secret in its settings, or kept it in its folder. */
-export function refuseLeaks({ entries }: Pick<Reading, 'entries'>, printed: string): void {
+export function refuseLeaks({ entries }: Pick<SettingsReading, 'entries'>, printed: string): void {
   const secrets = secretSettings(entries);
   const folder = entries.find(({ name }) => name === 'DATA_DIR')?.text ?? IN_MEMORY;
   const found = findCanaries(printed, secrets).map((what) => `printed ${what}`);

@@ -5,7 +5,7 @@ import { base58btc, DID } from '@ucanto/core';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { type Exchange, httpExchange, type SenderOptions } from '../../http/client.ts';
+import { type HttpExchange, httpExchange, type SenderOptions } from '../../http/client.ts';
 import { guardedLookup, parseHosts, type Resolve, systemResolve } from '../../http/hosts.ts';
 import { DELEGATION_LIMITS } from '../limits.ts';
 import { didMethod, issuerKey } from '../proof/principal.ts';
@@ -106,7 +106,7 @@ function isFields(value: unknown): value is DocumentFields {
 
 export interface DidWebOptions extends Pick<SenderOptions, 'lookup' | 'ca'> {
   /** Sends the request; for tests. */
-  readonly exchange?: Exchange;
+  readonly exchange?: HttpExchange;
   /** All addresses of a host; for tests. Every one must be public, or nothing is asked. */
   readonly resolve?: Resolve;
   /** Hosts that may be asked: `host`, `host:port`, `*.example.com`. @default every public one */
@@ -159,7 +159,7 @@ export interface DidIxoOptions {
   /** The service's GraphQL endpoint, of the operator's choice. */
   readonly url: URL;
   /** Sends the request; for tests. */
-  readonly exchange?: Exchange;
+  readonly exchange?: HttpExchange;
   /** All addresses of a host; for tests. */
   readonly resolve?: Resolve;
 }

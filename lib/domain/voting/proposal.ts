@@ -4,7 +4,7 @@ import type { ProposalContext, ProposalState } from '../../../machines/proposal.
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { Instance, Lifecycle } from '../../engine/lifecycle/lifecycle.ts';
-import { type Write, writtenAs } from '../../engine/lifecycle/record.ts';
+import { type WriteStep, writtenAs } from '../../engine/lifecycle/record.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { DocumentStore, JsonObject, Query, StoredDocument } from '../../store/store.ts';
@@ -94,7 +94,7 @@ export function proposalView({ id, revision, body, context, state }: Proposal): 
 }
 
 /** Writes a step of a proposal with its journal; of earlier revisions only the journal is kept, not every ballot again. */
-export const writeProposal: Write = async ({ documents, kind, id, old, body, entry }) => {
+export const writeProposal: WriteStep = async ({ documents, kind, id, old, body, entry }) => {
   const { facts, ...noted } = entry;
   const next = { ...body, journal: { ...noted, events: facts as readonly DomainEvent[] } } as unknown as StoredProposal;
   if (!old) return writtenAs({ id, body: next }, await documents.insert(kind, id, next));

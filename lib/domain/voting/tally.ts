@@ -1,6 +1,6 @@
 // Counting votes, now and at the close, by exact arithmetic: fractions of big integers, no floating point.
 
-import type { Outcome, Voter } from '../../../machines/proposal.ts';
+import type { TallyOutcome, Voter } from '../../../machines/proposal.ts';
 import type { VotingRules } from './governance.ts';
 
 /** Sums of powers. */
@@ -37,7 +37,7 @@ export function countVotes(voters: readonly Voter[]): Count {
 }
 
 /** The result if nothing more is cast: threshold over yes against yes and no, quorum over everything cast. */
-export function resultAtClose(count: Count, rules: VotingRules): Outcome {
+export function resultAtClose(count: Count, rules: VotingRules): TallyOutcome {
   if (!meetsQuorum(count, rules)) return fails('quorum-not-met');
   if (count.cast === 0n) return fails('no-votes');
   if (count.cast === count.abstain) return fails('all-abstained');
@@ -48,7 +48,7 @@ export function resultAtClose(count: Count, rules: VotingRules): Outcome {
  * What no further ballot can change. The worst that can follow for a proposal with a quorum is that all others say no;
  * the best for any is that all others say yes. Where ballots may be changed nothing is certain before the close.
  */
-export function resultWhileVoting(count: Count, rules: VotingRules): Outcome {
+export function resultWhileVoting(count: Count, rules: VotingRules): TallyOutcome {
   if (rules.allowRevoting) return { kind: 'open' };
   const open = count.totalPower - count.cast;
   const worst = { ...count, no: count.no + open, cast: count.totalPower };
@@ -93,7 +93,7 @@ function toFraction(text: string): Fraction {
   return parseFraction(text) ?? { over: 2n, under: 1n };
 }
 
-const fails = (reason: RejectionReason): Outcome => ({ kind: 'fails', reason });
+const fails = (reason: RejectionReason): TallyOutcome => ({ kind: 'fails', reason });
 
 /** `over / under`, `under` greater than 0. */
 export interface Fraction {

@@ -6,7 +6,7 @@ import { COMMON_LIMITS } from '../../common-limits.ts';
 import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
 import { retryDelay } from '../../retry.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
-import { type Answer, answerEvent } from '../machine/step.ts';
+import { answerEvent, type ServiceAnswer } from '../machine/step.ts';
 import { callRunner, type Services } from '../service.ts';
 import type { LifecycleCall } from './record.ts';
 
@@ -23,7 +23,7 @@ export interface LifecyclePolicies {
 }
 
 /** An answer for the machine, or the call as it is to be tried again later. */
-export type Outcome = { readonly event: EventObject } | { readonly again: LifecycleCall };
+export type AttemptOutcome = { readonly event: EventObject } | { readonly again: LifecycleCall };
 
 export interface LifecycleCalls {
   /** Until when a call that is stored now belongs to the process that stored it. */
@@ -31,8 +31,8 @@ export interface LifecycleCalls {
   /** The call as the process that makes its next try stores it first. */
   claim(call: LifecycleCall): LifecycleCall;
   /** Makes one try. Never rejects. */
-  make(document: string, call: LifecycleCall): Promise<Answer>;
-  outcome(call: LifecycleCall, answer: Answer): Outcome;
+  make(document: string, call: LifecycleCall): Promise<ServiceAnswer>;
+  outcome(call: LifecycleCall, answer: ServiceAnswer): AttemptOutcome;
 }
 
 export function lifecycleCalls(

@@ -16,8 +16,8 @@ import { ENGINE_LIMITS } from '../limits.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 import type { Services } from '../service.ts';
 import { type LifecyclePolicies, lifecycleCalls } from './calls.ts';
-import { type Expected, plainWrite, type Write } from './record.ts';
-import { lifecycleRunner, type Opened, type Settled } from './run.ts';
+import { type Expected, plainWrite, type WriteStep } from './record.ts';
+import { type LifecycleDocument, lifecycleRunner, type Settled } from './run.ts';
 
 /** A machine and its document at one revision. */
 export interface Instance<Context = JsonObject, Body = JsonObject> {
@@ -57,7 +57,7 @@ export interface Command<Context = JsonObject, Body = JsonObject> {
   readonly action?: string;
 }
 
-export interface Taken<Context = JsonObject, Body = JsonObject> {
+export interface TakeResult<Context = JsonObject, Body = JsonObject> {
   readonly instance: Instance<Context, Body>;
   /** The command, or the beginning, had been taken before. */
   readonly repeated: boolean;
@@ -83,7 +83,7 @@ export interface LifecycleOptions {
    */
   readonly fields?: (rest: AtRest, calling: readonly string[]) => JsonObject;
   /** Writes one step. @default a plain insert or replace, which drops the facts */
-  readonly write?: Write;
+  readonly write?: WriteStep;
   /** Receives an inspection event for each stored event. */
   readonly inspector?: Inspector | undefined;
   /** Called with errors of background work. */
@@ -97,12 +97,12 @@ export interface LifecycleOptions {
  */
 export interface Lifecycle<Context = JsonObject, Body = JsonObject> {
   /** Inserts the document; one with this id that exists already is given back. Waits for the first try of its calls. */
-  begin(id: string, beginning: Beginning): Promise<Taken<Context, Body>>;
+  begin(id: string, beginning: Beginning): Promise<TakeResult<Context, Body>>;
   /**
    * Moves the machine and waits for the first try of the calls that follow. Throws what `decide` refuses with,
    * ERR_NOT_FOUND, or ERR_MACHINE when the machine does not take the event; then nothing but deadlines is stored.
    */
-  take(id: string, command: Command<Context, Body>): Promise<Taken<Context, Body>>;
+  take(id: string, command: Command<Context, Body>): Promise<TakeResult<Context, Body>>;
   /** The machine now: due timers fire and due calls are made first. Undefined when there is no such document. */
   read(id: string): Promise<Instance<Context, Body> | undefined>;
   /** As {@link read}, for a document that was just found. */
@@ -134,7 +134,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   /** Makes the calls that this process has to make, and those that follow from their answers. */
   async function finish(settled: Settled): Promise<Current> {
     const { id } = settled.document;
-    let last: Opened = settled;
+    let last: LifecycleDocument = settled;
     const todo = [...settled.mine];
     try {
       while (todo.length > 0) {
@@ -160,7 +160,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   async function begin(
     id: string,
     { input, body = {}, by = 'system', action = 'begin' }: Beginning,
-  ): Promise<Taken<Context, Body>> {
+  ): Promise<TakeResult<Context, Body>> {
     const begun = await runner.insert(id, body, { input, by, action });
     if (!('kind' in begun)) return { instance: await finish(begun), repeated: false };
     const document = await documents.get(kind, id);
@@ -171,7 +171,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   async function take(
     id: string,
     { decide, key, by = 'system', action }: Command<Context, Body>,
-  ): Promise<Taken<Context, Body>> {
+  ): Promise<TakeResult<Context, Body>> {
     let refusal: TwinlineError | undefined;
     let repeated = false;
     const taken = await mutex.run(id, () =>
@@ -214,7 +214,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   };
 }
 
-function makeInstance<Context, Body>({ document, record }: Opened): Instance<Context, Body> {
+function makeInstance<Context, Body>({ document, record }: LifecycleDocument): Instance<Context, Body> {
   return {
     id: document.id,
     revision: document.revision,

@@ -187,7 +187,7 @@ function steppedTo(
 }
 
 /** What is to be noted about a step, in the same write. */
-export interface Entry {
+export interface StepNote {
   /** Milliseconds since 1970; a deadline has its own time, not the time of the write. */
   readonly at: number;
   /** Who asked for it; `system` for deadlines and answers. */
@@ -203,25 +203,28 @@ export interface StepWrite {
   /** What is replaced; undefined: nothing is there, insert. */
   readonly old: StoredDocument | undefined;
   readonly body: JsonObject;
-  readonly entry: Entry;
+  readonly entry: StepNote;
 }
 
 /** `conflict`: another writer was first. `exists`: the id, for an insert, or a unique value of the document is taken. */
-export type Written =
+export type WriteResult =
   | { readonly kind: 'written'; readonly document: StoredDocument }
   | { readonly kind: 'conflict' }
   | Exists;
 
-export type Write = (write: StepWrite) => Promise<Written>;
+export type WriteStep = (write: StepWrite) => Promise<WriteResult>;
 
 /** What an insert or a replace of `body` by the store comes to. */
-export function writtenAs({ id, body }: Pick<StepWrite, 'id' | 'body'>, result: InsertResult | ReplaceResult): Written {
+export function writtenAs(
+  { id, body }: Pick<StepWrite, 'id' | 'body'>,
+  result: InsertResult | ReplaceResult,
+): WriteResult {
   if (result.kind === 'conflict' || result.kind === 'exists') return result;
   return { kind: 'written', document: { id, revision: result.revision, body } };
 }
 
 /** Inserts or replaces the document and drops the entry. */
-export const plainWrite: Write = async (write) => {
+export const plainWrite: WriteStep = async (write) => {
   const { documents, kind, id, old, body } = write;
   return writtenAs(
     write,

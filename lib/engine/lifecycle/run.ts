@@ -8,12 +8,11 @@ import type { DocumentStore, Exists, JsonObject, Kind, StoredDocument } from '..
 import { takenError } from '../../store/update.ts';
 import type { Inspector } from '../conversation.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
-import type { Answer } from '../machine/step.ts';
+import type { ServiceAnswer } from '../machine/step.ts';
 import type { AtRest } from '../machine/transition.ts';
 import type { LifecycleCalls } from './calls.ts';
 import {
   dueAt,
-  type Entry,
   type Expected,
   firstStep,
   type LifecycleCall,
@@ -22,19 +21,20 @@ import {
   notFound,
   type RecordStepOptions,
   readRecord,
+  type StepNote,
   type Stepped,
   storedRecord,
-  type Write,
+  type WriteStep,
 } from './record.ts';
 
 /** A document and what its machine's record says. */
-export interface Opened {
+export interface LifecycleDocument {
   readonly document: StoredDocument;
   readonly record: LifecycleRecord;
 }
 
 /** A step that is stored, and the calls that this process has to make for it. */
-export interface Settled extends Opened {
+export interface Settled extends LifecycleDocument {
   readonly mine: readonly LifecycleCall[];
 }
 
@@ -44,18 +44,18 @@ export interface RunOptions {
   readonly expected: Expected;
   readonly clock: Clock;
   readonly calls: LifecycleCalls;
-  readonly write: Write;
+  readonly write: WriteStep;
   readonly fields: ((rest: AtRest, calling: readonly string[]) => JsonObject) | undefined;
   readonly inspector: Inspector | undefined;
 }
 
 /** What the journal of a step says, and the key of a command to remember. */
-export type Noted = Omit<Entry, 'facts'>;
+export type Noted = Omit<StepNote, 'facts'>;
 
 export function lifecycleRunner({ documents, kind, expected, clock, calls, write, fields, inspector }: RunOptions) {
   const { machine } = expected;
-  const open = (document: StoredDocument): Opened => ({ document, record: readRecord(document, expected) });
-  const now = ({ record }: Opened) => Math.max(record.at, clock.now());
+  const open = (document: StoredDocument): LifecycleDocument => ({ document, record: readRecord(document, expected) });
+  const now = ({ record }: LifecycleDocument) => Math.max(record.at, clock.now());
   const options = (id: string, at: number): RecordStepOptions => ({ machine, id, at, leaseUntil: calls.leaseUntil });
 
   const makeBody = (kept: JsonObject, record: LifecycleRecord): JsonObject => ({
@@ -69,7 +69,11 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
   });
 
   /** Shows a stored step to the inspector. */
-  function show({ document, record }: Opened, from: LifecycleRecord | undefined, event: string | undefined): void {
+  function show(
+    { document, record }: LifecycleDocument,
+    from: LifecycleRecord | undefined,
+    event: string | undefined,
+  ): void {
     if (event === undefined || !inspector?.isWatched()) return;
     inspector.emit({
       kind: 'step',
@@ -102,7 +106,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
 
   /** Undefined when another writer was first. Throws ERR_EXISTS when a unique value of the document is taken. */
   async function replace(
-    { document, record: before }: Opened,
+    { document, record: before }: LifecycleDocument,
     { record, facts, event }: Stepped,
     noted: Noted,
   ): Promise<Settled | undefined> {
@@ -116,7 +120,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
     return { document: written.document, record, mine };
   }
 
-  function fire(opened: Opened, at: number, event: EventObject) {
+  function fire(opened: LifecycleDocument, at: number, event: EventObject) {
     const { record, document } = opened;
     const left = { ...record, timers: record.timers.filter((timer) => timer.event !== event) };
     return replace(opened, nextStep(left, event, options(document.id, at)) ?? silent(left), {
@@ -126,7 +130,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
     });
   }
 
-  function claim(opened: Opened, call: LifecycleCall) {
+  function claim(opened: LifecycleDocument, call: LifecycleCall) {
     return replace(opened, silent(withCall(opened.record, calls.claim(call))), {
       at: now(opened),
       by: 'system',
@@ -158,7 +162,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
     decide: (opened: Settled, at: number) => (Stepped & { noted: Omit<Noted, 'at'> }) | undefined,
   ): Promise<Settled> {
     const mine: LifecycleCall[] = [];
-    const owing = (opened: Opened): Settled => {
+    const owing = (opened: LifecycleDocument): Settled => {
       const pending = new Set(opened.record.calls.map(({ key }) => key));
       return { ...opened, mine: mine.filter(({ key }) => pending.has(key)) };
     };
@@ -180,12 +184,12 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
     open,
     insert,
     settle,
-    isDue: (opened: Opened) => nextDue(opened.record, now(opened)) !== undefined,
+    isDue: (opened: LifecycleDocument) => nextDue(opened.record, now(opened)) !== undefined,
     /** Gives the machine an event; `undefined` from `decide`: nothing is to be done. */
     take: (
       id: string,
       decide: (
-        opened: Opened,
+        opened: LifecycleDocument,
         at: number,
       ) => { event: EventObject; key?: string; noted: Omit<Noted, 'at'> } | undefined,
     ) =>
@@ -198,7 +202,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
         return { ...step, record: { ...step.record, commands }, noted: asked.noted };
       }),
     /** Gives the machine the answer to one of its calls, once; or notes when to try again. */
-    answer: (id: string, { key, tries }: LifecycleCall, answer: Answer) =>
+    answer: (id: string, { key, tries }: LifecycleCall, answer: ServiceAnswer) =>
       advance(id, ({ record }, at) => {
         const call = record.calls.find((other) => other.key === key);
         // Somebody else has made a later try of it: a failure of this one says nothing.

@@ -19,19 +19,19 @@ import type { JsonObject } from '../../store/store.ts';
  */
 export type Vocabulary = 'pure' | 'any';
 
-type Given = { readonly context: JsonObject; readonly event: EventObject };
-type Compute<T> = (given: Given, params: unknown) => T;
+type StepInput = { readonly context: JsonObject; readonly event: EventObject };
+type Compute<T> = (given: StepInput, params: unknown) => T;
 
 /** A function of the machine's vocabulary with the parameters that stand in its config. */
-interface Call<T> {
+interface VocabularyCall<T> {
   readonly compute: Compute<T>;
   readonly params: unknown;
 }
 
 /** One transition: where its guard holds, the assigns are made and the next state is `to`. */
-interface Way {
-  readonly guard: Call<boolean> | undefined;
-  readonly assigns: readonly Call<object>[];
+interface ShortTransition {
+  readonly guard: VocabularyCall<boolean> | undefined;
+  readonly assigns: readonly VocabularyCall<object>[];
   readonly to: AnyMachineSnapshot;
 }
 
@@ -64,9 +64,9 @@ export interface Shortcuts {
 /** For a machine whose guards and assigns compute from context, event and parameters alone. */
 export function shortcuts(source: AnyStateMachine, template: (state: StateValue) => AnyMachineSnapshot): Shortcuts {
   // A snapshot made from a template has the template's own list of states, no history and no running calls.
-  const known = new WeakMap<object, Map<string, readonly Way[] | undefined>>();
+  const known = new WeakMap<object, Map<string, readonly ShortTransition[] | undefined>>();
 
-  const findLiveWays = (live: AnyMachineSnapshot, type: string): readonly Way[] | undefined => {
+  const findLiveWays = (live: AnyMachineSnapshot, type: string): readonly ShortTransition[] | undefined => {
     const byEvent = known.get(live._nodes);
     if (!byEvent || byEvent.has(type)) return byEvent?.get(type);
     const ways = findWays(source, { live, type, template });
@@ -88,7 +88,11 @@ export function shortcuts(source: AnyStateMachine, template: (state: StateValue)
   };
 }
 
-function takeWay(ways: readonly Way[], before: JsonObject, event: EventObject): AnyMachineSnapshot | undefined {
+function takeWay(
+  ways: readonly ShortTransition[],
+  before: JsonObject,
+  event: EventObject,
+): AnyMachineSnapshot | undefined {
   for (const { guard, assigns, to } of ways) {
     if (guard && !guard.compute({ context: before, event }, guard.params)) continue;
     let context = before;
@@ -98,17 +102,20 @@ function takeWay(ways: readonly Way[], before: JsonObject, event: EventObject): 
   return undefined;
 }
 
-interface Search {
+interface TransitionSearch {
   readonly live: AnyMachineSnapshot;
   readonly type: string;
   readonly template: (state: StateValue) => AnyMachineSnapshot;
 }
 
 // From the innermost state outwards, as XState asks them. Undefined as soon as one of them is not plain.
-function findWays(source: AnyStateMachine, { live, type, template }: Search): readonly Way[] | undefined {
+function findWays(
+  source: AnyStateMachine,
+  { live, type, template }: TransitionSearch,
+): readonly ShortTransition[] | undefined {
   const leaf = (live._nodes as unknown as StateNode[]).find((node) => node.type === 'atomic');
   if (!leaf || !isPlainUpwards(leaf)) return undefined;
-  const ways: Way[] = [];
+  const ways: ShortTransition[] = [];
   for (let node: StateNode | undefined = leaf; node; node = node.parent)
     for (const transition of node.transitions.get(type) ?? []) {
       const guard = transition.guard === undefined ? undefined : findGuard(source, transition.guard);
@@ -116,7 +123,7 @@ function findWays(source: AnyStateMachine, { live, type, template }: Search): re
       const target = transition.target?.length ? findLeaf(transition.target) : leaf;
       if (!target || (transition.guard !== undefined && !guard) || !assigns.every((assign) => assign)) return undefined;
       const to = target === leaf ? template(live.value) : template(stateAt(target.path));
-      ways.push({ guard, assigns: assigns as Call<object>[], to });
+      ways.push({ guard, assigns: assigns as VocabularyCall<object>[], to });
       if (!guard) return ways;
     }
   return ways;
@@ -150,7 +157,7 @@ function stateAt(path: readonly string[]): StateValue {
   return path.slice(0, -1).reduceRight<StateValue>((inner, key) => ({ [key]: inner }), last);
 }
 
-function findGuard(source: AnyStateMachine, guard: unknown): Call<boolean> | undefined {
+function findGuard(source: AnyStateMachine, guard: unknown): VocabularyCall<boolean> | undefined {
   const { name, params } = readReference(guard) ?? {};
   const compute = name === undefined ? undefined : (source.implementations.guards[name] as unknown);
   return typeof compute === 'function' && !('check' in compute)
@@ -158,7 +165,7 @@ function findGuard(source: AnyStateMachine, guard: unknown): Call<boolean> | und
     : undefined;
 }
 
-function findAssign(source: AnyStateMachine, action: unknown): Call<object> | undefined {
+function findAssign(source: AnyStateMachine, action: unknown): VocabularyCall<object> | undefined {
   const { name, params } = readReference(action) ?? {};
   const made = name === undefined ? undefined : (source.implementations.actions[name] as unknown);
   const { type, assignment } = (made ?? {}) as { type?: unknown; assignment?: unknown };

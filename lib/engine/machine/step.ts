@@ -29,7 +29,7 @@ export interface PendingCall {
 }
 
 /** How a call ended, as plain data: what the machine gets as `xstate.done.actor.…` or `xstate.error.actor.…`. */
-export type Answer =
+export type ServiceAnswer =
   | { readonly ok: true; readonly output: Json }
   | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
 
@@ -63,7 +63,7 @@ export interface Transition {
 /** A call that is to be made. `hops`: as they stood when the machine asked for it. */
 export type NewCall = CallEffect & { readonly hops: number };
 
-interface Fact {
+interface StepFact {
   readonly name: string;
   readonly params: Json;
 }
@@ -72,7 +72,7 @@ interface Fact {
 export interface StepResult<Call extends Identified> extends MachineState<Call> {
   /** Calls that it asks for, besides `calls`, those of before that it still waits for. */
   readonly newCalls: readonly NewCall[];
-  readonly facts: readonly Fact[];
+  readonly facts: readonly StepFact[];
   readonly transitions: readonly Transition[];
   readonly hops: number;
   /** False: the machine ignores this event where it is. */
@@ -117,7 +117,7 @@ export function countHop(machine: Machine, hops: number): number {
 }
 
 /** The event by which a machine gets the answer of one of its calls. */
-export function answerEvent(actorId: string, answer: Answer): EventObject {
+export function answerEvent(actorId: string, answer: ServiceAnswer): EventObject {
   const event = answer.ok
     ? { type: `xstate.done.actor.${actorId}`, actorId, output: answer.output }
     : { type: `xstate.error.actor.${actorId}`, actorId, error: answer.error };
@@ -154,7 +154,7 @@ export const isRest = (state: unknown, context: unknown, history: unknown): bool
 type TimerEffect = Effect & { readonly type: 'timer' };
 
 /** A step under way; at its end, its result. One object, for every turn of a phone makes a few. */
-interface Run<Call extends Identified> extends StepResult<Call> {
+interface StepInProgress<Call extends Identified> extends StepResult<Call> {
   readonly machine: Machine;
   readonly at: number;
   readonly stamp: StepOptions['stamp'];
@@ -162,7 +162,7 @@ interface Run<Call extends Identified> extends StepResult<Call> {
   timers: readonly Timer[];
   calls: readonly Call[];
   newCalls: readonly NewCall[];
-  facts: readonly Fact[];
+  facts: readonly StepFact[];
   transitions: readonly Transition[];
   hops: number;
   isTaken: boolean;
@@ -183,7 +183,7 @@ function startRun<Call extends Identified>(
   machine: Machine,
   { timers, calls }: Pick<MachineState<Call>, 'timers' | 'calls'>,
   { at, hops = 0, stamp }: StepOptions,
-): Run<Call> {
+): StepInProgress<Call> {
   return {
     machine,
     at,
@@ -200,7 +200,7 @@ function startRun<Call extends Identified>(
   };
 }
 
-function runToRest<Call extends Identified>(run: Run<Call>): StepResult<Call> {
+function runToRest<Call extends Identified>(run: StepInProgress<Call>): StepResult<Call> {
   while (run.queue.length) {
     const events = run.queue;
     run.queue = EMPTY;
@@ -212,14 +212,18 @@ function runToRest<Call extends Identified>(run: Run<Call>): StepResult<Call> {
   return run;
 }
 
-function take(run: Run<Identified>, event: EventObject): void {
+function take(run: StepInProgress<Identified>, event: EventObject): void {
   const { live, machine, stamp } = run;
   if (live.status !== 'active') return;
   const from = live.value as StateValue;
   apply(run, machine.step(live, stamp ? stamp(event) : event), { event: event.type, from });
 }
 
-function apply(run: Run<Identified>, { live, effects }: Step, { event, from }: Omit<Transition, 'to'>): void {
+function apply(
+  run: StepInProgress<Identified>,
+  { live, effects }: Step,
+  { event, from }: Omit<Transition, 'to'>,
+): void {
   run.live = live;
   run.transitions = added(run.transitions, { event, from, to: live.value as StateValue });
   for (const effect of effects) applyEffect(run, effect);
@@ -234,7 +238,7 @@ function apply(run: Run<Identified>, { live, effects }: Step, { event, from }: O
   run.newCalls = run.newCalls.filter(({ id }) => active.includes(id));
 }
 
-function applyEffect(run: Run<Identified>, effect: Effect): void {
+function applyEffect(run: StepInProgress<Identified>, effect: Effect): void {
   switch (effect.type) {
     case 'call':
       run.calls = run.calls.filter(({ id }) => id !== effect.id);
@@ -255,7 +259,10 @@ function applyEffect(run: Run<Identified>, effect: Effect): void {
   }
 }
 
-function timerFor({ machine, timers, at: now }: Run<Identified>, { id, delayMs, event }: TimerEffect): Timer {
+function timerFor(
+  { machine, timers, at: now }: StepInProgress<Identified>,
+  { id, delayMs, event }: TimerEffect,
+): Timer {
   const at = now + Math.max(0, Math.ceil(delayMs));
   if (!Number.isSafeInteger(at))
     throw new TwinlineError(

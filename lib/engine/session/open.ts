@@ -20,7 +20,7 @@ import {
   withUndefined,
 } from './record.ts';
 
-export type Opened<C extends Conversation = Conversation> =
+export type OpenedSession<C extends Conversation = Conversation> =
   | { readonly kind: 'none' }
   | { readonly kind: 'ended'; readonly stored: StoredSession; readonly record: SessionRecord }
   | {
@@ -35,14 +35,14 @@ export type Opened<C extends Conversation = Conversation> =
     }
   | { readonly kind: 'unreadable'; readonly stored: StoredSession; readonly reason: RecordProblem };
 
-export type Live = Opened & { readonly kind: 'live' };
+export type Live = OpenedSession & { readonly kind: 'live' };
 
 /** Reads a stored session. A record that cannot go on is a result of its own, never a new beginning. */
 export function openStored<C extends Conversation>(
   engine: Engine<C>,
   key: string,
   stored: StoredSession | undefined,
-): Opened<C> {
+): OpenedSession<C> {
   if (!stored) return { kind: 'none' };
   const decoded = decodeRecord(key, stored.record, engine.seals);
   const record = typeof decoded === 'string' ? decoded : openRecord(engine, key, decoded);

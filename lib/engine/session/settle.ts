@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from '../../store/store.ts';
 import type { Engine } from '../engine.ts';
-import type { Answer } from '../machine/step.ts';
+import type { ServiceAnswer } from '../machine/step.ts';
 import type { SessionWriter } from './commit.ts';
 import { fireDue, giveAnswer, leaseUntil, serviceSession, type Work, type WorkingCall } from './work.ts';
 
@@ -35,9 +35,13 @@ export async function settle(
 
 const POLL_MS = 50;
 
-type Answered = { readonly call: WorkingCall; readonly answer: Answer };
+type AnsweredCall = { readonly call: WorkingCall; readonly answer: ServiceAnswer };
 
-async function waitForAnswer(engine: Engine, work: Work, until: number): Promise<Answered | 'late' | 'due' | 'poll'> {
+async function waitForAnswer(
+  engine: Engine,
+  work: Work,
+  until: number,
+): Promise<AnsweredCall | 'late' | 'due' | 'poll'> {
   const { clock } = engine;
   const own = work.calls.flatMap((call) => (call.answer ? [call.answer.then((answer) => ({ call, answer }))] : []));
   const isForeign = own.length < work.calls.length;

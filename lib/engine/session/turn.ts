@@ -12,9 +12,9 @@ import type { Json, JsonObject, StoredSession } from '../../store/store.ts';
 import { noteTyped, type Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
-import type { Answer } from '../machine/step.ts';
+import type { ServiceAnswer } from '../machine/step.ts';
 import { sessionWriter } from './commit.ts';
-import { type Live, type Opened, openReply, openStored } from './open.ts';
+import { type Live, type OpenedSession, openReply, openStored } from './open.ts';
 import type { RecordProblem } from './record.ts';
 import { type Again, type Settled, settle } from './settle.ts';
 import { beginWork, feed, fireDue, giveAnswer, makeView, resumeWork, type Work, type WorkingCall } from './work.ts';
@@ -116,7 +116,7 @@ interface Attempt extends Partial<Pick<TurnRequest, 'turnKey' | 'decide' | 'requ
 }
 
 /** Fire timers, or give the machine an answer that came late. */
-type Background = 'wake' | { readonly call: WorkingCall; readonly answer: Answer };
+type Background = 'wake' | { readonly call: WorkingCall; readonly answer: ServiceAnswer };
 
 // Background work has no time of its own, so that it does not delay the turns that wait behind it: the answers of calls
 // that it makes are delivered later.
@@ -140,7 +140,11 @@ async function retryUntilCommitted(engine: Engine, attempt: Attempt): Promise<Tu
   );
 }
 
-function takeAttempt(engine: Engine, attempt: Attempt, opened: Opened): TurnResult | Promise<TurnResult | Again> {
+function takeAttempt(
+  engine: Engine,
+  attempt: Attempt,
+  opened: OpenedSession,
+): TurnResult | Promise<TurnResult | Again> {
   const { key, turnKey, requestId } = attempt;
   if (opened.kind === 'unreadable') engine.onProblem?.({ key, reason: opened.reason, requestId });
   if (opened.kind === 'live' && turnKey !== undefined && opened.record.busy === turnKey)
@@ -172,13 +176,13 @@ function takeAttempt(engine: Engine, attempt: Attempt, opened: Opened): TurnResu
   }
 }
 
-function sessionState(opened: Opened): SessionState {
+function sessionState(opened: OpenedSession): SessionState {
   if (opened.kind === 'none') return opened;
   if (opened.kind === 'unreadable') return { kind: 'unreadable', reason: opened.reason };
   return { kind: opened.kind, door: opened.record.door, turn: opened.record.turn };
 }
 
-function refuseWithoutSession(opened: Opened): TurnResult {
+function refuseWithoutSession(opened: OpenedSession): TurnResult {
   if (opened.kind === 'unreadable') return { kind: 'unreadable', reason: opened.reason };
   return { kind: 'refused', reason: opened.kind === 'ended' ? 'the session has ended' : 'there is no such session' };
 }
@@ -190,7 +194,7 @@ function repeatReply(engine: Engine, key: string, stored: StoredSession): TurnRe
 }
 
 interface Turn {
-  readonly opened: Opened;
+  readonly opened: OpenedSession;
   readonly work: Work;
   readonly inputs: readonly Json[];
 }
@@ -241,7 +245,7 @@ async function takeInputs(
   return reply ? { kind: 'replied', reply, repeated: false, move: describeMove(work, opened) } : 'conflict';
 }
 
-function describeMove({ conversation: { id, version }, live }: Work, opened: Opened): TurnMove {
+function describeMove({ conversation: { id, version }, live }: Work, opened: OpenedSession): TurnMove {
   return { flow: id, version, from: opened.kind === 'live' ? opened.record.rest.state : undefined, to: live.value };
 }
 
@@ -269,7 +273,7 @@ const DELIVERY_BACKOFF = { firstMs: 100, maxMs: 400 };
 
 // Only this process has the answer, and a call that held a secret is not made again. So it is tried for as long as the
 // call's lease lasts: a store that is away for a moment must not lose it.
-async function deliver(engine: Engine, key: string, late: { call: WorkingCall; answer: Answer }): Promise<void> {
+async function deliver(engine: Engine, key: string, late: { call: WorkingCall; answer: ServiceAnswer }): Promise<void> {
   for (let tries = 1; ; tries++) {
     const pause = retryDelay(tries, DELIVERY_BACKOFF);
     try {

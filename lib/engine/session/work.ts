@@ -10,13 +10,13 @@ import { type Conversation, noteAnswer, startTrace, type Trace, type View } from
 import { currentConversation, type Engine, type Fact } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import {
-  type Answer,
   answerEvent,
   begin,
   cancelTimer,
   countHop,
   type MachineState,
   type NewCall,
+  type ServiceAnswer,
   type StepResult,
   step,
   type Timer,
@@ -34,7 +34,7 @@ export interface WorkingCall {
   /** Kept here even when it may not be stored; absent when the call was found in the record without it. */
   readonly input?: JsonObject;
   /** Once this process works on it, or knows how it ended. */
-  readonly answer?: Promise<Answer>;
+  readonly answer?: Promise<ServiceAnswer>;
   /** The record says that it has begun, under this lease. */
   readonly stored: boolean;
 }
@@ -175,7 +175,7 @@ export function fireDue(engine: Engine, work: Work): void {
 }
 
 /** Gives the machine the answer of one of its calls; one that it does not wait for any more changes nothing. */
-export function giveAnswer(engine: Engine, work: Work, { call }: WorkingCall, answer: Answer): void {
+export function giveAnswer(engine: Engine, work: Work, { call }: WorkingCall, answer: ServiceAnswer): void {
   if (!work.calls.some((other) => other.call.key === call.key)) return;
   work.hops = countHop(work.conversation.machine, work.hops);
   work.calls = work.calls.filter((other) => other.call.key !== call.key);

@@ -10,13 +10,13 @@ import { isContainer, readContainer } from './floip/file.ts';
 import { convertFloipFlows } from './floip/flows.ts';
 import { isProExport, readProFlows } from './rapidpro/file.ts';
 import { convertProFlows } from './rapidpro/flows.ts';
-import { makeReport, type Report, type ReportEntry } from './report.ts';
+import { type ConversionReport, makeReport, type ReportEntry } from './report.ts';
 import { readSessions } from './sessions.ts';
 import { type Foreign, readForeign, readForeignValue, refuseFile } from './source.ts';
-import type { Target } from './steps/assemble.ts';
+import type { ConversionTarget } from './steps/assemble.ts';
 
 export const SOURCES = ['floip', 'rapidpro'] as const;
-export type Source = (typeof SOURCES)[number];
+export type SourceFormat = (typeof SOURCES)[number];
 
 export interface Converted {
   readonly flows: readonly Flow[];
@@ -25,21 +25,21 @@ export interface Converted {
   readonly tests: readonly FlowTestFile[];
 }
 
-export interface ConvertOptions extends Pick<Target, 'contracts'> {
+export interface ConvertOptions extends Pick<ConversionTarget, 'contracts'> {
   /** Its name, for messages. */
   readonly file: string;
-  readonly from: Source;
+  readonly from: SourceFormat;
   /** The text of a file with sessions; those in the file itself are taken, too. */
   readonly sessions?: { readonly text: string; readonly file: string } | undefined;
 }
 
 /** Flows, and the names of them by the uuids that they had. */
-interface Made {
+interface ConvertedFlows {
   readonly flows: readonly Flow[];
   readonly names: ReadonlyMap<string, string>;
 }
 
-function nameFlows(read: readonly { readonly uuid: string; readonly name: string }[]): Made['names'] {
+function nameFlows(read: readonly { readonly uuid: string; readonly name: string }[]): ConvertedFlows['names'] {
   return new Map(read.map(({ uuid, name }) => [uuid, name]));
 }
 
@@ -47,10 +47,10 @@ interface Format {
   /** As people call it. */
   readonly title: string;
   isMeant(document: Foreign): boolean;
-  convert(document: Foreign, file: string, target: Target): Made;
+  convert(document: Foreign, file: string, target: ConversionTarget): ConvertedFlows;
 }
 
-const FORMATS: { readonly [source in Source]: Format } = {
+const FORMATS: { readonly [source in SourceFormat]: Format } = {
   floip: {
     title: 'container of FLOIP',
     isMeant: isContainer,
@@ -107,7 +107,7 @@ const REASON =
   'Nothing in these flows gives it a value, so it prints nothing. Get it by a call of a service, or give it a "default".';
 
 /** Reports each such variable once, at the flow that reads it. Texts print nothing there, and conditions see null. */
-function reportUnset(flows: readonly Flow[], report: Report): void {
+function reportUnset(flows: readonly Flow[], report: ConversionReport): void {
   const parts = new Map(flows.map((flow) => [flow.flow, collectParts(flow)]));
   const writes = [...parts.values()].flatMap(({ expressions, writes }) => [
     ...writes,

@@ -6,14 +6,14 @@ import { type CompiledFlow, compileFlow } from '../run/compile.ts';
 import { markFlow } from '../testing/coverage.ts';
 import type { FlowTest, FlowTestFile, FlowTestStep, MockAnswer } from '../testing/file.ts';
 import { openTestSession } from '../testing/session.ts';
-import type { Report } from './report.ts';
+import type { ConversionReport } from './report.ts';
 import type { ForeignSession } from './sessions.ts';
 
 export interface RecordOptions {
   readonly flows: readonly Flow[];
   /** Uuid of a flow → its name here. */
   readonly names: ReadonlyMap<string, string>;
-  readonly report: Report;
+  readonly report: ConversionReport;
 }
 
 const GO_ON_MAX = 20;

@@ -11,7 +11,7 @@ export interface ReportEntry {
   readonly reason: string;
 }
 
-export interface Report {
+export interface ConversionReport {
   readonly entries: readonly ReportEntry[];
   /** Adds an entry, unless the same one is there. */
   add(entry: ReportEntry): void;
@@ -21,7 +21,7 @@ export interface Report {
 const ENTRIES_MAX = 10_000;
 const WHAT_CHARS = 120;
 
-export function makeReport(): Report {
+export function makeReport(): ConversionReport {
   const entries = new Map<string, ReportEntry>();
   return {
     get entries() {

@@ -1,8 +1,8 @@
 // Requests of webhooks → what `http.get` and `http.post` take: an address, its query, headers and a body, with `@` in any of them.
 
 import type { Value, Values } from '../format/flow.ts';
-import { joinTexts, type Made, makeConstant } from './excellent/made.ts';
-import type { Node } from './excellent/parse.ts';
+import { type FlowExpression, joinTexts, makeConstant } from './excellent/made.ts';
+import type { ExcellentNode } from './excellent/parse.ts';
 import { splitTemplate, type TemplatePart } from './excellent/template.ts';
 import { translateTree } from './excellent/translate.ts';
 import { type Language, translateSlot, translateValues } from './excellent/words.ts';
@@ -59,7 +59,7 @@ function readAddress(url: string, { language, node }: RequestPlace): Values | un
   const after = mark < 0 ? [] : [cutText(parts[mark]!, 'after'), ...parts.slice(mark + 1)];
   const made = before.map((part) => makePart(part, { language, node }));
   if (made.some((one) => one === undefined) || !url) return undefined;
-  const path = joinTexts((made as Made[]).filter(({ value }) => value !== ''));
+  const path = joinTexts((made as FlowExpression[]).filter(({ value }) => value !== ''));
   const query = readQuery(after, { language, node });
   return {
     url: path.value === undefined ? `=${path.source}` : path.value,
@@ -89,14 +89,16 @@ function readQuery(parts: readonly TemplatePart[], place: RequestPlace): Values 
     const [name = '', value = ''] = first.text.split(/=(.*)/s);
     const made = [makeConstant(decode(value)), ...more.map((part) => makePart(part, place))];
     if (made.some((one) => one === undefined)) continue;
-    const joined = joinTexts((made as Made[]).filter((one, at) => at > 0 || one.value !== '' || made.length === 1));
+    const joined = joinTexts(
+      (made as FlowExpression[]).filter((one, at) => at > 0 || one.value !== '' || made.length === 1),
+    );
     query[decode(name)] = joined.value === undefined ? `=${joined.source}` : joined.value;
   }
   return query;
 }
 
 /** The part without what the service does by itself: `url_encode`. */
-function makePart(part: TemplatePart, { language, node }: RequestPlace): Made | undefined {
+function makePart(part: TemplatePart, { language, node }: RequestPlace): FlowExpression | undefined {
   if (part.kind === 'text') return makeConstant(part.text);
   const root = 'root' in part.parsed ? part.parsed.root : undefined;
   const inner = root?.kind === 'call' && root.name === 'url_encode' ? root.args[0] : undefined;
@@ -143,13 +145,13 @@ function fillMarks(value: unknown, parts: readonly TemplatePart[], place: Reques
   const pieces = value.split(MARK);
   if (pieces.length === 1) return value.startsWith('=') ? `=${makeConstant(value).source}` : value;
   const made = pieces.map((piece, at) => (at % 2 ? makeJson(parts[Number(piece)], place) : makeConstant(piece)));
-  const found = made.filter((one): one is Made => one !== undefined && one.value !== '');
+  const found = made.filter((one): one is FlowExpression => one !== undefined && one.value !== '');
   if (!found.length) return '';
   const joined = joinTexts(found);
   return joined.value !== undefined ? joined.value : `=${joined.source}`;
 }
 
-function makeJson(part: TemplatePart | undefined, { language, node }: RequestPlace): Made | undefined {
+function makeJson(part: TemplatePart | undefined, { language, node }: RequestPlace): FlowExpression | undefined {
   if (part?.kind !== 'slot') return makeConstant(part?.text ?? '');
   const root = 'root' in part.parsed ? part.parsed.root : undefined;
   const inner = root?.kind === 'call' && root.name === 'json' ? root.args[0] : undefined;
@@ -157,7 +159,7 @@ function makeJson(part: TemplatePart | undefined, { language, node }: RequestPla
 }
 
 /** `object("a", 1, "b", x)` as an object; anything else as one value. */
-function readObject(root: Node, place: RequestPlace): Value | undefined {
+function readObject(root: ExcellentNode, place: RequestPlace): Value | undefined {
   const { language, node } = place;
   if (root.kind !== 'call' || root.name !== 'object') {
     const made = translateTree(root, language);

@@ -7,7 +7,7 @@ import type { Flow } from '../format/flow.ts';
 import { DOOR_NAMES, LOCAL_NAMES } from '../format/names.ts';
 import { type SchemaPart, schemaAt, screenTypes } from '../format/schema.ts';
 import { pointerTo } from '../format/source.ts';
-import type { Surroundings } from '../lint/lint.ts';
+import type { LintContext } from '../lint/lint.ts';
 import { declaredShapes, FAILURE, type Shape, UNKNOWN } from '../lint/shapes.ts';
 import { type Cursor, readLoosely, type Sketch, sketchFlow } from './cursor.ts';
 import { describePart, findContract } from './words.ts';
@@ -45,7 +45,7 @@ export interface Completions {
 }
 
 /** A text of the editor, and what surrounds its flow. */
-export interface Draft extends Surroundings {
+export interface Draft extends LintContext {
   readonly text: string;
 }
 
@@ -96,10 +96,10 @@ type Name = Pick<Completion, 'label' | 'kind' | 'detail' | 'info'>;
 const toNames = (labels: Iterable<string>, kind: CompletionKind): Name[] =>
   [...labels].map((label) => ({ label, kind }));
 
-type Known = Pick<Sketch, 'vars'> & Pick<Draft, 'flows' | 'contracts'> & Pick<Cursor, 'around'>;
+type KnownNames = Pick<Sketch, 'vars'> & Pick<Draft, 'flows' | 'contracts'> & Pick<Cursor, 'around'>;
 
 // Keys that are names: of variables that are set, of the variables of a called flow, of what a service takes.
-function nameKeys(path: readonly string[], { vars, flows, contracts, around }: Known): Name[] {
+function nameKeys(path: readonly string[], { vars, flows, contracts, around }: KnownNames): Name[] {
   const owner = path.at(-1);
   if (owner === 'set') return toNames(vars, 'variable');
   if (owner === 'vars')

@@ -33,7 +33,7 @@ export interface Sketch {
   readonly vars: readonly string[];
 }
 
-interface Frame {
+interface OpenBracket {
   readonly isList: boolean;
   readonly keys: Set<string>;
   /** Members that are texts. */
@@ -44,8 +44,8 @@ interface Frame {
   expectsKey: boolean;
 }
 
-interface Found {
-  readonly frames: readonly Frame[];
+interface CursorPlace {
+  readonly frames: readonly OpenBracket[];
   readonly steps: readonly string[];
   readonly kind: Cursor['kind'];
   readonly from: number;
@@ -57,14 +57,14 @@ const WORD = /[^\s"{}[\],:]+/y;
 
 /** Reads the whole text, also where it is broken, and finds what stands at `offset` (UTF-16 units). Linear in the text. */
 export function sketchFlow(text: string, offset: number): Sketch {
-  const frames: Frame[] = [];
+  const frames: OpenBracket[] = [];
   const screens = new Map<string, { from: number; to: number }>();
   const vars: string[] = [];
-  let found: Found | undefined;
+  let found: CursorPlace | undefined;
   // The last bracket, comma, colon or quotation mark before this place.
   let last = '';
   let at = 0;
-  const note = (kind: Cursor['kind'], token: Pick<Found, 'from' | 'to' | 'isQuoted'>) => {
+  const note = (kind: Cursor['kind'], token: Pick<CursorPlace, 'from' | 'to' | 'isQuoted'>) => {
     const steps = frames.map(({ step }) => step);
     found ??= { ...token, kind, frames: [...frames], steps: kind === 'key' ? steps.slice(0, -1) : steps };
   };
@@ -118,11 +118,11 @@ export function sketchFlow(text: string, offset: number): Sketch {
 const CLOSING = new Set('}]');
 const BEFORE_TOKEN = new Set('{[,:');
 
-const open = (isList: boolean) => (frames: Frame[]) =>
+const open = (isList: boolean) => (frames: OpenBracket[]) =>
   void frames.push({ isList, keys: new Set(), texts: new Map(), step: isList ? '0' : '', expectsKey: !isList });
-const close = (frames: Frame[]) => void frames.pop();
+const close = (frames: OpenBracket[]) => void frames.pop();
 
-const MARKS: { readonly [mark: string]: ((frames: Frame[]) => void) | undefined } = {
+const MARKS: { readonly [mark: string]: ((frames: OpenBracket[]) => void) | undefined } = {
   '{': open(false),
   '[': open(true),
   '}': close,
@@ -138,7 +138,7 @@ const MARKS: { readonly [mark: string]: ((frames: Frame[]) => void) | undefined 
   },
 };
 
-function readCursor({ frames, steps, ...rest }: Found): Cursor {
+function readCursor({ frames, steps, ...rest }: CursorPlace): Cursor {
   const around = frames.reduceRight<Json>((inner, { isList, texts }, at) => {
     const step = steps[at];
     if (isList) return step === undefined ? [] : Array.from({ length: Number(step) + 1 }, () => inner);

@@ -6,7 +6,7 @@ import { BINARY_OPERATORS, OTHER_OPERATORS } from '../expression/operators.ts';
 import type { Flow, Screen, Text } from '../format/flow.ts';
 import { schemaAt } from '../format/schema.ts';
 import { pointerTo } from '../format/source.ts';
-import type { Surroundings } from '../lint/lint.ts';
+import type { LintContext } from '../lint/lint.ts';
 import { type Cursor, readLoosely, sketchFlow } from './cursor.ts';
 import { type Contracts, describeContract, describePart, findContract } from './words.ts';
 
@@ -23,7 +23,7 @@ export interface Explanation {
 export function explainFlow(
   text: string,
   offset: number,
-  { contracts }: Pick<Surroundings, 'contracts'> = {},
+  { contracts }: Pick<LintContext, 'contracts'> = {},
 ): Explanation | undefined {
   const { cursor } = sketchFlow(text, offset);
   if (!cursor) return undefined;
@@ -84,14 +84,14 @@ function explainWord(
   return found && { from: start, to: start + word.length, ...found };
 }
 
-type Found = Pick<Explanation, 'title' | 'words'> | undefined;
+type ExplanationText = Pick<Explanation, 'title' | 'words'> | undefined;
 
-function describeFilter(name: string): Found {
+function describeFilter(name: string): ExplanationText {
   const filter = Object.hasOwn(FILTERS, name) ? FILTERS[name] : undefined;
   return filter && describeNamed(filter);
 }
 
-function describeName({ vars = {} }: Pick<Flow, 'vars'>, name: string, isExpression: boolean): Found {
+function describeName({ vars = {} }: Pick<Flow, 'vars'>, name: string, isExpression: boolean): ExplanationText {
   const variable = Object.hasOwn(vars, name) ? vars[name] : undefined;
   if (variable) {
     const { type, secret, private: isPrivate, max, sample, default: initial } = variable;

@@ -1,7 +1,7 @@
 // The words of explanations and proposals: of a place of the format, and of a service.
 
 import type { SchemaPart } from '../format/schema.ts';
-import type { Surroundings } from '../lint/lint.ts';
+import type { LintContext } from '../lint/lint.ts';
 import type { ServiceContract } from '../lint/shapes.ts';
 
 /** What the schema says of a place: its words, and what it takes when nothing is written. */
@@ -16,7 +16,7 @@ export function describePart({ description = '', default: usual, enum: all, exam
 // Whole flows are for the reference.
 const EXAMPLE_CHARS = 400;
 
-export type Contracts = Surroundings['contracts'];
+export type Contracts = LintContext['contracts'];
 
 /** What a service takes and answers; undefined where that is not known. */
 export function findContract(contracts: Contracts, service: string): ServiceContract | undefined {

@@ -4,7 +4,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TwinlineError } from '../../errors.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import { checkFlow, findProblems, type Surroundings } from '../lint/lint.ts';
+import { checkFlow, findProblems, type LintContext } from '../lint/lint.ts';
 import type { Flow } from './flow.ts';
 import { FLOW_FILE, type ParsedFlow, parseFlow } from './parse.ts';
 import { locateProblem, type Problem, problemLine, sortProblems } from './problem.ts';
@@ -22,7 +22,7 @@ export interface LoadedFlows {
 }
 
 /** Reads and checks one flow file. Throws ERR_FLOW_INVALID with every problem in words, and `cause: { problems }`. */
-export async function loadFlow(file: string, known: Surroundings = {}): Promise<Flow> {
+export async function loadFlow(file: string, known: LintContext = {}): Promise<Flow> {
   const text = await readText(file);
   const { flow, problems } = typeof text === 'string' ? checkFlow(text, file, known) : text;
   if (flow && !problems.some(isError)) return flow;
@@ -41,7 +41,7 @@ export function invalidFlow(what: string, problems: readonly Problem[]): Twinlin
  */
 export async function loadFlows(
   folder: string,
-  { services, contracts }: Pick<Surroundings, 'services' | 'contracts'> = {},
+  { services, contracts }: Pick<LintContext, 'services' | 'contracts'> = {},
 ): Promise<LoadedFlows> {
   const files = (await listFlowFiles(folder)).map((name) => join(folder, name));
   const parsed: ParsedFlow[] = [];

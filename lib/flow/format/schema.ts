@@ -103,7 +103,7 @@ interface SchemaFinding extends Finding {
   readonly code: 'unknown-key' | 'missing-key' | 'wrong-type' | 'bad-value' | 'too-many-screens';
 }
 
-interface Fault {
+interface SchemaFault {
   readonly pointer: string;
   readonly value: unknown;
   readonly params: { readonly [name: string]: unknown };
@@ -120,7 +120,7 @@ export function schemaFindings(root: unknown): SchemaFinding[] {
   return found.filter(({ code, pointer }) => code !== 'missing-key' || !meant.has(pointer));
 }
 
-function readFault({ instancePath: pointer, params, data }: ErrorObject, root: unknown): Fault {
+function readFault({ instancePath: pointer, params, data }: ErrorObject, root: unknown): SchemaFault {
   const schemaPart = (key: string) => schemaAt(pointer + pointerTo(key), root);
   return { pointer, value: data, params, part: schemaAt(pointer, root), schemaPart };
 }
@@ -153,13 +153,13 @@ const UNQUOTED: { readonly [type: string]: RegExp } = {
 };
 
 // A number or true in quotation marks, where it must have none.
-function mendQuoted({ value, part }: Fault): { readonly mend?: Mend } {
+function mendQuoted({ value, part }: SchemaFault): { readonly mend?: Mend } {
   const [type = '', ...others] = [part.type ?? []].flat();
   const fits = typeof value === 'string' && !others.length && UNQUOTED[type]?.test(value);
   return fits ? { mend: { old: JSON.stringify(value), text: value } } : {};
 }
 
-const WORDS: { readonly [keyword: string]: (fault: Fault) => SchemaFinding } = {
+const WORDS: { readonly [keyword: string]: (fault: SchemaFault) => SchemaFinding } = {
   required: ({ pointer, params, part, schemaPart }) => {
     const key = String(params.missingProperty);
     const type = part.properties?.type?.const;
@@ -233,17 +233,17 @@ const WORDS: { readonly [keyword: string]: (fault: Fault) => SchemaFinding } = {
   },
 };
 
-function describeOther(fault: Fault): SchemaFinding {
+function describeOther(fault: SchemaFault): SchemaFinding {
   return badValue(fault, `cannot be ${showValue(fault.value)}`);
 }
 
-function badValue(fault: Fault, why: string): SchemaFinding {
+function badValue(fault: SchemaFault, why: string): SchemaFinding {
   const message = `${capitalize(describePlace(fault.pointer))} ${why}.`;
   return { code: 'bad-value', pointer: fault.pointer, message, fix: adviseValue(fault) };
 }
 
 // A number in quotes is the most frequent mistake.
-function adviseUnquoted({ value, part }: Fault): string | undefined {
+function adviseUnquoted({ value, part }: SchemaFault): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   const types = [part.type ?? []].flat();
   const isNumber = (types.includes('integer') || types.includes('number')) && Number.isFinite(Number(value));
@@ -251,7 +251,7 @@ function adviseUnquoted({ value, part }: Fault): string | undefined {
   return isNumber || isFlag ? `Remove the quotes: ${value.trim()}.` : undefined;
 }
 
-function adviseValue({ pointer, part }: Fault): string {
+function adviseValue({ pointer, part }: SchemaFault): string {
   return formatAdvice('Write', parsePointer(pointer).at(-1) ?? '', part);
 }
 

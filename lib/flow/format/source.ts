@@ -21,7 +21,7 @@ export interface FlowSource {
   locate(pointer: string, at?: 'key' | number): Position;
 }
 
-interface Found {
+interface LocatedValue {
   readonly value: ValueNode;
   readonly key?: Position | undefined;
 }
@@ -37,8 +37,8 @@ export function flowSource(file: string, text: string): FlowSource {
 
 /** The positions in a text that has been parsed already. */
 export function makeFlowSource(file: string, text: string, root: ValueNode): FlowSource {
-  const members = new Map<ValueNode, ReadonlyMap<string, Found>>();
-  const inside = (node: ValueNode): ReadonlyMap<string, Found> => {
+  const members = new Map<ValueNode, ReadonlyMap<string, LocatedValue>>();
+  const inside = (node: ValueNode): ReadonlyMap<string, LocatedValue> => {
     const known = members.get(node);
     if (known) return known;
     const found = readChildren(node);
@@ -49,7 +49,7 @@ export function makeFlowSource(file: string, text: string, root: ValueNode): Flo
     file,
     text,
     locate: (pointer, at) => {
-      let found: Found = { value: root };
+      let found: LocatedValue = { value: root };
       let exact = true;
       for (const step of parsePointer(pointer)) {
         const next = inside(found.value).get(step);
@@ -76,13 +76,13 @@ export function parsePointer(pointer: string): string[] {
   return steps.map((step) => step.replace(/~1/g, '/').replace(/~0/g, '~'));
 }
 
-function readChildren(node: ValueNode): ReadonlyMap<string, Found> {
+function readChildren(node: ValueNode): ReadonlyMap<string, LocatedValue> {
   if (node.type === 'Object') return readMembers(node);
   return node.type === 'Array' ? readElements(node) : new Map();
 }
 
-function readMembers(node: ObjectNode): Map<string, Found> {
-  const found = new Map<string, Found>();
+function readMembers(node: ObjectNode): Map<string, LocatedValue> {
+  const found = new Map<string, LocatedValue>();
   for (const { name, value } of node.members) {
     const { line, column } = name.loc.start;
     if (name.type === 'String') found.set(name.value, { value, key: { line, column } });
@@ -90,7 +90,7 @@ function readMembers(node: ObjectNode): Map<string, Found> {
   return found;
 }
 
-function readElements(node: ArrayNode): Map<string, Found> {
+function readElements(node: ArrayNode): Map<string, LocatedValue> {
   return new Map(node.elements.map(({ value }, at) => [String(at), { value }]));
 }
 

@@ -4,7 +4,7 @@ import type { FunctionName } from '../expression/functions.ts';
 import type { BinarySign } from '../expression/operators.ts';
 import type { Node } from '../expression/parse.ts';
 import type { Mend } from '../format/problem.ts';
-import { type Fields, formatPath, type Shape, UNKNOWN } from './shapes.ts';
+import { formatPath, type ObjectFields, type Shape, UNKNOWN } from './shapes.ts';
 
 /** A mistake inside an expression or path. */
 export interface Slip {
@@ -19,7 +19,7 @@ export interface Slip {
   readonly mend?: Mend;
 }
 
-export interface Reading {
+export interface ShapeContext {
   /** The shape of a variable, of `row` in a list, or of `error` after a failed call. */
   findShape(name: string): Shape;
   nearest(name: string, known: readonly string[]): string | undefined;
@@ -28,7 +28,7 @@ export interface Reading {
 }
 
 /** The shape of what `node` gives; mistakes on the way are reported. */
-export function inferShape(node: Node, reading: Reading): Shape {
+export function inferShape(node: Node, reading: ShapeContext): Shape {
   switch (node.kind) {
     case 'value':
       return literalShape(node.value);
@@ -57,7 +57,7 @@ export function inferShape(node: Node, reading: Reading): Shape {
 }
 
 /** Reports a condition that never holds, because what it gives is not true or false; `sign` is '' for a whole condition. */
-export function reportCondition(node: Node, sign: '' | 'not' | '?' | 'and' | 'or', reading: Reading): void {
+export function reportCondition(node: Node, sign: '' | 'not' | '?' | 'and' | 'or', reading: ShapeContext): void {
   const shape = inferShape(node, reading);
   if (!isKnown(shape) || shape.kind === 'boolean') return;
   const how = sign === '' ? 'as its condition' : `with "${sign}"`;
@@ -74,9 +74,9 @@ const TRUTH: Shape = { kind: 'boolean', isSure: true };
 const NUMBER: Shape = { kind: 'number', isSure: true };
 const TEXT: Shape = { kind: 'text', isSure: true };
 
-type Known = Exclude<Shape, { readonly kind: 'unknown' | 'null' }>;
+type KnownShape = Exclude<Shape, { readonly kind: 'unknown' | 'null' }>;
 
-function isKnown(shape: Shape): shape is Known {
+function isKnown(shape: Shape): shape is KnownShape {
   return shape.kind !== 'unknown' && shape.kind !== 'null';
 }
 
@@ -95,7 +95,7 @@ interface FieldRead {
   readonly at: number;
 }
 
-function fieldShape(node: Node, { of, name, at }: FieldRead, reading: Reading): Shape {
+function fieldShape(node: Node, { of, name, at }: FieldRead, reading: ShapeContext): Shape {
   if (!isKnown(of)) return UNKNOWN;
   const owner = node.kind === 'member' || node.kind === 'index' ? (formatPath(node.of) ?? 'a value') : 'a value';
   if (of.kind !== 'object') {
@@ -114,8 +114,8 @@ function fieldShape(node: Node, { of, name, at }: FieldRead, reading: Reading): 
 }
 
 function unknownField(
-  { name, at, owner, fields }: { name: string; at: number; owner: string; fields: Fields },
-  { nearest, mend }: Reading,
+  { name, at, owner, fields }: { name: string; at: number; owner: string; fields: ObjectFields },
+  { nearest, mend }: ShapeContext,
 ): Slip {
   const known = [...fields.shapes.keys()];
   const meant = nearest(name, known);
@@ -126,7 +126,7 @@ function unknownField(
   return { code: 'unknown-field', at, isSure: fields.isSure, says, fix, ...mend(name, known) };
 }
 
-function indexShape(node: Extract<Node, { kind: 'index' }>, reading: Reading): Shape {
+function indexShape(node: Extract<Node, { kind: 'index' }>, reading: ShapeContext): Shape {
   const of = inferShape(node.of, reading);
   const index = inferShape(node.index, reading);
   if (of.kind === 'list') return index.kind === 'number' ? of.of : UNKNOWN;
@@ -135,7 +135,7 @@ function indexShape(node: Extract<Node, { kind: 'index' }>, reading: Reading): S
   return fieldShape(node, { of, name: literal, at: findStart(node) }, reading);
 }
 
-function binaryShape(node: Extract<Node, { kind: 'binary' }>, reading: Reading): Shape {
+function binaryShape(node: Extract<Node, { kind: 'binary' }>, reading: ShapeContext): Shape {
   const { sign, left, right } = node;
   if (sign === 'and' || sign === 'or') {
     for (const side of [left, right]) reportCondition(side, sign, reading);
@@ -144,7 +144,7 @@ function binaryShape(node: Extract<Node, { kind: 'binary' }>, reading: Reading):
   const shapes = [inferShape(left, reading), inferShape(right, reading)] as const;
   if (ARITHMETIC.has(sign)) {
     const wrong = shapes.findIndex((shape) => isKnown(shape) && shape.kind !== 'number');
-    if (wrong >= 0) reading.report(arithmeticSlip([left, right][wrong]!, shapes[wrong] as Known, node));
+    if (wrong >= 0) reading.report(arithmeticSlip([left, right][wrong]!, shapes[wrong] as KnownShape, node));
     return NUMBER;
   }
   const [a, b] = shapes;
@@ -161,8 +161,8 @@ function sumShape([a, b]: readonly [Shape, Shape]): Shape {
   return a.kind === 'number' || b.kind === 'number' ? NUMBER : UNKNOWN;
 }
 
-type Meets = (left: Known, right: Known) => boolean;
-const isPlain = ({ kind }: Known) => kind !== 'list' && kind !== 'object';
+type Meets = (left: KnownShape, right: KnownShape) => boolean;
+const isPlain = ({ kind }: KnownShape) => kind !== 'list' && kind !== 'object';
 const same: Meets = (a, b) => isPlain(a) && a.kind === b.kind;
 const ordered: Meets = (a, b) => a.kind === b.kind && (a.kind === 'number' || a.kind === 'text');
 const holds: Meets = (part, whole) => {
@@ -191,7 +191,7 @@ const OUTCOMES: { readonly [sign in BinarySign]?: string } = {
 
 function mismatchSlip(
   { sign, left, right, at }: Extract<Node, { kind: 'binary' }>,
-  [a, b]: readonly [Known, Known],
+  [a, b]: readonly [KnownShape, KnownShape],
 ): Slip {
   const outcome = OUTCOMES[sign] ?? 'that never holds';
   const says = `has ${describeNode(left, a)} ${sign} ${describeNode(right, b)}: nothing is converted, so ${outcome}.`;
@@ -203,7 +203,7 @@ function mismatchSlip(
 }
 
 /** How the text side of a mixed pair becomes a number, or a constant the kind of the other side. */
-function adviseConversion(node: Node, mine: Known, other: Known): string | undefined {
+function adviseConversion(node: Node, mine: KnownShape, other: KnownShape): string | undefined {
   if (node.kind === 'value') {
     if (mine.kind === 'text' && (other.kind === 'number' || other.kind === 'boolean'))
       return `Write ${node.value} without quotes, if it is ${KIND_WORDS[other.kind]}.`;
@@ -215,12 +215,16 @@ function adviseConversion(node: Node, mine: Known, other: Known): string | undef
   return `Write num(${path}), or declare it as a number if that is what is kept there.`;
 }
 
-function reportNumber(node: Node, { sign, at }: { sign: string; at: number }, reading: Reading): void {
+function reportNumber(node: Node, { sign, at }: { sign: string; at: number }, reading: ShapeContext): void {
   const shape = inferShape(node, reading);
   if (isKnown(shape) && shape.kind !== 'number') reading.report(arithmeticSlip(node, shape, { sign, at }));
 }
 
-function arithmeticSlip(node: Node, shape: Known, { sign, at }: { readonly sign: string; readonly at: number }): Slip {
+function arithmeticSlip(
+  node: Node,
+  shape: KnownShape,
+  { sign, at }: { readonly sign: string; readonly at: number },
+): Slip {
   const path = formatPath(node);
   const fix = shape.kind === 'text' && path !== undefined ? `Write num(${path}).` : 'Use a number there.';
   const says = `uses ${describeNode(node, shape)} with "${sign}", which takes numbers: that fails, and with it the turn.`;
@@ -242,7 +246,7 @@ const GIVES: { readonly [name in FunctionName]: Shape } = {
   contains: TRUTH,
 };
 
-function callShape({ name, args, at }: Extract<Node, { kind: 'call' }>, reading: Reading): Shape {
+function callShape({ name, args, at }: Extract<Node, { kind: 'call' }>, reading: ShapeContext): Shape {
   for (const arg of args) {
     if (NUMERIC.has(name)) reportNumber(arg, { sign: name, at }, reading);
     else inferShape(arg, reading);
@@ -250,7 +254,7 @@ function callShape({ name, args, at }: Extract<Node, { kind: 'call' }>, reading:
   return GIVES[name];
 }
 
-const KIND_WORDS: { readonly [kind in Known['kind']]: string } = {
+const KIND_WORDS: { readonly [kind in KnownShape['kind']]: string } = {
   text: 'a text',
   number: 'a number',
   boolean: 'true or false',
@@ -259,7 +263,7 @@ const KIND_WORDS: { readonly [kind in Known['kind']]: string } = {
 };
 
 // `"nrc", a text`, or the constant itself.
-function describeNode(node: Node, { kind }: Known): string {
+function describeNode(node: Node, { kind }: KnownShape): string {
   const path = formatPath(node);
   if (path !== undefined) return `"${path}" (${KIND_WORDS[kind]})`;
   return node.kind === 'value' ? `${JSON.stringify(node.value)} (${KIND_WORDS[kind]})` : KIND_WORDS[kind];

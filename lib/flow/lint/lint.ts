@@ -7,7 +7,7 @@ import { locateProblem, type Problem, sortProblems } from '../format/problem.ts'
 import type { FlowSource } from '../format/source.ts';
 import { dropWrongEdits } from './edits.ts';
 import { collectParts } from './parts.ts';
-import { buildGraph, type Lint, type Rule } from './rule.ts';
+import { buildGraph, type Lint, type LintRule } from './rule.ts';
 import { callRules } from './rules/calls.ts';
 import { typeRules } from './rules/kinds.ts';
 import { listMigrations, nameRules } from './rules/names.ts';
@@ -23,7 +23,7 @@ import { wayRules } from './rules/ways.ts';
 import type { ServiceContract } from './shapes.ts';
 
 /** Every rule, by family. */
-export const RULES: readonly Rule[] = [
+export const RULES: readonly LintRule[] = [
   ...nameRules,
   ...reachRules,
   ...wayRules,
@@ -62,7 +62,7 @@ export const PROBLEM_CODES: ReadonlyMap<string, string> = new Map(
 );
 
 /** What is known beside a flow; what is left out is not checked. */
-export interface Surroundings {
+export interface LintContext {
   /** The flows that `flow` screens may call, by name. */
   readonly flows?: ReadonlyMap<string, Flow> | undefined;
   /** Names of the services that `call` screens may name. */
@@ -72,7 +72,7 @@ export interface Surroundings {
 }
 
 /** Everything that the rules find in a flow that the schema has accepted, in the order of its file. Never throws. */
-export function lintFlow(flow: Flow, options: Surroundings & { readonly source: FlowSource }): Problem[] {
+export function lintFlow(flow: Flow, options: LintContext & { readonly source: FlowSource }): Problem[] {
   const lint = prepareLint(flow, options);
   const problems: Problem[] = [];
   for (const { code, severity, find } of RULES)
@@ -85,13 +85,13 @@ export function lintFlow(flow: Flow, options: Surroundings & { readonly source: 
  * Reads the text of a flow file and applies the rules: everything that is wrong with it at once. Edits of problems are tried first.
  * Never throws.
  */
-export function checkFlow(text: string, file: string, known: Surroundings = {}): ParsedFlow {
+export function checkFlow(text: string, file: string, known: LintContext = {}): ParsedFlow {
   const parsed = parseFlow(text, file);
   return { ...parsed, problems: findProblems(parsed, known) };
 }
 
 /** What is wrong with a flow that has been read, by the rules too; each edit mends its problem. */
-export function findProblems(parsed: ParsedFlow, known: Surroundings): readonly Problem[] {
+export function findProblems(parsed: ParsedFlow, known: LintContext): readonly Problem[] {
   const { file, text } = parsed.source;
   const found = { ...parsed, problems: applyRules(parsed, known) };
   return dropWrongEdits(text, found, (mended) => {
@@ -100,11 +100,11 @@ export function findProblems(parsed: ParsedFlow, known: Surroundings): readonly 
   });
 }
 
-function applyRules({ flow, source, problems }: ParsedFlow, known: Surroundings): readonly Problem[] {
+function applyRules({ flow, source, problems }: ParsedFlow, known: LintContext): readonly Problem[] {
   return flow ? sortProblems([...problems, ...lintFlow(flow, { ...known, source })]) : problems;
 }
 
-function prepareLint(flow: Flow, { flows, services, contracts = {} }: Surroundings): Lint {
+function prepareLint(flow: Flow, { flows, services, contracts = {} }: LintContext): Lint {
   const vars = new Map(Object.entries(flow.vars ?? {}));
   const screenIds = Object.keys(flow.screens);
   const ids = new Set(screenIds);

@@ -14,11 +14,11 @@ interface Part {
 }
 
 /** A screen id that something leads to. */
-export interface Target extends Part {
+export interface ExitTarget extends Part {
   readonly to: string;
 }
 
-export type Compiled<T> =
+export type CompileResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: TwinlineError };
 
@@ -30,8 +30,8 @@ export interface ExpressionPart extends Part {
   /** What is in reach besides the variables. */
   readonly also: readonly string[];
   /** What a value becomes: a variable of this or of a called flow, or something that leaves the flow. */
-  readonly into?: Write | 'service' | 'output' | undefined;
-  readonly compiled: Compiled<Expression>;
+  readonly into?: VariableWrite | 'service' | 'output' | undefined;
+  readonly compiled: CompileResult<Expression>;
 }
 
 /** A plain text where an expression could stand: in `with`, `set` or `output`. */
@@ -46,7 +46,7 @@ export interface Wording extends Part {
   readonly lang?: string;
   readonly source: string;
   readonly also: readonly string[];
-  readonly compiled: Compiled<Template>;
+  readonly compiled: CompileResult<Template>;
 }
 
 export interface TextPart extends Part {
@@ -54,7 +54,7 @@ export interface TextPart extends Part {
 }
 
 /** A variable that gets a value. */
-export interface Write extends Part {
+export interface VariableWrite extends Part {
   readonly name: string;
   /** Whether the name is the key at the pointer, not the value. */
   readonly isKey: boolean;
@@ -67,22 +67,22 @@ export interface Ways extends Part {
 }
 
 export interface Parts {
-  readonly targets: readonly Target[];
+  readonly targets: readonly ExitTarget[];
   readonly expressions: readonly ExpressionPart[];
   readonly literals: readonly LiteralPart[];
   readonly texts: readonly TextPart[];
   readonly wordings: readonly Wording[];
-  readonly writes: readonly Write[];
+  readonly writes: readonly VariableWrite[];
   readonly ways: readonly Ways[];
 }
 
 export function collectParts(flow: Flow): Parts {
-  const targets: Target[] = [{ pointer: '/start', to: flow.start }];
+  const targets: ExitTarget[] = [{ pointer: '/start', to: flow.start }];
   const expressions: ExpressionPart[] = [];
   const literals: LiteralPart[] = [];
   const texts: TextPart[] = [];
   const wordings: Wording[] = [];
-  const writes: Write[] = [];
+  const writes: VariableWrite[] = [];
   const allWays: Ways[] = [];
   const expression = cacheResults(compileExpression);
   const template = cacheResults(compileTemplate);
@@ -119,7 +119,7 @@ export function collectParts(flow: Flow): Parts {
   ): void => {
     for (const [name, value] of Object.entries(given ?? {})) {
       const pointer = part.pointer + pointerTo(name);
-      const into: Write = { ...part, pointer, name, isKey: true, ...(of !== undefined && { of }) };
+      const into: VariableWrite = { ...part, pointer, name, isKey: true, ...(of !== undefined && { of }) };
       writes.push(into);
       values({ ...part, pointer }, value, { also, into });
     }
@@ -196,8 +196,8 @@ function partAt(part: Part, ...steps: readonly (string | number)[]): Part {
   return { ...part, pointer: part.pointer + pointerTo(...steps) };
 }
 
-function cacheResults<T>(compile: (source: string) => T): (source: string) => Compiled<T> {
-  const known = new Map<string, Compiled<T>>();
+function cacheResults<T>(compile: (source: string) => T): (source: string) => CompileResult<T> {
+  const known = new Map<string, CompileResult<T>>();
   return (source) => {
     const before = known.get(source);
     if (before) return before;
@@ -207,7 +207,7 @@ function cacheResults<T>(compile: (source: string) => T): (source: string) => Co
   };
 }
 
-function attempt<T>(work: () => T): Compiled<T> {
+function attempt<T>(work: () => T): CompileResult<T> {
   try {
     return { ok: true, value: work() };
   } catch (error) {

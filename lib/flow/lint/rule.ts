@@ -43,7 +43,7 @@ export interface RuleFinding extends Finding {
 }
 
 /** One kind of mistake. */
-export interface Rule {
+export interface LintRule {
   readonly code: string;
   readonly severity: Problem['severity'];
   /** What it is that is wrong. */

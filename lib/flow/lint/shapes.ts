@@ -12,12 +12,12 @@ export type Shape =
   | { readonly kind: 'unknown' | 'null' }
   | { readonly kind: 'text' | 'number' | 'boolean'; readonly isSure: boolean }
   | { readonly kind: 'list'; readonly of: Shape; readonly isSure: boolean }
-  | { readonly kind: 'object'; readonly fields?: Fields | undefined; readonly isSure: boolean };
+  | { readonly kind: 'object'; readonly fields?: ObjectFields | undefined; readonly isSure: boolean };
 
 export const UNKNOWN: Shape = { kind: 'unknown' };
 
 /** The fields of an object whose fields are all known. */
-export interface Fields {
+export interface ObjectFields {
   readonly shapes: ReadonlyMap<string, Shape>;
   /** Where they are known from, for messages: `the sample of "farmer"`. */
   readonly source: string;

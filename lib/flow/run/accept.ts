@@ -21,7 +21,7 @@ export interface Accept {
   check(text: string, now: number): { readonly ok: true; readonly value: Json } | { readonly ok: false };
 }
 
-const RULES: { readonly [name: string]: Rule } = {
+const RULES: { readonly [name: string]: AcceptRule } = {
   digits: (setting, refuse) => {
     const { min, max } = readRange(setting, 1, (problem) => refuse(`${problem}. ${DIGITS_HOW}`));
     return (text) => (text.length >= min && text.length <= max && /^[0-9]+$/.test(text) ? text : undefined);
@@ -56,7 +56,7 @@ export function compileAccept(rule: JsonObject): Accept {
   if (changing.length > 1) {
     throw acceptError(`"accept" has ${changing.join(' and ')}`, 'Each gives another value to save; keep one of them');
   }
-  const checks = names.map((name): Check => {
+  const checks = names.map((name): AcceptCheck => {
     const compile = Object.hasOwn(RULES, name) ? RULES[name] : undefined;
     if (!compile) {
       const known = `Rules: ${ACCEPT_RULES.join(', ')}`;
@@ -94,7 +94,7 @@ function readRange(setting: Json, least: number, refuse: Refuse): { readonly min
   return { min, max };
 }
 
-function numberRule(setting: Json, refuse: Refuse): Check {
+function numberRule(setting: Json, refuse: Refuse): AcceptCheck {
   const known = ['min', 'max', 'integer', 'decimals'];
   const { min = null, max = null, integer = false, decimals = null } = readSettings(setting, known, refuse);
   const isBound = (value: Json) => value === null || typeof value === 'number';
@@ -115,7 +115,7 @@ function numberRule(setting: Json, refuse: Refuse): Check {
   };
 }
 
-function oneOfRule(setting: Json, refuse: Refuse): Check {
+function oneOfRule(setting: Json, refuse: Refuse): AcceptCheck {
   const how = 'Write a list of different texts, as in "oneOf": ["yes", "no"]';
   if (!Array.isArray(setting) || setting.length === 0) return refuse(how);
   const canonical = new Map<string, string>();
@@ -132,7 +132,7 @@ function oneOfRule(setting: Json, refuse: Refuse): Check {
 // ITU-T E.164: at most 15 digits, the country code first and never 0. No country has subscriber numbers of fewer than 8.
 const INTERNATIONAL = /^[1-9][0-9]{7,14}$/;
 
-function msisdnRule(setting: Json, refuse: Refuse): Check {
+function msisdnRule(setting: Json, refuse: Refuse): AcceptCheck {
   const { country = null } = readSettings(setting, ['country'], refuse);
   if (country !== null && !(typeof country === 'string' && /^[1-9][0-9]{0,2}$/.test(country))) {
     return refuse('"country" is a calling code in quotes, without +, as in {"country": "263"}');
@@ -155,14 +155,14 @@ function internationalNumber(text: string, country: string | null): string | und
   return country === null ? undefined : country + text.slice(1);
 }
 
-function checkRule(setting: Json, refuse: Refuse): Check {
+function checkRule(setting: Json, refuse: Refuse): AcceptCheck {
   const known = Object.keys(ID_CHECKS);
   const id = typeof setting === 'string' && Object.hasOwn(ID_CHECKS, setting) ? ID_CHECKS[setting] : undefined;
   if (!id) return refuse(`There is no such check.${suggest(String(setting), known)} Checks: ${known.join(', ')}`);
   return (text) => readId(id, text);
 }
 
-function patternRule(setting: Json, refuse: Refuse): Check {
+function patternRule(setting: Json, refuse: Refuse): AcceptCheck {
   if (typeof setting !== 'string' || setting === '')
     return refuse('Write a regular expression, as in "[A-Z]{2}[0-9]{6}"');
   if (setting.length > FLOW_LIMITS.patternChars)
@@ -194,10 +194,10 @@ function acceptError(problem: string, fix: string): TwinlineError {
 }
 
 /** The value for a text that has been trimmed, or undefined to refuse it. */
-type Check = (text: string, now: number) => Json | undefined;
+type AcceptCheck = (text: string, now: number) => Json | undefined;
 /** Ends the compilation: what is wrong with the rule, and what to write. */
 type Refuse = (problem: string) => never;
-type Rule = (setting: Json, refuse: Refuse) => Check;
+type AcceptRule = (setting: Json, refuse: Refuse) => AcceptCheck;
 
 /** The settings of a rule; refuses what is no object and, with a suggestion, a setting that is not `known`. */
 function readSettings(setting: Json, known: readonly string[], refuse: Refuse): JsonObject {
@@ -210,8 +210,8 @@ function readSettings(setting: Json, known: readonly string[], refuse: Refuse): 
   return setting as JsonObject;
 }
 
-type Part = 'DD' | 'MM' | 'YY' | 'YYYY';
-const ORDERS: { readonly [format: string]: readonly Part[] } = {
+type DatePart = 'DD' | 'MM' | 'YY' | 'YYYY';
+const ORDERS: { readonly [format: string]: readonly DatePart[] } = {
   DDMMYYYY: ['DD', 'MM', 'YYYY'],
   DDMMYY: ['DD', 'MM', 'YY'],
   MMDDYYYY: ['MM', 'DD', 'YYYY'],
@@ -230,7 +230,7 @@ export const DATE_FORMATS: readonly string[] = Object.keys(ORDERS);
  * and year. The caller may put one of / - . or a space between them, and then leave out leading zeros. A year of two digits
  * means the latest fitting one: not after `max`, or, without `max`, at most 20 years ahead.
  */
-function dateRule(setting: Json, refuse: Refuse): Check {
+function dateRule(setting: Json, refuse: Refuse): AcceptCheck {
   const { format = 'DDMMYYYY', min = null, max = null } = readSettings(setting, ['format', 'min', 'max'], refuse);
   const key = typeof format === 'string' ? format.replace(/[/.-]/g, '') : '';
   const order = Object.hasOwn(ORDERS, key) ? ORDERS[key] : undefined;

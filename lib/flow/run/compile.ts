@@ -11,7 +11,7 @@ import { compileExpression } from '../expression/expression.ts';
 import { type Flow, findExitScreen, type Screen, type Values } from '../format/flow.ts';
 import { callingState } from '../screens/flow.ts';
 import { KINDS } from '../screens/kinds.ts';
-import type { Place, ScreenKind, StateConfig } from '../screens/screen.ts';
+import type { ScreenKind, ScreenPlace, StateConfig } from '../screens/screen.ts';
 import { flowConversation } from './conversation.ts';
 import { evaluateValues, type FlowScope, flowError, flowScope, menuImplementations, type ScreenNode } from './scope.ts';
 
@@ -67,7 +67,7 @@ function flowStates(flow: Flow, path: string, build: Build) {
   const states: Record<string, StateConfig> = {};
   const on: Record<string, StateConfig> = {};
   for (const [id, screen] of Object.entries(flow.screens)) {
-    const place: Place = { id, path: path + id, flow };
+    const place: ScreenPlace = { id, path: path + id, flow };
     const kind: ScreenKind<Screen> = KINDS[screen.type];
     build.nodes.set(place.path, { path: place.path, screen, scope, behaviour: kind.behaviour(screen, scope) });
     states[id] = screen.type === 'flow' ? compileCalledFlow(screen, place, inside) : kind.state(screen, place);
@@ -77,7 +77,7 @@ function flowStates(flow: Flow, path: string, build: Build) {
   return { initial: flow.start, states, on };
 }
 
-function compileCalledFlow(screen: Screen & { type: 'flow' }, place: Place, build: Build): StateConfig {
+function compileCalledFlow(screen: Screen & { type: 'flow' }, place: ScreenPlace, build: Build): StateConfig {
   const called = build.flows.get(screen.flow);
   if (!called)
     throw flowError(place.flow.flow, `screen "${place.id}" calls the flow "${screen.flow}", which is not loaded.`);

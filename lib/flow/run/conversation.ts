@@ -4,7 +4,7 @@
 import type { EventObject } from 'xstate';
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import type { CallPolicy, Conversation, Prove, Reply, Shown, View } from '../../engine/conversation.ts';
+import type { CallPolicy, Conversation, Prove, Reply, ShownForms, View } from '../../engine/conversation.ts';
 import { MASK } from '../../redact.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { compileExpression } from '../expression/expression.ts';
@@ -23,7 +23,7 @@ import {
   toPath,
 } from './scope.ts';
 
-interface Compiled {
+interface CompiledScreens {
   readonly nodes: ReadonlyMap<string, ScreenNode>;
   /** The flow and those that it calls, by name. */
   readonly used: ReadonlyMap<string, Flow>;
@@ -32,7 +32,7 @@ interface Compiled {
 /** What an engine asks of a compiled flow, beside its machine. */
 export function flowConversation(
   flow: Flow,
-  { nodes, used }: Compiled,
+  { nodes, used }: CompiledScreens,
   clock: Clock,
 ): Omit<Conversation, 'id' | 'version' | 'hash' | 'machine'> {
   const secrets = listSecretNames(used);
@@ -123,7 +123,7 @@ function listSecretTexts(context: JsonObject, secrets: ReadonlySet<string>): str
 const toTextOrEmpty = (value: Json | undefined) =>
   (typeof value === 'string' && value !== '') || typeof value === 'number' ? [String(value)] : [];
 
-interface Reading {
+interface InputReading {
   readonly view: View;
   readonly prove: Prove;
   /** Milliseconds since 1970. */
@@ -136,7 +136,7 @@ interface Reading {
  * The event of an input, or undefined when the same screen is to be shown again: an empty answer, or any key but exit
  * while the caller waits. The text of a caller is only ever payload, never the type of an event.
  */
-function readInput(node: ScreenNode, raw: Json, reading: Reading): EventObject | undefined {
+function readInput(node: ScreenNode, raw: Json, reading: InputReading): EventObject | undefined {
   const input = typeof raw === 'string' ? cleanInput(raw) : '';
   if (input === '') return undefined;
   const { keys } = node.scope;
@@ -148,7 +148,7 @@ function readInput(node: ScreenNode, raw: Json, reading: Reading): EventObject |
 }
 
 // Keys count only where they lead somewhere; elsewhere what is typed is an answer like any other.
-function readNavigation(node: ScreenNode, input: string, { view, start }: Reading): EventObject | undefined {
+function readNavigation(node: ScreenNode, input: string, { view, start }: InputReading): EventObject | undefined {
   const { keys, path } = node.scope;
   const { context } = view;
   if (input === keys.back && canGoBack(node, context))
@@ -165,7 +165,7 @@ function cleanInput(raw: string): string {
 }
 
 // What those who watch a flow may see of it: nothing that is a secret, and private values masked.
-function showToWatchers(nodes: ReadonlyMap<string, ScreenNode>, privates: ReadonlySet<string>): Shown {
+function showToWatchers(nodes: ReadonlyMap<string, ScreenNode>, privates: ReadonlySet<string>): ShownForms {
   const findNode = ({ state }: Pick<View, 'state'>) => nodes.get(toPath(state));
   const isHidden = (node: ScreenNode | undefined) => !node || keepsSecret(node) || keepsPrivate(node);
   return {

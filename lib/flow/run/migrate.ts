@@ -6,7 +6,7 @@ import { compileExpression } from '../expression/expression.ts';
 import { type Flow, isInteractive, type Migration } from '../format/flow.ts';
 import { evaluateValues, type ScreenNode, toPath, toStateValue } from './scope.ts';
 
-interface Surroundings {
+interface MigrationContext {
   readonly flow: Flow;
   /** The flow and those that it calls, by name. */
   readonly flows: ReadonlyMap<string, Flow>;
@@ -19,7 +19,7 @@ interface Surroundings {
  * without a new version changes nothing but texts. What was an inner screen of a called flow can become one of the flow
  * (`login.pin` → `pin`), and the other way round: then the called flow begins with the values of `with`.
  */
-export function migrateRest(rest: AtRest, from: number, { flow, flows, nodes }: Surroundings): AtRest | undefined {
+export function migrateRest(rest: AtRest, from: number, { flow, flows, nodes }: MigrationContext): AtRest | undefined {
   const { $frames = [], ...innermost } = rest.context;
   const levels = [...($frames as readonly JsonObject[]), innermost];
   let path = toPath(rest.state);
@@ -70,25 +70,25 @@ function renamePath(path: string, step: Migration | undefined): string {
 }
 
 // A session never rests on a screen of type `flow`, but on the first screen of the called flow.
-function findResting(path: string, flows: Surroundings['flows'], nodes: Surroundings['nodes']): string {
+function findResting(path: string, flows: MigrationContext['flows'], nodes: MigrationContext['nodes']): string {
   const screen = nodes.get(path)?.screen;
   const called = screen?.type === 'flow' ? flows.get(screen.flow) : undefined;
   return called ? findResting(`${path}.${called.start}`, flows, nodes) : path;
 }
 
-function isScreenBelow(nodes: Surroundings['nodes'], prefix: string, path: string): boolean {
+function isScreenBelow(nodes: MigrationContext['nodes'], prefix: string, path: string): boolean {
   const node = nodes.get(path);
   return node !== undefined && node.scope.path === prefix && isInteractive(node.screen);
 }
 
-function findFlow(path: string, level: number, nodes: Surroundings['nodes']): Flow {
+function findFlow(path: string, level: number, nodes: MigrationContext['nodes']): Flow {
   const screen = path.split('.').slice(0, level + 1);
   return nodes.get(screen.join('.'))!.scope.flow;
 }
 
 function enterFlow(
   path: string,
-  { levels, flows, nodes }: Omit<Surroundings, 'flow'> & { readonly levels: readonly JsonObject[] },
+  { levels, flows, nodes }: Omit<MigrationContext, 'flow'> & { readonly levels: readonly JsonObject[] },
 ): JsonObject {
   const caller = levels.at(-1)!;
   const { screen } = nodes.get(pathPrefix(path, levels.length).slice(0, -1))!;

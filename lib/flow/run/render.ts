@@ -6,7 +6,7 @@ import type { Reply, View } from '../../engine/conversation.ts';
 import type { JsonObject } from '../../store/store.ts';
 import type { Label, NavigationKey } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import type { Shown } from '../screens/screen.ts';
+import type { ShownScreen } from '../screens/screen.ts';
 import { chooseLang, type ScreenNode } from './scope.ts';
 
 /** The reply at a rest. A page number past the end shows the last page. */
@@ -70,7 +70,7 @@ export function ucs2Units(chars: number): number {
 }
 
 /** The pages of a screen; always at least one. Rows are never split unless one alone is longer than a page. */
-export function cutPages(shown: Shown, { chars, footer }: PageOptions): string[] {
+export function cutPages(shown: ShownScreen, { chars, footer }: PageOptions): string[] {
   const last = footer(false);
   const ends = (lines: readonly string[]) => fitsScreen(join([...lines, ...last]), chars);
   const whole = [shown.text, ...shown.rows];
@@ -116,7 +116,7 @@ export function cut(text: string, chars: number): string {
 // A title stands on every page when it leaves at least half of the room to the rows, in the encoding that they need, and
 // no row has to be split for its sake.
 function isRepeated(
-  { text, rows }: Shown,
+  { text, rows }: ShownScreen,
   { chars, fits }: { chars: number; fits: (lines: readonly string[]) => boolean },
 ): boolean {
   const used = septets(text);
@@ -190,7 +190,7 @@ function parentPath(prefix: string): string {
 }
 
 /** Where a text stands on one USSD screen; `used` and `limit` are septets for gsm7, UTF-16 code units for ucs2. */
-export type Room = { encoding: 'gsm7' | 'ucs2'; used: number; limit: number };
+export type TextSize = { encoding: 'gsm7' | 'ucs2'; used: number; limit: number };
 
 // 3GPP TS 23.038: 6.2.1 (basic table, without the escape at 0x1B) and 6.2.1.1 (its extension table).
 const BASIC =
@@ -217,7 +217,7 @@ export function septets(text: string): number | undefined {
 }
 
 /** The encoding that `text` needs, what it uses of a screen and how much a screen holds in that encoding. */
-export function room(text: string): Room {
+export function room(text: string): TextSize {
   const used = septets(text);
   return used === undefined
     ? { encoding: 'ucs2', used: text.length, limit: FLOW_LIMITS.screenUcs2Units }

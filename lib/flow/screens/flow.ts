@@ -1,7 +1,15 @@
 // A called flow: a compound state that holds the other flow's screens and comes back when it has ended.
 
 import type { Flow, FlowScreen } from '../format/flow.ts';
-import { buildTransitions, entryTrack, meta, type Place, type ScreenKind, SILENT, type StateConfig } from './screen.ts';
+import {
+  buildTransitions,
+  entryTrack,
+  meta,
+  type ScreenKind,
+  type ScreenPlace,
+  SILENT,
+  type StateConfig,
+} from './screen.ts';
 
 export const flow: ScreenKind<FlowScreen> = {
   state: (screen, place) => ({ meta: meta(place, screen), ...entryTrack(screen) }),
@@ -11,7 +19,7 @@ export const flow: ScreenKind<FlowScreen> = {
 /** The state of a call screen around the states of the flow that it calls. */
 export function callingState(
   screen: FlowScreen,
-  place: Place,
+  place: ScreenPlace,
   inner: { flow: Flow; vars: { readonly [name: string]: unknown }; states: StateConfig },
 ): StateConfig {
   const { entry = [], ...state } = flow.state(screen, place) as { entry?: readonly unknown[] };

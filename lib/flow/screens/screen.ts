@@ -9,7 +9,7 @@ import type { FlowScope } from '../run/scope.ts';
 /** A state of the machine as plain JSON. */
 export type StateConfig = { readonly [key: string]: unknown };
 
-export interface Shown {
+export interface ShownScreen {
   /** Above the rows; may be several lines. */
   readonly text: string;
   /** Never split between two pages. */
@@ -25,7 +25,7 @@ export interface Answering {
 }
 
 export interface Behaviour {
-  show(context: JsonObject, lang: string): Shown;
+  show(context: JsonObject, lang: string): ShownScreen;
   /** The event that an answer means, on screens that wait for one. */
   read?(answering: Answering): EventObject;
   /** Whether the exit key has its line on this screen. */
@@ -33,7 +33,7 @@ export interface Behaviour {
 }
 
 export interface ScreenKind<S extends Screen> {
-  state(screen: S, place: Place): StateConfig;
+  state(screen: S, place: ScreenPlace): StateConfig;
   behaviour(screen: S, scope: FlowScope): Behaviour;
 }
 
@@ -41,7 +41,7 @@ export interface ScreenKind<S extends Screen> {
 export const SILENT = (): Behaviour => ({ listsExit: false, show: () => ({ text: '', rows: [] }) });
 
 /** Where a screen is: its id, the path of its state, its flow. */
-export interface Place {
+export interface ScreenPlace {
   readonly id: string;
   readonly path: string;
   readonly flow: Flow;
@@ -51,7 +51,7 @@ export const trackAction = (name: string) => ({ type: 'track', params: { name } 
 
 /** A transition to a screen, with the action that leaves the present one. */
 export function transitionTo(
-  place: Place,
+  place: ScreenPlace,
   way: { to: string; set?: Values; save?: string; track?: string; from?: string },
   action: string,
 ): StateConfig {
@@ -70,7 +70,7 @@ export function transitionTo(
 
 /** The transitions of `done`, `fail` or `branch`: a screen id, or ways that are tried in order. */
 export function buildTransitions(
-  place: Place,
+  place: ScreenPlace,
   ways: string | readonly Way[],
   by: { guard: string; action: string; save?: string },
 ): StateConfig[] {
@@ -81,7 +81,7 @@ export function buildTransitions(
   }));
 }
 
-function buildGuard(place: Place, condition: string, { guard, save }: { guard: string; save?: string }) {
+function buildGuard(place: ScreenPlace, condition: string, { guard, save }: { guard: string; save?: string }) {
   return { type: guard, params: { condition, of: place.flow.flow, ...(save !== undefined && { save }) } };
 }
 
@@ -97,6 +97,6 @@ export function interactiveEvents(screen: Screen): { readonly [event: string]: S
   };
 }
 
-export const meta = (place: Place, screen: Screen) => ({ screen: place.path, type: screen.type });
+export const meta = (place: ScreenPlace, screen: Screen) => ({ screen: place.path, type: screen.type });
 export const entryTrack = (screen: Screen) =>
   screen.track === undefined ? {} : { entry: [trackAction(screen.track)] };

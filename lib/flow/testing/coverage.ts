@@ -35,21 +35,21 @@ export interface MarkedFlow {
 }
 
 const KINDS = ['screens', 'options', 'ways'] as const;
-type Kind = (typeof KINDS)[number];
+type CoverageKind = (typeof KINDS)[number];
 const MARK = 'mark';
 
 /** Puts marks into the machine of a flow: one for every screen, option and way. */
 export function markFlow(compiled: CompiledFlow): MarkedFlow {
-  const all: { readonly [kind in Kind]: Map<string, boolean> } = {
+  const all: { readonly [kind in CoverageKind]: Map<string, boolean> } = {
     screens: new Map(),
     options: new Map(),
     ways: new Map(),
   };
-  const mark = (kind: Kind, name: string): Action => {
+  const mark = (kind: CoverageKind, name: string): MachineAction => {
     all[kind].set(name, false);
     return { type: MARK, params: { kind, name } };
   };
-  const covered = (kind: Kind): Covered => {
+  const covered = (kind: CoverageKind): Covered => {
     const missing = [...all[kind]].filter(([, seen]) => !seen).map(([name]) => name);
     return { seen: all[kind].size - missing.length, all: all[kind].size, missing };
   };
@@ -57,7 +57,7 @@ export function markFlow(compiled: CompiledFlow): MarkedFlow {
     conversation: { ...compiled, machine: compileMachine(markMachine(compiled, mark)) },
     note: ({ name: type, params }) => {
       if (type !== MARK) return false;
-      const { kind, name } = params as unknown as { kind: Kind; name: string };
+      const { kind, name } = params as unknown as { kind: CoverageKind; name: string };
       all[kind].set(name, true);
       return true;
     },
@@ -77,17 +77,17 @@ export function coverageLine({ coverage }: { readonly coverage: Coverage }): str
   return [parts.join(' · '), ...missing].join('\n');
 }
 
-type Action = { readonly type: string; readonly params: JsonObject };
+type MachineAction = { readonly type: string; readonly params: JsonObject };
 type Transition = { readonly actions?: readonly unknown[] };
-type State = { readonly [key: string]: unknown } & { readonly on?: { readonly [event: string]: unknown } };
-type Mark = (kind: Kind, name: string) => Action;
+type CoveredState = { readonly [key: string]: unknown } & { readonly on?: { readonly [event: string]: unknown } };
+type Mark = (kind: CoverageKind, name: string) => MachineAction;
 
 // The config of the source has what JSON cannot say, such as the inputs of calls, so it is that which gets the marks.
 function markMachine({ flow, machine }: CompiledFlow, mark: Mark): AnyStateMachine {
   const { config, implementations } = machine.source;
   const states: Record<string, unknown> = { ...(config.states as object) };
   for (const [id, screen] of Object.entries(flow.screens)) {
-    const state = states[id] as State;
+    const state = states[id] as CoveredState;
     const entry = [mark('screens', id), ...((state.entry as readonly unknown[] | undefined) ?? [])];
     const own: Mark = (kind, name) => mark(kind, `${id}.${name}`);
     states[id] = { ...state, entry, ...MARKED[screen.type](state, own, screen) };
@@ -95,7 +95,7 @@ function markMachine({ flow, machine }: CompiledFlow, mark: Mark): AnyStateMachi
   return createMachine({ ...config, states } as never, implementations as never) as AnyStateMachine;
 }
 
-const MARKED: { readonly [type in ScreenType]: (state: State, mark: Mark, screen: Screen) => object } = {
+const MARKED: { readonly [type in ScreenType]: (state: CoveredState, mark: Mark, screen: Screen) => object } = {
   menu: ({ on }, mark) => ({
     on: mapEvents(on, (event, transition) =>
       event.startsWith('opt.') ? addAction(transition, mark('options', event.slice(4))) : transition,
@@ -119,7 +119,7 @@ const MARKED: { readonly [type in ScreenType]: (state: State, mark: Mark, screen
     ),
   }),
   call: ({ invoke }, mark) => {
-    const { onDone, onError, ...call } = invoke as State;
+    const { onDone, onError, ...call } = invoke as CoveredState;
     return { invoke: { ...call, onDone: markWays(onDone, 'done', mark), onError: markWays(onError, 'fail', mark) } };
   },
   branch: ({ always }, mark) => ({ always: markWays(always, 'branch', mark) }),
@@ -132,11 +132,11 @@ function markWays(transitions: unknown, slot: string, mark: Mark): Transition[] 
   return list.map((way, at) => addAction(way, mark('ways', list.length > 1 ? `${slot}[${at}]` : slot)));
 }
 
-function addAction(transition: unknown, action: Action): Transition {
+function addAction(transition: unknown, action: MachineAction): Transition {
   const { actions = [], ...way } = transition as Transition;
   return { ...way, actions: [...actions, action] };
 }
 
-function mapEvents(on: State['on'], change: (event: string, transition: unknown) => unknown): object {
+function mapEvents(on: CoveredState['on'], change: (event: string, transition: unknown) => unknown): object {
   return Object.fromEntries(Object.entries(on ?? {}).map(([event, transition]) => [event, change(event, transition)]));
 }

@@ -104,12 +104,12 @@ function refuseTests(
   return { source: flowSource(file, ''), problems: [{ file, pointer: '', severity: 'error', ...fault }] };
 }
 
-interface Found extends Finding {
+interface TestFinding extends Finding {
   readonly code: string;
 }
 
 // JSON.parse drops the first of two equal keys, so its expectation would never be checked.
-function twice(node: ValueNode, pointer: string): Found[] {
+function twice(node: ValueNode, pointer: string): TestFinding[] {
   if (node.type === 'Array') return node.elements.flatMap(({ value }, at) => twice(value, `${pointer}/${at}`));
   if (node.type !== 'Object') return [];
   const keys = new Set<string>();
@@ -145,7 +145,7 @@ function schemaErrors(value: unknown): readonly ErrorObject[] {
   return validator(value) ? [] : (validator.errors ?? []);
 }
 
-function describeError({ keyword, instancePath, params, message = '', data, parentSchema }: ErrorObject): Found {
+function describeError({ keyword, instancePath, params, message = '', data, parentSchema }: ErrorObject): TestFinding {
   const part = (parentSchema ?? {}) as { description?: string; properties?: object; examples?: unknown[] };
   if (keyword === 'required') {
     const key = String(params.missingProperty);
@@ -196,9 +196,9 @@ const WORDS: { readonly [keyword: string]: Words } = {
 };
 
 // What the schema cannot say.
-function findMistakes({ tests }: FlowTestFile): Found[] {
+function findMistakes({ tests }: FlowTestFile): TestFinding[] {
   return tests.flatMap(({ name, steps, services = {} }, at) => {
-    const found: Found[] = [];
+    const found: TestFinding[] = [];
     const place = (...rest: readonly (string | number)[]) => pointerTo('tests', at, ...rest);
     const first = tests.findIndex((other) => other.name === name);
     if (first !== at) {
@@ -223,7 +223,7 @@ function findMistakes({ tests }: FlowTestFile): Found[] {
   });
 }
 
-function answerProblems(answer: MockAnswer, pointer: string): Found[] {
+function answerProblems(answer: MockAnswer, pointer: string): TestFinding[] {
   if ('return' in answer === 'fail' in answer) {
     const message = `An answer has ${'fail' in answer ? 'either' : 'one of'} "return" ${'fail' in answer ? 'or' : 'and'} "fail".`;
     return [{ code: 'bad-answer', pointer, message, fix: 'Write { "return": … } or { "fail": "ERR_SERVICE" }.' }];

@@ -9,7 +9,7 @@ import { markFlow } from './coverage.ts';
 import type { FlowTestFile, FlowTestSetup, MockAnswer } from './file.ts';
 import { standIns } from './mask.ts';
 import { diffLines } from './run.ts';
-import { openTestSession, type Taken } from './session.ts';
+import { openTestSession, type TestStepResult } from './session.ts';
 
 export interface ReplayedTurn {
   /** From 1. */
@@ -49,9 +49,9 @@ export async function replayDialogue(compiled: CompiledFlow, dialogue: Dialogue)
   return replayed;
 }
 
-type Outcome = Pick<ReplayedTurn, 'outcome' | 'message' | 'details'>;
+type ReplayOutcome = Pick<ReplayedTurn, 'outcome' | 'message' | 'details'>;
 
-function compareTurn(then: DialogueTurn, { reply, masked, screen, unanswered }: Taken): Outcome {
+function compareTurn(then: DialogueTurn, { reply, masked, screen, unanswered }: TestStepResult): ReplayOutcome {
   const isSame = then.text === undefined || then.text === reply.text || isSameMasked(then.text, masked);
   const details = isSame ? [] : diffLines(then.text!, masked ?? reply.text);
   if (unanswered.length) return { outcome: 'different', message: describeUnanswered(unanswered), details };

@@ -6,7 +6,7 @@ import { suggest } from '../expression/suggest.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { type Coverage, type MarkedFlow, markFlow } from './coverage.ts';
 import type { FlowTest, FlowTestFile, FlowTestSetup, FlowTestStep } from './file.ts';
-import { openTestSession, type Taken } from './session.ts';
+import { openTestSession, type TestStepResult } from './session.ts';
 
 export interface FlowTestFailure {
   /** Number of the step, from 1; 0 for the test as a whole. */
@@ -70,7 +70,7 @@ export async function recordFlowTest(
   return { ...test, steps };
 }
 
-interface Run {
+interface TestRun {
   readonly compiled: CompiledFlow;
   readonly marked: MarkedFlow;
   readonly test: FlowTest;
@@ -85,7 +85,7 @@ interface Miss {
   readonly key?: keyof FlowTestStep;
 }
 
-async function runTest({ compiled, marked, test, pointer }: Run): Promise<FlowTestFailure[]> {
+async function runTest({ compiled, marked, test, pointer }: TestRun): Promise<FlowTestFailure[]> {
   const whole = { step: 0, typed: '', details: [] };
   const unknown = Object.keys(test.given ?? {}).filter((name) => !Object.hasOwn(compiled.flow.vars ?? {}, name));
   if (unknown.length)
@@ -124,7 +124,7 @@ async function runTest({ compiled, marked, test, pointer }: Run): Promise<FlowTe
   }
 }
 
-function compareStep(step: FlowTestStep, { reply, screen, tracks, unanswered }: Taken): Miss[] {
+function compareStep(step: FlowTestStep, { reply, screen, tracks, unanswered }: TestStepResult): Miss[] {
   const { text } = reply;
   // A missing answer or another screen explains every further difference: only it is reported.
   if (unanswered.length) return unanswered.map((message) => ({ message }));

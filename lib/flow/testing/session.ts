@@ -17,7 +17,7 @@ import type { MarkedFlow } from './coverage.ts';
 import { type FlowTestSetup, type MockAnswer, TEST_PHONE } from './file.ts';
 
 /** What a step led to. */
-export interface Taken {
+export interface TestStepResult {
   readonly reply: Reply;
   /** The same with private values masked; undefined where there are none. */
   readonly masked: string | undefined;
@@ -30,7 +30,7 @@ export interface Taken {
 
 interface TestSession {
   /** Takes a turn; the first one dials. Rejects as the engine does. */
-  take(input: string): Promise<Taken>;
+  take(input: string): Promise<TestStepResult>;
   /** How messages show an input that is typed now: not at all where a secret is asked for. */
   shown(input: string): string;
   unused: MockedServices['unused'];
@@ -77,7 +77,7 @@ export function openTestSession(compiled: CompiledFlow, marked: MarkedFlow, setu
     },
   });
 
-  const take = async (input: string): Promise<Taken> => {
+  const take = async (input: string): Promise<TestStepResult> => {
     const decision: Decision =
       screen === '' ? { kind: 'begin', ...readDialInput(compiled, setup) } : { kind: 'input', input };
     const result = await clock.drive(takeTurn(engine, { key: KEY, decide: () => decision }));

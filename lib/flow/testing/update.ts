@@ -8,7 +8,7 @@ import { parsePointer, pointerTo } from '../format/source.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { markFlow } from './coverage.ts';
 import { FLOW_TEST_FILE, type FlowTest, type FlowTestFile, type FlowTestStep, parseFlowTests } from './file.ts';
-import { openTestSession, type Taken } from './session.ts';
+import { openTestSession, type TestStepResult } from './session.ts';
 
 interface TestUpdate {
   /** The file with its new expectations; everything else in it is as it was. */
@@ -48,7 +48,10 @@ async function findEdits(compiled: CompiledFlow, test: FlowTest, place: string):
   return edits;
 }
 
-function differences(step: FlowTestStep, { reply, screen, tracks }: Taken): { key: keyof FlowTestStep; value: Json }[] {
+function differences(
+  step: FlowTestStep,
+  { reply, screen, tracks }: TestStepResult,
+): { key: keyof FlowTestStep; value: Json }[] {
   const now = { screen, text: reply.text, end: reply.kind === 'end', track: tracks } as const;
   const keys = Object.keys(now) as (keyof typeof now)[];
   return keys

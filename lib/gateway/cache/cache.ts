@@ -35,7 +35,7 @@ export interface CacheOptions<T> {
 }
 
 /** How one caller waits. */
-export interface Waiting {
+export interface CallerWait {
   /** Milliseconds that this caller waits. */
   readonly deadlineMs: number;
   readonly signal?: StopSignal;
@@ -54,7 +54,7 @@ export interface AnswerCache<T> {
    * The kept answer, or what `load` gives. All who ask for the same key while one `load` runs share it; each has a deadline
    * of its own, and when the last one has left, the signal of `load` aborts. Rejects with what `load` throws.
    */
-  answer(key: CacheKey, waiting: Waiting, load: Load<T>): Promise<CacheResult<T>>;
+  answer(key: CacheKey, waiting: CallerWait, load: Load<T>): Promise<CacheResult<T>>;
   stats(): CacheStats;
   clear(): void;
 }
@@ -70,7 +70,7 @@ export interface CacheStats {
   readonly height: number;
 }
 
-interface Entry<T> {
+interface CacheEntry<T> {
   readonly answer: T;
   /** For an answer of the latest height: the height known when it came. */
   readonly of: number | undefined;
@@ -82,7 +82,7 @@ const ENTRY_BYTES = 256;
 /** Opens a cache, empty. A new height in any kept answer makes all answers of the latest height untrue. */
 export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
   const { ttlMs, maxBytes, bytesOf, isKept, heightOf, clock = systemClock } = options;
-  const kept = new LRUCache<string, Entry<T>>({
+  const kept = new LRUCache<string, CacheEntry<T>>({
     maxSize: Math.max(maxBytes, 1),
     maxEntrySize: Math.max(1, Math.min(maxBytes, GATEWAY_LIMITS.cacheAnswerBytes)),
     sizeCalculation: ({ answer }, key) => bytesOf(answer) + key.length + ENTRY_BYTES,
@@ -97,7 +97,7 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
   let height = 0;
   let confirmedAt = clock.monotonic();
 
-  function find(key: string): Entry<T> | undefined {
+  function find(key: string): CacheEntry<T> | undefined {
     const entry = kept.get(key);
     if (!entry || entry.of === undefined || entry.of === height) return entry;
     kept.delete(key);
@@ -178,7 +178,7 @@ class SharedCalls<T> {
   readonly #running = new Map<string, RunningCall<T>>();
 
   /** Joins the call that runs under this key, or begins it. Rejects with what `load` throws. */
-  join(key: string, { deadlineMs, signal }: Waiting, load: Load<T>): Promise<CacheResult<T>> {
+  join(key: string, { deadlineMs, signal }: CallerWait, load: Load<T>): Promise<CacheResult<T>> {
     if (signal?.aborted) return Promise.resolve({ kind: 'left' });
     const other = this.#running.get(key);
     if (other && other.waiters >= GATEWAY_LIMITS.sharedWaiters) return Promise.resolve({ kind: 'full' });

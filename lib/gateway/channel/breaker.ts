@@ -4,12 +4,12 @@ import { type Clock, systemClock } from '../../clock.ts';
 import { retryDelay } from '../../retry.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import {
-  type Call,
   CHANNEL_STATUS,
   type Channel,
   channelStatus,
   failedAnswer,
   GRPC,
+  type RpcCall,
   type Status,
   type StreamCall,
 } from './channel.ts';
@@ -66,7 +66,7 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
     return clock.monotonic() < openUntil ? 'open' : 'half-open';
   }
 
-  function enter(call: Call | StreamCall): Status | ((status: Status) => void) {
+  function enter(call: RpcCall | StreamCall): Status | ((status: Status) => void) {
     const before = state();
     if (before === 'open' || (before === 'half-open' && isTrying)) {
       refused.open++;
@@ -86,7 +86,7 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
     };
   }
 
-  function judge(how: Verdict, isTrial: boolean): void {
+  function judge(how: Reachability, isTrial: boolean): void {
     // Calls that began before the breaker opened come back late: they neither close it nor lengthen its pause.
     if (openings && !isTrial) return;
     if (how === 'reached') {
@@ -97,7 +97,7 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
     }
   }
 
-  function verdict(status: Status, hadMs: number): Verdict {
+  function verdict(status: Status, hadMs: number): Reachability {
     const { code, from } = status;
     // The node answered; it was this side that had no room.
     if (status === CHANNEL_STATUS.crowded) return 'reached';
@@ -134,4 +134,4 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
 }
 
 /** Whether a call reached the node; `unknown`: it says nothing about the node. */
-type Verdict = 'reached' | 'failed' | 'unknown';
+type Reachability = 'reached' | 'failed' | 'unknown';

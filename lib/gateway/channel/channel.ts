@@ -41,7 +41,7 @@ interface AnyCall {
   readonly signal?: StopSignal;
 }
 
-export interface Call extends AnyCall {
+export interface RpcCall extends AnyCall {
   /** The request message, without the frame of gRPC; at most LIMITS.grpcRequestBytes. */
   readonly request: Uint8Array;
 }
@@ -51,7 +51,7 @@ export interface StreamCall extends AnyCall {
   readonly requests: readonly Uint8Array[];
 }
 
-export interface Answer {
+export interface RpcAnswer {
   readonly status: Status;
   /** The answer message; empty unless the code is 0. */
   readonly bytes: Buffer;
@@ -61,7 +61,7 @@ export interface Answer {
 }
 
 /** The end of a stream of messages. */
-export type StreamEnd = Pick<Answer, 'status' | 'trailers'>;
+export type StreamEnd = Pick<RpcAnswer, 'status' | 'trailers'>;
 
 export interface MessageStream {
   /** Resolves with what the node sent before the first message, empty when it sent nothing. Never rejects. */
@@ -90,7 +90,7 @@ export interface Channel {
   /** `host:port` */
   readonly name: string;
   /** Never rejects: what fails is a status. */
-  unary(call: Call): Promise<Answer>;
+  unary(call: RpcCall): Promise<RpcAnswer>;
   /** A call that is answered by any number of messages. */
   stream(call: StreamCall): MessageStream;
   health(): ChannelHealth;
@@ -170,7 +170,7 @@ export function channelStatus(code: number, message: string): Status {
 }
 
 /** The answer to a call that was not made. */
-export function failedAnswer(status: Status): Answer {
+export function failedAnswer(status: Status): RpcAnswer {
   return { status, bytes: NOTHING, headers: [], trailers: [] };
 }
 
@@ -201,7 +201,7 @@ export function answerTooLarge(maxBytes: number): Status {
 }
 
 /** Why a call is not begun at all, or undefined. */
-export function checkCall(call: Call | StreamCall): Status | undefined {
+export function checkCall(call: RpcCall | StreamCall): Status | undefined {
   if (call.signal?.aborted) return CHANNEL_STATUS.cancelled;
   if (call.deadlineMs !== undefined && call.deadlineMs <= 0) return CHANNEL_STATUS.late;
   const problem = call.metadata && findMetadataProblem(call.metadata);

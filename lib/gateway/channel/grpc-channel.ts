@@ -4,9 +4,7 @@ import type { StatusObject } from '@grpc/grpc-js';
 import { type CallOptions, Client, connectivityState, credentials, Metadata as Headers, status } from '@grpc/grpc-js';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import {
-  type Answer,
   answerTooLarge,
-  type Call,
   CHANNEL_STATUS,
   type Channel,
   type ChannelHealth,
@@ -15,10 +13,12 @@ import {
   checkCall,
   checkUpstream,
   failedAnswer,
+  type RpcAnswer,
+  type RpcCall,
   type Status,
   type StreamCall,
 } from './channel.ts';
-import { ByteBudget, endedStream, messageStream, type Sink, type Source } from './message-stream.ts';
+import { ByteBudget, type CallSource, endedStream, messageStream, type Sink } from './message-stream.ts';
 import type { Metadata } from './metadata.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -41,7 +41,7 @@ export function grpcChannel(options: ChannelOptions): Channel {
   let trouble: string | undefined;
 
   /** Counts the call as running, until the function that it gives translates its status. */
-  function begin(call: Call | StreamCall, cancel: () => void): (object: StatusObject) => Status {
+  function begin(call: RpcCall | StreamCall, cancel: () => void): (object: StatusObject) => Status {
     const abort = () => cancel();
     call.signal?.addEventListener('abort', abort, { once: true });
     running.add(abort);
@@ -54,7 +54,7 @@ export function grpcChannel(options: ChannelOptions): Channel {
     };
   }
 
-  async function unary(call: Call): Promise<Answer> {
+  async function unary(call: RpcCall): Promise<RpcAnswer> {
     const beganAt = performance.now();
     const answer = await tryUnary(call);
     // The node did not begin with it, says HTTP/2: it may be sent again.
@@ -63,7 +63,7 @@ export function grpcChannel(options: ChannelOptions): Channel {
     return left > 0 && !call.signal?.aborted ? tryUnary({ ...call, deadlineMs: left }) : answer;
   }
 
-  function tryUnary(call: Call): Promise<Answer> {
+  function tryUnary(call: RpcCall): Promise<RpcAnswer> {
     return new Promise((resolve) => {
       let headers = NONE;
       let bytes: Buffer = NOTHING;
@@ -90,7 +90,7 @@ export function grpcChannel(options: ChannelOptions): Channel {
     });
   }
 
-  function stream(call: StreamCall, sink: Sink): Source {
+  function stream(call: StreamCall, sink: Sink): CallSource {
     const settle = begin(call, () => made.cancel());
     const made = client.makeBidiStreamRequest(
       call.path,
@@ -132,7 +132,7 @@ export function grpcChannel(options: ChannelOptions): Channel {
     client.close();
   }
 
-  const refused = (call: Call | StreamCall) => (closing ? CHANNEL_STATUS.closed : checkCall(call));
+  const refused = (call: RpcCall | StreamCall) => (closing ? CHANNEL_STATUS.closed : checkCall(call));
   return {
     name: upstream,
     unary: (call) => {
@@ -189,7 +189,7 @@ function channelOptions(options: ChannelOptions) {
   };
 }
 
-function callOptions({ deadlineMs }: Call | StreamCall, usualMs: number): CallOptions {
+function callOptions({ deadlineMs }: RpcCall | StreamCall, usualMs: number): CallOptions {
   return { deadline: Date.now() + (deadlineMs ?? usualMs) };
 }
 
@@ -197,7 +197,7 @@ function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-function encodeMetadata({ metadata = NONE }: Call | StreamCall): Headers {
+function encodeMetadata({ metadata = NONE }: RpcCall | StreamCall): Headers {
   const headers = new Headers();
   for (const [name, value] of metadata) headers.add(name, value);
   return headers;

@@ -3,7 +3,6 @@
 import { openHttp2 } from '../http2/open.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import {
-  type Answer,
   CHANNEL_STATUS,
   type Channel,
   type ChannelOptions,
@@ -11,6 +10,7 @@ import {
   checkUpstream,
   failedAnswer,
   GRPC,
+  type RpcAnswer,
 } from './channel.ts';
 import { ByteBudget, endedStream, messageStream, type Sink } from './message-stream.ts';
 import type { Metadata } from './metadata.ts';
@@ -56,7 +56,7 @@ export function http2Channel(options: ChannelOptions): Channel {
 }
 
 /** Gathers the one message of a call that is not a stream. */
-function collectMessage(resolve: (answer: Answer) => void, cancel: () => void): Sink {
+function collectMessage(resolve: (answer: RpcAnswer) => void, cancel: () => void): Sink {
   let headers = NONE;
   let bytes: Buffer | undefined;
   let isMany = false;

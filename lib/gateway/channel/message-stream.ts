@@ -80,7 +80,7 @@ export interface Sink {
 }
 
 /** The call behind a stream. Between `pause` and `resume` it holds what comes, and lets the node send no more. */
-export interface Source {
+export interface CallSource {
   pause(): void;
   resume(): void;
   cancel(): void;
@@ -91,7 +91,7 @@ export interface Source {
  * a stream for which there is no room ends with UNAVAILABLE. The reader gets GATEWAY_LIMITS.grpcMessagesPerTurn messages, or as
  * many as it takes in GATEWAY_LIMITS.gatewayTurnMs, in one turn of the event loop.
  */
-export function messageStream(start: (sink: Sink) => Source, budget: ByteBudget): MessageStream {
+export function messageStream(start: (sink: Sink) => CallSource, budget: ByteBudget): MessageStream {
   const headers = createDeferred<Metadata>();
   const end = createDeferred<StreamEnd>();
   const waiting = new MessageQueue();

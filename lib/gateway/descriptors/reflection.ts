@@ -154,7 +154,7 @@ type Version = (typeof VERSIONS)[number];
 /** Thrown when the node does not know this version. */
 class NotOffered {}
 
-interface Call {
+interface ReflectionCall {
   readonly service: Version;
   readonly requests: readonly ReflectionRequest[];
   readonly deadlineMs: number;
@@ -164,7 +164,7 @@ interface Call {
 /** The replies to all requests, in order; throws ERR_SERVICE when the stream does not end well. */
 async function* callReflection(
   channel: Channel,
-  { service, requests, ...rest }: Call,
+  { service, requests, ...rest }: ReflectionCall,
 ): AsyncGenerator<ReflectionReply> {
   const path = `/${service}/ServerReflectionInfo`;
   const { messages, end } = channel.stream({ path, requests: requests.map(encodeRequest), ...rest });

@@ -112,7 +112,7 @@ export interface TypeWaiting {
 }
 
 /** What was made, and whether it can change: a type was not there that may be known a moment later. */
-export interface Made<T> {
+export interface BuiltType<T> {
   readonly value: T;
   readonly isFinal: boolean;
 }
@@ -127,7 +127,7 @@ export interface TypeSource {
    * Gives what `make` gives. When it met types that nobody declares, the node is asked for them, and when it knows one
    * more, `make` is called again. Rejects with what the last `make` throws.
    */
-  make<T>(make: (unknown: UnknownTypes) => T | Promise<T>, waiting: TypeWaiting): Promise<Made<T>>;
+  make<T>(make: (unknown: UnknownTypes) => T | Promise<T>, waiting: TypeWaiting): Promise<BuiltType<T>>;
   stats(): { readonly calls: number; readonly files: number; readonly unknown: number };
 }
 

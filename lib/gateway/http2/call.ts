@@ -2,14 +2,14 @@
 
 import {
   answerTooLarge,
-  type Call,
   CHANNEL_STATUS,
   channelStatus,
   GRPC,
+  type RpcCall,
   type Status,
   type StreamCall,
 } from '../channel/channel.ts';
-import type { ByteBudget, Sink, Source } from '../channel/message-stream.ts';
+import type { ByteBudget, CallSource, Sink } from '../channel/message-stream.ts';
 import type { Metadata } from '../channel/metadata.ts';
 import type { Connection } from './connection.ts';
 import type { ByteRange } from './frames.ts';
@@ -31,19 +31,19 @@ const ONCE = { once: true } as const;
 const TRIES_MAX = 2;
 
 /** Starts a call; `sink.end` is called once, and nothing after it. */
-export function startCall(call: Call | StreamCall, context: CallContext, sink: Sink): Source {
+export function startCall(call: RpcCall | StreamCall, context: CallContext, sink: Sink): CallSource {
   const running = new RunningCall(call, context, sink);
   running.start();
   return running;
 }
 
-class RunningCall implements StreamHandler, MessageHandler, Source {
+class RunningCall implements StreamHandler, MessageHandler, CallSource {
   readonly path: string;
   readonly metadata: Metadata;
   readonly requests: readonly Uint8Array[];
   /** Whether no message is taken; also true when the call is over. */
   isPaused = false;
-  readonly #call: Call | StreamCall;
+  readonly #call: RpcCall | StreamCall;
   readonly #context: CallContext;
   readonly #sink: Sink;
   readonly #endsAt: number;
@@ -60,7 +60,7 @@ class RunningCall implements StreamHandler, MessageHandler, Source {
   /** How the answer ends after the held bytes. */
   #ending: { readonly trailers: Headers | undefined } | undefined;
 
-  constructor(call: Call | StreamCall, context: CallContext, sink: Sink) {
+  constructor(call: RpcCall | StreamCall, context: CallContext, sink: Sink) {
     const { deadlineMs = context.deadlineMs } = call;
     this.path = call.path;
     this.metadata = call.metadata ?? NONE;

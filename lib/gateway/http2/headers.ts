@@ -4,7 +4,7 @@ import { findHttpStatus, formatTimeout, readStatus, type Status } from '../chann
 import { type Metadata, metadataText, readMetadata } from '../channel/metadata.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { type ByteRange, type FrameWriter, writeFrameHeader } from './frames.ts';
-import { BlockWriter, decodeFields, EMPTY_TABLE, FIELD_BYTES, type Fields, fieldBytes } from './hpack.ts';
+import { BlockWriter, decodeFields, EMPTY_TABLE, FIELD_BYTES, type FieldLines, fieldBytes } from './hpack.ts';
 import { FLAG, FRAME, FRAME_BYTES, FRAME_HEADER_BYTES } from './protocol.ts';
 import type { Stream } from './stream-table.ts';
 
@@ -59,7 +59,7 @@ function decodeBlock(block: Buffer): Headers | HeaderError {
 }
 
 /** Each name once, its values joined by `, `; undefined for what is malformed (RFC 9113, sections 8.2 and 8.3). */
-function joinFields(fields: Fields): ReadonlyMap<string, string> | undefined {
+function joinFields(fields: FieldLines): ReadonlyMap<string, string> | undefined {
   const joined = new Map<string, string>();
   for (let at = 0; at < fields.length; at += 2) {
     const [name, value] = [fields[at]!, fields[at + 1]!];

@@ -73,7 +73,7 @@ export function decodeHuffman(bytes: Uint8Array): string | undefined {
 }
 
 /** Names and values alternate; one character per byte. */
-export type Fields = readonly string[];
+export type FieldLines = readonly string[];
 
 const STATIC_FIELDS = STATIC_TABLE.length / 2;
 /** Overhead of each field in the size of a header list, in bytes (RFC 9113, section 6.5.2). */
@@ -84,7 +84,7 @@ const NUMBER_BYTES = 4;
 const UPDATES_MAX = 2;
 
 /** Decodes a header block; `too large` when the list exceeds GATEWAY_LIMITS.grpcMetadataBytes. The cost is linear in the block. */
-export function decodeFields(block: Buffer): Fields | 'malformed' | 'too large' {
+export function decodeFields(block: Buffer): FieldLines | 'malformed' | 'too large' {
   const reader = new BlockReader(block);
   const fields: string[] = [];
   let bytes = 0;

@@ -3,8 +3,8 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { retryDelay } from '../../retry.ts';
-import type { Call, ChannelHealth, ChannelOptions, StreamCall } from '../channel/channel.ts';
-import type { ByteBudget, Sink, Source } from '../channel/message-stream.ts';
+import type { ChannelHealth, ChannelOptions, RpcCall, StreamCall } from '../channel/channel.ts';
+import type { ByteBudget, CallSource, Sink } from '../channel/message-stream.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { startCall } from './call.ts';
 import { Connection, type SocketHandler } from './connection.ts';
@@ -21,7 +21,7 @@ export interface Http2Options extends ChannelOptions {
 
 export interface Http2Client {
   /** Starts a call; `sink.end` is called once, and nothing after it. */
-  startCall(call: Call | StreamCall, sink: Sink): Source;
+  startCall(call: RpcCall | StreamCall, sink: Sink): CallSource;
   /** Resolves when an attempt to connect has ended; at once when connected, or in the pause after a failed attempt. */
   connect(): Promise<unknown>;
   health(): ChannelHealth;

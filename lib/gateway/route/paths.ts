@@ -111,9 +111,9 @@ function checkSegments(segments: readonly Segment[]): void {
 /** Takes what a template leads to, and the segments of the path that it matched, still encoded; undefined: go on. */
 type Visit<Leaf, Result> = (leaf: Leaf, segments: readonly string[]) => Result | undefined;
 
-interface Node<Leaf> {
-  readonly literals: Map<string, Node<Leaf>>;
-  one: Node<Leaf> | undefined;
+interface PathNode<Leaf> {
+  readonly literals: Map<string, PathNode<Leaf>>;
+  one: PathNode<Leaf> | undefined;
   /** By verb. */
   readonly here: Map<string, Leaf>;
   readonly rest: Map<string, Leaf>;
@@ -162,11 +162,11 @@ export class PathTree<Leaf> {
   }
 }
 
-function emptyNode<Leaf>(): Node<Leaf> {
+function emptyNode<Leaf>(): PathNode<Leaf> {
   return { literals: new Map(), one: undefined, here: new Map(), rest: new Map() };
 }
 
-function findLeaves<Leaf>(root: Node<Leaf>, { segments }: Template): Map<string, Leaf> {
+function findLeaves<Leaf>(root: PathNode<Leaf>, { segments }: Template): Map<string, Leaf> {
   let node = root;
   for (const segment of segments) {
     if (segment.kind === 'rest') return node.rest;
@@ -182,14 +182,14 @@ function findLeaves<Leaf>(root: Node<Leaf>, { segments }: Template): Map<string,
   return node.here;
 }
 
-interface Search<Leaf, Result> {
+interface PathSearch<Leaf, Result> {
   readonly segments: readonly string[];
   readonly verb: string;
   readonly visit: Visit<Leaf, Result>;
 }
 
 // A node stands at one depth, so each is visited once at most.
-function walk<Leaf, Result>(node: Node<Leaf>, search: Search<Leaf, Result>, depth: number): Result | undefined {
+function walk<Leaf, Result>(node: PathNode<Leaf>, search: PathSearch<Leaf, Result>, depth: number): Result | undefined {
   const { segments, verb, visit } = search;
   const segment = segments[depth];
   let result: Result | undefined;

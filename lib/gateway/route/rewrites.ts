@@ -27,7 +27,7 @@ export function compileRewrites({ prefixes, rewrites, legacy = [] }: RewriteOpti
   const byLength = Object.entries(prefixes)
     .map(([from, to]) => ({ from: trimSlash(from), to: trimSlash(to) }))
     .sort((a, b) => b.from.length - a.from.length);
-  const tree = new PathTree<Compiled>();
+  const tree = new PathTree<CompiledRewrite>();
   for (const one of rewrites) {
     const compiled = compileRewrite(one);
     if (tree.add(compiled.from, () => compiled) !== compiled)
@@ -44,13 +44,13 @@ export function compileRewrites({ prefixes, rewrites, legacy = [] }: RewriteOpti
   };
 }
 
-interface Compiled {
+interface CompiledRewrite {
   readonly from: Template;
   readonly apply: (segments: readonly string[]) => string;
 }
 
 /** Throws an Error that says what is wrong with a rewrite. */
-function compileRewrite({ from: fromText, to: toText }: Rewrite): Compiled {
+function compileRewrite({ from: fromText, to: toText }: Rewrite): CompiledRewrite {
   const from = prefixErrors(fromText, () => parseTemplate(fromText));
   const { segments, variables, verb } = prefixErrors(toText, () => parseTemplate(toText));
   const known = new Map(from.variables.map((variable) => [variable.path, variable]));

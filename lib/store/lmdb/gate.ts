@@ -95,11 +95,11 @@ function begins(lock: Database.Database, begin: 'BEGIN' | 'BEGIN EXCLUSIVE'): bo
 }
 
 /** `idle`: the lock is free; `writing`: it is held; else new writes wait until another process has opened. */
-type State = 'idle' | 'writing' | Promise<void>;
+type GateState = 'idle' | 'writing' | Promise<void>;
 
 function makeGate(lock: Database.Database, folder: string): Gate {
   const request = join(folder, REQUEST);
-  let state: State = 'idle';
+  let state: GateState = 'idle';
   let underWay = 0;
   let hasWritten = false;
   let whenDrained = () => {};

@@ -38,7 +38,7 @@ export interface LmdbOptions {
   readonly clock?: Pick<Clock, 'now'>;
 }
 
-interface Entry {
+interface SessionEntry {
   /** Its key in the table of sessions. */
   readonly place: string;
   readonly version: number;
@@ -66,12 +66,12 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     if (key !== undefined) checkKey(key);
   }
 
-  function readAt(place: string): Entry | undefined {
+  function readAt(place: string): SessionEntry | undefined {
     const text = sessions.get(place);
     return text === undefined ? undefined : { place, version: getLastVersion(), text };
   }
 
-  function read(key: string): Entry | undefined {
+  function read(key: string): SessionEntry | undefined {
     const known = remembered.get(key);
     const entry = known === undefined ? undefined : readAt(known);
     if (entry) return entry;
@@ -82,18 +82,22 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
   }
 
   // lmdb keeps one view of the data for a whole millisecond; another process may have committed, and said so, since.
-  function readLatest(key: string): Entry | undefined {
+  function readLatest(key: string): SessionEntry | undefined {
     sessions.resetReadTxn();
     return read(key);
   }
 
   /** Makes these changes if nobody has written the entry since it was read. */
-  function writeIf({ place, version }: Entry, changes: () => void): Promise<boolean> {
+  function writeIf({ place, version }: SessionEntry, changes: () => void): Promise<boolean> {
     return gate.run(() => sessions.ifVersion(place, version, changes));
   }
 
   // `base` makes the new revision: LMDB's version, one higher, minus `base`.
-  function replace(key: string, old: Entry, { base, next }: { base: number; next: SessionCommit }): Promise<boolean> {
+  function replace(
+    key: string,
+    old: SessionEntry,
+    { base, next }: { base: number; next: SessionCommit },
+  ): Promise<boolean> {
     const { place, version, text } = old;
     const before = { filed: readFiled(text), dueAt: readDueAt(text) };
     const filed = Math.min(before.filed, next.expiresAt);
@@ -136,7 +140,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     if (after !== null) void timers.put(timeKey(after, key), '');
   }
 
-  function erase(key: string, entry: Entry): Promise<boolean> {
+  function erase(key: string, entry: SessionEntry): Promise<boolean> {
     remembered.delete(key);
     return writeIf(entry, () => {
       void sessions.remove(entry.place);

@@ -6,7 +6,7 @@ import type { LogHead } from '../log-store.ts';
 import { type Environment, openEnvironment, splitTimeKey, TABLE, type Table, timeKey } from './tables.ts';
 
 /** What a change does: a new head and rows, or nothing, and its answer. */
-export type Change<T> = { readonly answer: T } & (
+export type LogChange<T> = { readonly answer: T } & (
   | { readonly head?: undefined }
   | { readonly head: Changes; write?(id: string): void }
 );
@@ -26,7 +26,7 @@ export interface LogWriter {
   /** Nothing when it has expired. */
   living(entry: HeadEntry | undefined): StoredHead | undefined;
   /** Decides with the living head, again and again until nobody else was faster, and gives the answer. */
-  change<T>(log: string, decide: (head: StoredHead | undefined) => Change<T>): Promise<T>;
+  change<T>(log: string, decide: (head: StoredHead | undefined) => LogChange<T>): Promise<T>;
   /** False when somebody changed the log since `entry` was read. */
   erase(log: string, entry: HeadEntry): Promise<boolean>;
   /** Deletes the log of this row of the index by expiry if it has expired; true if it did. */
@@ -53,7 +53,7 @@ export function logWriter(tables: LogTables & Environment, { clock, check, chang
 
   // The first look may be a moment old. What it decides is written only if the head is still the same, and an answer
   // without a write is given only after the latest look.
-  async function change<T>(log: string, decide: (head: StoredHead | undefined) => Change<T>): Promise<T> {
+  async function change<T>(log: string, decide: (head: StoredHead | undefined) => LogChange<T>): Promise<T> {
     for (let entry = readHead(tables, log), isLatest = false; ; entry = latest(log), isLatest = true) {
       check();
       const { answer, ...todo } = decide(living(entry));

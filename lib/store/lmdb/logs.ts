@@ -26,9 +26,9 @@ import {
 import { writeHold } from './hold.ts';
 import type { LmdbOptions } from './index.ts';
 import {
-  type Change,
   DELETE_BATCH,
   frameKey,
+  type LogChange,
   logWriter,
   openLogTables,
   readHead,
@@ -103,7 +103,7 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
         check(log);
         const append = checkAppend(texts, options);
         const { fence, expiresAt, end = false } = options;
-        const decide = (old: StoredHead | undefined): Change<AppendResult> => {
+        const decide = (old: StoredHead | undefined): LogChange<AppendResult> => {
           const verdict = judgeAppend(old, append, (n) => frames.get(frameKey(old!.id, n)));
           if (verdict !== 'write') return { answer: verdict };
           const last = old!.last + texts.length;

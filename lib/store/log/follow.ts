@@ -19,7 +19,7 @@ export interface FollowSource {
   /** Calls `wake` whenever the log may have changed, from when it resolves until what it resolved with is called. */
   readonly watch?: (log: string, wake: () => void) => Promise<() => void>;
   /** For a backend that tells nobody: asked every `lookMs`, it gives a way to look at logs, or nothing if none changed. */
-  readonly look?: () => ((log: string) => Seen | undefined) | undefined;
+  readonly look?: () => ((log: string) => LogProgress | undefined) | undefined;
   readonly lookMs?: number;
 }
 
@@ -31,7 +31,7 @@ export interface Followers {
   close(): void;
 }
 
-type Seen = Pick<LogPage, 'last' | 'ended' | 'expiresAt'>;
+type LogProgress = Pick<LogPage, 'last' | 'ended' | 'expiresAt'>;
 
 /** One log that is followed. */
 interface Topic {
@@ -42,7 +42,7 @@ interface Topic {
   readonly sleeping: Set<() => void>;
   readonly reads: Map<string, SharedRead>;
   watching: Promise<() => void> | undefined;
-  seen: Seen | undefined;
+  seen: LogProgress | undefined;
 }
 
 interface SharedRead {

@@ -17,20 +17,20 @@ import type { Change, DocumentStore, Exists, JsonObject, Kind, StoredDocument } 
 import { takenError } from '../update.ts';
 import { type SortedList, sortedList } from './sorted.ts';
 
-interface Place {
+interface IndexPlace {
   readonly key: Buffer;
   readonly id: string;
 }
 
 interface MemoryIndex extends Index {
-  readonly places: SortedList<Place>;
+  readonly places: SortedList<IndexPlace>;
   /** Of a unique index: claim, as a string of bytes → id. */
   readonly claims: Map<string, string>;
 }
 
 interface Collection extends Declared<MemoryIndex> {
   readonly indexes: Map<string, MemoryIndex>;
-  readonly ids: SortedList<Place>;
+  readonly ids: SortedList<IndexPlace>;
   /** Bodies are kept as text, so that nobody's later change reaches in. */
   readonly documents: Map<string, { readonly revision: number; readonly text: string }>;
 }
@@ -125,7 +125,7 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
       const collection = findCollection(kind);
       const { index, stretches, descending, limit, cursorAt } = planQuery(collection, query);
       const items: StoredDocument<B>[] = [];
-      let last: Place | undefined;
+      let last: IndexPlace | undefined;
       for (const place of walk(index?.places ?? collection.ids, stretches, descending)) {
         if (items.length === limit) return { items, next: cursorAt(last!.key) };
         const { revision, text } = collection.documents.get(place.id)!;
@@ -203,7 +203,11 @@ function unfile({ indexes, ids, documents }: Collection, id: string): void {
   }
 }
 
-function* walk(places: SortedList<Place>, stretches: readonly Interval[], descending: boolean): Iterable<Place> {
+function* walk(
+  places: SortedList<IndexPlace>,
+  stretches: readonly Interval[],
+  descending: boolean,
+): Iterable<IndexPlace> {
   for (const { from, to } of stretches)
     for (const place of descending ? places.descend({ key: to, id: '' }) : places.ascend({ key: from, id: '' })) {
       const outside = descending ? Buffer.compare(place.key, from) < 0 : Buffer.compare(place.key, to) >= 0;
@@ -212,6 +216,6 @@ function* walk(places: SortedList<Place>, stretches: readonly Interval[], descen
     }
 }
 
-function byKey(a: Place, b: Place): number {
+function byKey(a: IndexPlace, b: IndexPlace): number {
   return Buffer.compare(a.key, b.key);
 }

@@ -9,7 +9,7 @@ export { memoryChannel } from './channel.ts';
 export { memoryDocuments } from './documents.ts';
 export { memoryLogs } from './logs.ts';
 
-interface Held {
+interface HeldSession {
   readonly session: StoredSession;
   /** Where the session stands in the expiry list: never later than its `expiresAt`. */
   readonly filed: number;
@@ -17,13 +17,13 @@ interface Held {
 
 /** An empty store; ready at once. `clock` decides what has expired. */
 export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, 'now'> } = {}): SnapshotStore {
-  const sessions = new Map<string, Held>();
+  const sessions = new Map<string, HeldSession>();
   const keys = sortedList<string>(compareText);
   const expiry = sortedList<Timed>(byTime);
   const timers = sortedList<Timed>(byTime);
   let closed = false;
 
-  function living(key: string, now: number): Held | undefined {
+  function living(key: string, now: number): HeldSession | undefined {
     const held = sessions.get(key);
     return held && held.session.expiresAt > now ? held : undefined;
   }
@@ -47,7 +47,7 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
     sessions.set(key, { session: { revision, record, turnKey, reply, ended, expiresAt, dueAt }, filed });
   }
 
-  function drop(key: string, held: Held): void {
+  function drop(key: string, held: HeldSession): void {
     sessions.delete(key);
     keys.delete(key);
     expiry.delete({ at: held.filed, key });

@@ -17,7 +17,7 @@ import {
 } from '../log-store.ts';
 import { byTime, sortedList, type Timed } from './sorted.ts';
 
-interface Held {
+interface HeldLog {
   head: LogHead;
   /** The frames from number `head.first` on. */
   texts: string[];
@@ -25,7 +25,7 @@ interface Held {
 
 /** An empty store; ready at once. `clock` decides what has expired. */
 export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'> } = {}): LogStore {
-  const logs = new Map<string, Held>();
+  const logs = new Map<string, HeldLog>();
   const expiry = sortedList<Timed>(byTime);
   const following = followers({ clock, read: async (log, options) => readPage(log, options) });
   let closed = false;
@@ -34,7 +34,7 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
     if (closed) throw closedError('memory');
   }
 
-  function living(log: string): Held | undefined {
+  function living(log: string): HeldLog | undefined {
     check();
     const held = logs.get(log);
     return held && held.head.expiresAt > clock.now() ? held : undefined;

@@ -75,7 +75,7 @@ interface Link {
   redirected: number;
 }
 
-interface Held {
+interface HeldTopic {
   readonly subscribers: Set<Subscriber>;
   link: Link | undefined;
   placing: Promise<void> | undefined;
@@ -95,7 +95,7 @@ const LINK: RedisOptions = {
 /** Connects when something is subscribed, with the settings of `connection`: one link, or one per master of a cluster. */
 export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client' | 'kind'>): RedisSubscriber {
   const isCluster = kind === 'cluster';
-  const channels = new Map<string, Held>();
+  const channels = new Map<string, HeldTopic>();
   const links = new Map<string, Link>();
   const homeless = new Set<string>();
   let rescue: NodeJS.Timeout | undefined;
@@ -136,7 +136,7 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
   }
 
   // In a cluster every node knows who owns a channel, and says so.
-  async function place(channel: string, held: Held): Promise<void> {
+  async function place(channel: string, held: HeldTopic): Promise<void> {
     let link = anyLink();
     for (let hop = 0; ; hop++) {
       await link.open;
@@ -159,7 +159,7 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
     link.channels.add(channel);
   }
 
-  function placed(channel: string, held: Held): Promise<void> {
+  function placed(channel: string, held: HeldTopic): Promise<void> {
     held.placing ??= place(channel, held).finally(() => {
       held.placing = undefined;
     });
@@ -224,7 +224,7 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
 
   return {
     async subscribe(channel, subscriber) {
-      const held: Held = channels.get(channel) ?? { subscribers: new Set(), link: undefined, placing: undefined };
+      const held: HeldTopic = channels.get(channel) ?? { subscribers: new Set(), link: undefined, placing: undefined };
       channels.set(channel, held);
       // A copy: the same object may be subscribed twice.
       const own = { ...subscriber };

@@ -14,7 +14,7 @@ export interface GroupWriter {
   settled(): Promise<void>;
 }
 
-interface Waiting {
+interface WaitingWork {
   readonly work: () => unknown;
   readonly since: number;
   resolve(value: unknown): void;
@@ -32,7 +32,7 @@ const READ_WAIT_MS = 250;
 
 /** `refuse` makes the error of everyone in a group whose transaction failed. */
 export function groupWriter(db: Database.Database, refuse: (error: unknown) => TwinlineError): GroupWriter {
-  let waiting: Waiting[] = [];
+  let waiting: WaitingWork[] = [];
   let scheduled = false;
   const onSettled: (() => void)[] = [];
 
@@ -55,7 +55,7 @@ export function groupWriter(db: Database.Database, refuse: (error: unknown) => T
     }
   }
 
-  function transaction(group: readonly Waiting[]): 'busy' | (() => void)[] {
+  function transaction(group: readonly WaitingWork[]): 'busy' | (() => void)[] {
     try {
       begin();
     } catch (error) {
@@ -82,7 +82,7 @@ export function groupWriter(db: Database.Database, refuse: (error: unknown) => T
     }
   }
 
-  function attempt({ work, resolve, reject }: Waiting): () => void {
+  function attempt({ work, resolve, reject }: WaitingWork): () => void {
     try {
       const value = work();
       return () => resolve(value);
@@ -92,7 +92,7 @@ export function groupWriter(db: Database.Database, refuse: (error: unknown) => T
     }
   }
 
-  function refuseGroup(group: readonly Waiting[], error: unknown): (() => void)[] {
+  function refuseGroup(group: readonly WaitingWork[], error: unknown): (() => void)[] {
     const reason = refuse(error);
     return group.map(
       ({ reject }) =>

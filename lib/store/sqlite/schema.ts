@@ -17,7 +17,7 @@ export interface SqlKind extends Declared<SqlIndex> {
 }
 
 /** The kinds and indexes of the file, also those that other processes declared: every writer keeps all of them up to date. */
-export interface Registry {
+export interface KindRegistry {
   /** Read again when another process has changed them. */
   current(): ReadonlyMap<string, SqlKind>;
   /** Adds what is missing, with the documents that are there; throws ERR_EXISTS, and changes nothing, when they clash. */
@@ -98,7 +98,7 @@ function checkOwner(db: Database.Database): boolean {
 }
 
 /** The registry of an open file. */
-export function openRegistry(db: Database.Database): Registry {
+export function openRegistry(db: Database.Database): KindRegistry {
   const reading = (sql: string) => db.prepare(sql).raw(true);
   const writing = (sql: string) => db.prepare(sql);
   const version = reading('PRAGMA user_version');
@@ -182,7 +182,7 @@ export function openRegistry(db: Database.Database): Registry {
 }
 
 /** A stored document. */
-export interface Row {
+export interface DocumentRow {
   readonly n: number;
   readonly revision: number;
   readonly text: string;
@@ -193,7 +193,7 @@ type Entries = readonly IndexEntry<SqlIndex>[];
 
 /** Documents and changes. */
 export interface Rows {
-  read(kind: SqlKind, id: string): Row | undefined;
+  read(kind: SqlKind, id: string): DocumentRow | undefined;
   readonly insert: Statement;
   readonly update: Statement;
   readonly delete: Statement;

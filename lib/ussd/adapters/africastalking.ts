@@ -2,7 +2,6 @@
 import type { Adapter } from '../adapter.ts';
 import { conEnd } from '../reply.ts';
 import {
-  type Fields,
   type RawRequest,
   readFields,
   readNetwork,
@@ -11,18 +10,19 @@ import {
   readSessionId,
   readText,
   type TextMode,
+  type UssdFields,
   type UssdRequest,
 } from '../request.ts';
 
 const ENDINGS = ['durationInMillis', 'hopsCount', 'lastAppResponse'];
 
 // Its end-of-session notification has no text, but a status and what became of the session.
-function isOver(fields: Fields): boolean {
+function isOver(fields: UssdFields): boolean {
   return fields.text === undefined && fields.status !== undefined && ENDINGS.some((name) => fields[name] !== undefined);
 }
 
 // Some notifications name neither phone nor code. Then the sender must prove that it saw the last screen.
-function readEnd(fields: Fields): Omit<UssdRequest, 'mode'> {
+function readEnd(fields: UssdFields): Omit<UssdRequest, 'mode'> {
   const { phoneNumber, serviceCode, lastAppResponse } = fields;
   const lastReply = typeof lastAppResponse === 'string' ? lastAppResponse : '';
   return {

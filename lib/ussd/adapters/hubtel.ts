@@ -2,7 +2,6 @@
 import type { Adapter } from '../adapter.ts';
 import { json, type RawReply, type UssdReply } from '../reply.ts';
 import {
-  type Fields,
   type RawRequest,
   readDialled,
   readEcho,
@@ -13,6 +12,7 @@ import {
   readText,
   refusal,
   salvageFields,
+  type UssdFields,
   type UssdRequest,
 } from '../request.ts';
 
@@ -46,7 +46,7 @@ function read(raw: RawRequest): UssdRequest {
 }
 
 // Of their app, mall and points of sale it is the id of the service (`b230733cd56b4a0fad820e39f66bc27c`).
-function readServiceId(fields: Fields): string {
+function readServiceId(fields: UssdFields): string {
   const { ServiceCode: id } = fields;
   if (isPhoneNetwork(fields)) throw refusal('ServiceCode', 'digits joined by *', id);
   if (typeof id === 'string' && /^\w{1,64}$/.test(id)) return id;
@@ -56,7 +56,7 @@ function readServiceId(fields: Fields): string {
 const NETWORKS = /^(?:mtn|vodafone|telecel|airtel|tigo|airteltigo|at|glo|expresso)\b/i;
 
 // Requests that say nothing of where they come from are those of phones.
-function isPhoneNetwork({ Operator, Platform }: Fields): boolean {
+function isPhoneNetwork({ Operator, Platform }: UssdFields): boolean {
   if (typeof Platform === 'string' && Platform !== '') return /^ussd$/i.test(Platform);
   return typeof Operator !== 'string' || Operator === '' || NETWORKS.test(Operator);
 }

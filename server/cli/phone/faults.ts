@@ -2,32 +2,32 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
-import type { Call, Shown } from './line.ts';
+import type { PhoneCall, PhoneScreen } from './line.ts';
 
 /** What becomes of the dialogue: another screen, nothing, a new session, or its end. */
-export type Outcome = Shown | 'stay' | 'new' | 'quit';
+export type DialogueOutcome = PhoneScreen | 'stay' | 'new' | 'quit';
 
 export interface Faults {
   /** Sends what was typed, an answer or a command; an answer that begins with `/` is typed as `//…`. */
-  take(call: Call, typed: string): Promise<Outcome>;
+  take(call: PhoneCall, typed: string): Promise<DialogueOutcome>;
 }
 
-interface State {
+interface FaultState {
   /** What happens to the next answer. */
   next: 'sent' | 'twice' | 'lost';
   delayMs: number;
 }
 
-interface Given {
-  readonly state: State;
-  readonly call: Call;
+interface CommandInput {
+  readonly state: FaultState;
+  readonly call: PhoneCall;
   readonly argument: string;
   readonly say: (words: string) => void;
 }
 
 interface Command {
   readonly words: string;
-  run(given: Given): Promise<Outcome>;
+  run(given: CommandInput): Promise<DialogueOutcome>;
 }
 
 const DELAY_MAX_MS = 600_000;
@@ -88,7 +88,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
 
 /** A phone with nothing wrong yet. */
 export function faultyPhone(say: (words: string) => void): Faults {
-  const state: State = { next: 'sent', delayMs: 0 };
+  const state: FaultState = { next: 'sent', delayMs: 0 };
   return {
     take: async (call, typed) => {
       if (!typed.startsWith('/') || typed.startsWith('//'))
@@ -102,7 +102,11 @@ export function faultyPhone(say: (words: string) => void): Faults {
   };
 }
 
-async function send(call: Call, answer: string, { state, say }: Pick<Given, 'state' | 'say'>): Promise<Shown> {
+async function send(
+  call: PhoneCall,
+  answer: string,
+  { state, say }: Pick<CommandInput, 'state' | 'say'>,
+): Promise<PhoneScreen> {
   const { next } = state;
   state.next = 'sent';
   if (state.delayMs) await pause(state.delayMs);

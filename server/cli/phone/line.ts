@@ -24,32 +24,32 @@ export interface Phone {
   readonly serviceCode: string;
 }
 
-export interface Shown extends UssdReply {
+export interface PhoneScreen extends UssdReply {
   /** The answer to this screen is a secret. */
   readonly secret: boolean;
 }
 
 /** One session. */
-export interface Call {
+export interface PhoneCall {
   readonly sessionId: string;
   /** Types an answer; '' first, to dial. */
-  type(answer: string): Promise<Shown>;
+  type(answer: string): Promise<PhoneScreen>;
   /** Sends what was typed last once more, byte by byte, as a telecom does that got no answer. */
-  again(): Promise<Shown>;
+  again(): Promise<PhoneScreen>;
   /** The telecom ends the session; false where the server has no such message. */
   hangUp(): Promise<boolean>;
 }
 
 /** Begins a new session. */
-export type Line = () => Call;
+export type PhoneLine = () => PhoneCall;
 
 /** A phone whose telecom posts to `url`, such as http://127.0.0.1:3000. Rejects with ERR_SERVICE, in words for people. */
-export function lineTo(url: string, phone: Phone): Line {
+export function lineTo(url: string, phone: Phone): PhoneLine {
   const endpoint = new URL('/api/ussd', url).href;
   return () => {
     const sessionId = `chat-${randomUUID()}`;
     let text: string | undefined;
-    const again = async (): Promise<Shown> => {
+    const again = async (): Promise<PhoneScreen> => {
       const reply = await post(endpoint, { sessionId, ...phone, text: text ?? '' });
       // What a server is asking for can only be guessed.
       return { ...reply, secret: /\b(pin|password|passcode)\b/i.test(reply.text) };
@@ -96,7 +96,7 @@ export interface InsideLine extends Phone {
 const DIALECT = 'africastalking';
 
 /** A phone on an engine in this process. It sends answers one by one, so no session is too long for it. */
-export function lineInside({ engine, gateway, menus }: Host, { flow, from, ...phone }: InsideLine): Line {
+export function lineInside({ engine, gateway, menus }: Host, { flow, from, ...phone }: InsideLine): PhoneLine {
   const { screens, flow: written } = menus.compiled.get(flow)!;
   const isSecret = (path: string | undefined) => path !== undefined && asksForSecret(screens.get(path));
   const place = async (sessionId: string, { screen, context }: NonNullable<InsideLine['from']>): Promise<void> => {
@@ -113,7 +113,7 @@ export function lineInside({ engine, gateway, menus }: Host, { flow, from, ...ph
     const sessionId = `chat-${randomUUID()}`;
     let turn = 0;
     let last: UssdRequest | undefined;
-    const again = async (): Promise<Shown> => {
+    const again = async (): Promise<PhoneScreen> => {
       const reply = await gateway.turn(last!, DIALECT);
       return { ...reply, secret: isSecret((await gateway.inspect(sessionId))?.state) };
     };
@@ -141,7 +141,7 @@ export interface Recorder {
   /** Notes what callers read, private values masked. */
   readonly inspector: Inspector;
   /** The same line; what it carries is written down. */
-  line(line: Line, on: RecordedLine): Line;
+  line(line: PhoneLine, on: RecordedLine): PhoneLine;
   close(): void;
 }
 
@@ -178,7 +178,7 @@ export function recorder(file: string): Recorder {
         const call = line();
         let turn = 0;
         let state: string | undefined;
-        const type: Call['type'] = async (answer) => {
+        const type: PhoneCall['type'] = async (answer) => {
           const typed = numbers.mask(answer, state === undefined ? undefined : compiled.screens.get(state));
           reply = undefined;
           const shown = await call.type(answer);

@@ -5,10 +5,10 @@ import { type Readable, Writable } from 'node:stream';
 import pc from 'picocolors';
 import { clean, room } from '../../../lib/flow/run/render.ts';
 import { type Faults, faultyPhone } from './faults.ts';
-import type { Call, Line } from './line.ts';
+import type { PhoneCall, PhoneLine } from './line.ts';
 
 export interface TalkOptions {
-  readonly line: Line;
+  readonly line: PhoneLine;
   readonly input: Readable;
   readonly output: Writable;
 }
@@ -39,7 +39,7 @@ interface Talking {
 }
 
 // One session: until it ends, the phone dials again, or the input ends.
-async function session(call: Call, { keyboard, phone, say }: Talking): Promise<'ended' | 'again' | 'left'> {
+async function session(call: PhoneCall, { keyboard, phone, say }: Talking): Promise<'ended' | 'again' | 'left'> {
   let screen = await call.type('');
   say(formatFrame(screen.text, screen.kind));
   while (screen.kind === 'continue') {

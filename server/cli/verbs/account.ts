@@ -9,11 +9,11 @@ import { auditLog } from '../../audit/audit.ts';
 import type { AccountDesk, AccountReport } from '../../ussd/account-desk.ts';
 import { withDocuments } from '../documents.ts';
 import { readOperatorToken, remote } from '../remote.ts';
-import { Usage, type Verb } from '../verb.ts';
+import { UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = { url: { type: 'string' }, json: { type: 'boolean' } } as const;
 const ACTIONS = ['show', 'unlock'] as const;
-type Action = (typeof ACTIONS)[number];
+type AccountAction = (typeof ACTIONS)[number];
 
 export const accountVerb: Verb = {
   usage: '<show|unlock> <phone> [options]',
@@ -29,8 +29,8 @@ export const accountVerb: Verb = {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const [named = '', phone = '', ...more] = positionals;
     const action = ACTIONS.find((one) => one === named);
-    if (action === undefined) throw new Usage(`Say show or unlock.${suggest(named, ACTIONS)}`);
-    if (phone === '' || more.length) throw new Usage('Give one phone number such as +260971230001.');
+    if (action === undefined) throw new UsageError(`Say show or unlock.${suggest(named, ACTIONS)}`);
+    if (phone === '' || more.length) throw new UsageError('Give one phone number such as +260971230001.');
     const ask = { action, phone, json: values.json === true };
     if (values.url === undefined) return withDesk(env, (desk) => carryOut(desk, ask));
     return carryOut(remoteDesk(values.url, env), ask);
@@ -38,7 +38,7 @@ export const accountVerb: Verb = {
 };
 
 interface Ask {
-  readonly action: Action;
+  readonly action: AccountAction;
   readonly phone: string;
   readonly json: boolean;
 }
@@ -89,7 +89,7 @@ function withDesk(env: NodeJS.ProcessEnv, work: (desk: AccountDesk) => Promise<n
 function remoteDesk(url: string, env: NodeJS.ProcessEnv): AccountDesk {
   // In development a server answers its own machine without a token.
   const server = remote({ url, key: readOperatorToken(env) ?? 'none' }, env);
-  const ask = async <T>(action: Action, phoneNumber: unknown): Promise<T> => {
+  const ask = async <T>(action: AccountAction, phoneNumber: unknown): Promise<T> => {
     const body = Buffer.from(JSON.stringify({ phoneNumber }));
     const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
     const answer = await server.send(`/api/ussd/accounts/${action}`, { method: 'POST', headers, body });

@@ -6,7 +6,7 @@ import type { Keyring } from '../../../lib/keyring.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { AUDIT_ACTIONS, type AuditEntry, readAudit, verifyAudit } from '../../audit/audit.ts';
 import { withDocuments } from '../documents.ts';
-import { Usage, type Verb } from '../verb.ts';
+import { UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = { after: { type: 'string' }, json: { type: 'boolean' } } as const;
 const ACTIONS = ['show', 'verify'] as const;
@@ -24,10 +24,10 @@ export const auditVerb: Verb = {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const [named = '', ...more] = positionals;
     const action = ACTIONS.find((one) => one === named);
-    if (action === undefined || more.length) throw new Usage(`Say show or verify.${suggest(named, ACTIONS)}`);
+    if (action === undefined || more.length) throw new UsageError(`Say show or verify.${suggest(named, ACTIONS)}`);
     const after = Number(values.after ?? 0);
     if (!Number.isSafeInteger(after) || after < 0)
-      throw new Usage('--after takes the number of an entry, such as 120.');
+      throw new UsageError('--after takes the number of an entry, such as 120.');
     const json = values.json === true;
     return withDocuments({ env, what: 'audit log' }, ({ documents, keyring }) =>
       action === 'show' ? show(documents, { after, json }) : verify(documents, { keyring, json }),

@@ -13,7 +13,7 @@ import { IN_MEMORY } from '../../config/data-dir.ts';
 import { EXIT_CONFIG } from '../../http/errors.ts';
 import { type InsideLine, lineInside, lineTo, type Phone, recorder } from '../phone/line.ts';
 import { talk } from '../phone/talk.ts';
-import { Usage, type Verb } from '../verb.ts';
+import { UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = {
   url: { type: 'string' },
@@ -40,22 +40,22 @@ export const chatVerb: Verb = {
   run: async (args, env) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const [flow, ...more] = positionals;
-    if (more.length) throw new Usage(`One flow can be dialled, not ${positionals.length}.`);
+    if (more.length) throw new UsageError(`One flow can be dialled, not ${positionals.length}.`);
     const phone = checkPhone({ phoneNumber: values.phone, serviceCode: values.code });
     const { url, from: screen, context, record } = values;
     if (url === undefined) {
       const settings = { ...env, ...pickSet({ MENUS_DIR: values['menus-dir'], USSD_FLOW: flow }) };
       if (context !== undefined && screen === undefined)
-        throw new Usage('--context says what is known --from a screen.');
+        throw new UsageError('--context says what is known --from a screen.');
       if (record !== undefined && screen !== undefined)
-        throw new Usage('A recording begins with a dial: leave --from out.');
+        throw new UsageError('A recording begins with a dial: leave --from out.');
       const from = screen === undefined ? undefined : { screen, context: readContext(context) };
       return chatInside(settings, { phone, from, record });
     }
-    if (flow !== undefined) throw new Usage('The server at --url decides which flow answers: leave the flow out.');
+    if (flow !== undefined) throw new UsageError('The server at --url decides which flow answers: leave the flow out.');
     if (screen !== undefined || record !== undefined)
-      throw new Usage('What a server keeps is not seen from here: leave --from and --record out, or --url.');
-    if (!URL.canParse(url)) throw new Usage(`"${url}" is no address such as http://127.0.0.1:3000.`);
+      throw new UsageError('What a server keeps is not seen from here: leave --from and --record out, or --url.');
+    if (!URL.canParse(url)) throw new UsageError(`"${url}" is no address such as http://127.0.0.1:3000.`);
     return talk({ line: lineTo(url, phone), input: process.stdin, output: process.stdout });
   },
 };
@@ -105,16 +105,16 @@ function readContext(text: string | undefined): JsonObject {
     const value = JSON.parse(isJson ? text : readFileSync(text, 'utf8')) as unknown;
     if (isObject(value)) return value as JsonObject;
   } catch {}
-  throw new Usage(`--context takes an object like {"balance": 20}, or a file that holds one, and not ${text}.`);
+  throw new UsageError(`--context takes an object like {"balance": 20}, or a file that holds one, and not ${text}.`);
 }
 
 function checkPlace({ screens, flow }: CompiledFlow, { screen, context }: NonNullable<InsideLine['from']>): void {
   if (!screens.has(screen))
-    throw new Usage(`The flow "${flow.flow}" has no screen "${screen}".${suggest(screen, screens.keys())}`);
+    throw new UsageError(`The flow "${flow.flow}" has no screen "${screen}".${suggest(screen, screens.keys())}`);
   const names = Object.keys(flow.vars ?? {});
   const unknown = Object.keys(context).find((name) => !names.includes(name));
   if (unknown !== undefined)
-    throw new Usage(`The flow "${flow.flow}" has no variable "${unknown}".${suggest(unknown, names)}`);
+    throw new UsageError(`The flow "${flow.flow}" has no variable "${unknown}".${suggest(unknown, names)}`);
 }
 
 function checkPhone(phone: Phone): Phone {
@@ -123,7 +123,7 @@ function checkPhone(phone: Phone): Phone {
     readServiceCode(phone.serviceCode, '--code');
     return phone;
   } catch (error) {
-    throw new Usage(
+    throw new UsageError(
       (error as Error).message.replace('Cannot read the USSD request: ', '').replace(/ Check what.*/, ''),
     );
   }

@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
-import { listFlags, Usage, type Verb } from '../verb.ts';
+import { listFlags, UsageError, type Verb } from '../verb.ts';
 import type { LoadedVerb } from '../verbs.ts';
 
 type Verbs = Readonly<Record<string, LoadedVerb>>;
@@ -19,9 +19,9 @@ export function completionVerb(loadVerbs: () => Promise<Verbs>): Verb {
     run: async (args) => {
       const { positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true });
       const [shell = '', ...more] = positionals;
-      if (more.length) throw new Usage('Give one shell.');
+      if (more.length) throw new UsageError('Give one shell.');
       if (!Object.hasOwn(SCRIPTS, shell))
-        throw new Usage(
+        throw new UsageError(
           shell === '' ? 'Name a shell.' : `No script for "${shell}".${suggest(shell, Object.keys(SCRIPTS))}`,
         );
       console.log(SCRIPTS[shell]!(await loadVerbs()));

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { readConfig } from '../../config/config.ts';
 import { makeOracleKey } from '../../config/data-dir.ts';
-import type { Entry } from '../../config/read.ts';
+import type { FoundSetting } from '../../config/read.ts';
 import { maskSetting } from '../../config/secrets.ts';
 import { SETTINGS } from '../../config/settings.ts';
 import { EXIT_CONFIG } from '../../http/errors.ts';
@@ -31,16 +31,16 @@ export const configVerb: Verb = {
   },
 };
 
-function maskedText({ name, text }: Entry): string {
+function maskedText({ name, text }: FoundSetting): string {
   return text === undefined ? '' : maskSetting(name, text);
 }
 
-function entryJson(entry: Entry) {
+function entryJson(entry: FoundSetting) {
   const { name, source } = entry;
   return { name, value: maskedText(entry) || null, source, meaning: SETTINGS[name].meaning };
 }
 
-function formatEntry(entry: Entry): string {
+function formatEntry(entry: FoundSetting): string {
   const { name, source } = entry;
   return `${pc.bold(name)}=${maskedText(entry)} ${pc.dim(`(${source}) ${SETTINGS[name].meaning}`)}`;
 }

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { convertFlows, SOURCES, type Source } from '../../../lib/flow/convert/convert.ts';
+import { convertFlows, SOURCES, type SourceFormat } from '../../../lib/flow/convert/convert.ts';
 import { writeContainer } from '../../../lib/flow/convert/floip/writing/container.ts';
 import { type ReportEntry, reportLine } from '../../../lib/flow/convert/report.ts';
 import { FILE_BYTES_MAX } from '../../../lib/flow/convert/source.ts';
@@ -21,7 +21,7 @@ import { makeFolder } from '../../config/data-dir.ts';
 import { CONTRACTS } from '../../menus/contracts.ts';
 import { cutFlowName } from '../../menus/menus.ts';
 import { readErrorCode } from '../remote.ts';
-import { Usage, type Verb } from '../verb.ts';
+import { UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = {
   from: { type: 'string' },
@@ -46,22 +46,22 @@ export const convertVerb: Verb = {
   run: async (args, env) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const [file, ...more] = positionals;
-    if (file === undefined || more.length) throw new Usage('Give one file.');
-    if ((values.from === undefined) === (values.to === undefined)) throw new Usage('Give either --from or --to.');
+    if (file === undefined || more.length) throw new UsageError('Give one file.');
+    if ((values.from === undefined) === (values.to === undefined)) throw new UsageError('Give either --from or --to.');
     if (values.to !== undefined) {
-      if (values.to !== 'floip') throw new Usage(`There is no format "${values.to}" to write. There is: floip.`);
+      if (values.to !== 'floip') throw new UsageError(`There is no format "${values.to}" to write. There is: floip.`);
       return convertTo({ ...values, file });
     }
     const from = SOURCES.find((source) => source === values.from);
     if (!from)
-      throw new Usage(
+      throw new UsageError(
         `There is no format "${values.from}".${suggest(values.from ?? '', SOURCES)} There are: ${SOURCES.join(', ')}.`,
       );
     return convertFrom(from, { ...values, file, out: values.out ?? (env.MENUS_DIR?.trim() || './menus') });
   },
 };
 
-interface Asked {
+interface ConvertArguments {
   readonly file: string;
   readonly out: string;
   readonly report?: string | undefined;
@@ -69,7 +69,10 @@ interface Asked {
   readonly sessions?: string | undefined;
 }
 
-async function convertFrom(from: Source, { file, out, report, force, sessions }: Asked): Promise<number> {
+async function convertFrom(
+  from: SourceFormat,
+  { file, out, report, force, sessions }: ConvertArguments,
+): Promise<number> {
   const given = sessions === undefined ? undefined : { file: sessions, text: readText(sessions) };
   const converted = await convertFlows(readText(file), { file, from, contracts: CONTRACTS, sessions: given });
   const files = [
@@ -87,10 +90,10 @@ async function convertTo({
   out,
   report,
   force,
-}: Omit<Asked, 'out'> & { readonly out?: string | undefined }): Promise<number> {
-  if (!file.endsWith(FLOW_FILE)) throw new Usage(`Give a flow: a file whose name ends in ${FLOW_FILE}.`);
+}: Omit<ConvertArguments, 'out'> & { readonly out?: string | undefined }): Promise<number> {
+  if (!file.endsWith(FLOW_FILE)) throw new UsageError(`Give a flow: a file whose name ends in ${FLOW_FILE}.`);
   const stats = statSync(file, { throwIfNoEntry: false });
-  if (!stats) throw new Usage(`There is no ${file}.`);
+  if (!stats) throw new UsageError(`There is no ${file}.`);
   const { flows, problems } = await loadFlows(dirname(resolve(file)), { contracts: CONTRACTS });
   const flow = flows.get(cutFlowName(file));
   const own = problems.filter(
@@ -132,16 +135,16 @@ function readText(file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     if (error instanceof TwinlineError) throw error;
-    throw new Usage(`Cannot read ${file} (${readErrorCode(error)}).`);
+    throw new UsageError(`Cannot read ${file} (${readErrorCode(error)}).`);
   }
 }
 
-interface Written {
+interface OutputFile {
   readonly path: string;
   readonly text: string;
 }
 
-function writeFiles(files: readonly Written[], force: boolean): void {
+function writeFiles(files: readonly OutputFile[], force: boolean): void {
   const there = force ? [] : files.filter(({ path }) => existsSync(path));
   if (there.length)
     throw new TwinlineError(

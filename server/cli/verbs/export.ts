@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { REMOTE_FLAGS, readErrorCode, remote, serviceError } from '../remote.ts';
 import { showProgress } from '../terminal.ts';
-import { Usage, type Verb } from '../verb.ts';
+import { UsageError, type Verb } from '../verb.ts';
 
 const NEWLINE = 10;
 
@@ -23,7 +23,7 @@ export const exportVerb: Verb = {
     const options = { url: { type: 'string' }, key: { type: 'string' } } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const [file = '-', ...more] = positionals;
-    if (more.length) throw new Usage('Give one file, or none for standard output.');
+    if (more.length) throw new UsageError('Give one file, or none for standard output.');
     const answer = await remote({ url: values.url, key: values.key }, env).send('/v1/export');
     const counts = await (file === '-' ? copy(answer, process.stdout, false) : replace(file, answer));
     // Standard output has the lines.
@@ -32,12 +32,12 @@ export const exportVerb: Verb = {
   },
 };
 
-interface Counts {
+interface ExportCounts {
   readonly lines: number;
   readonly bytes: number;
 }
 
-async function replace(file: string, answer: IncomingMessage): Promise<Counts> {
+async function replace(file: string, answer: IncomingMessage): Promise<ExportCounts> {
   const part = `${file}.part`;
   const handle = await open(part, 'w', 0o600).catch((error: unknown) => {
     answer.destroy();
@@ -53,7 +53,7 @@ async function replace(file: string, answer: IncomingMessage): Promise<Counts> {
   }
 }
 
-async function copy(answer: IncomingMessage, to: Writable, closes: boolean): Promise<Counts> {
+async function copy(answer: IncomingMessage, to: Writable, closes: boolean): Promise<ExportCounts> {
   const shown = await showProgress({ total: undefined, stream: process.stderr });
   let lines = 0;
   let bytes = 0;

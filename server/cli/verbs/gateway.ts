@@ -9,7 +9,7 @@ import { openCatalog } from '../../gateway/open.ts';
 import { ownership, servedTemplates, splitRoutes, takenBy } from '../../gateway/places.ts';
 import type { ServedRoute } from '../../http/route-table.ts';
 import { declaredGroups, readRoutesConfig } from '../declared-routes.ts';
-import { Usage, type Verb } from '../verb.ts';
+import { UsageError, type Verb } from '../verb.ts';
 
 /** How long a node that must describe itself is asked for. */
 const PATIENCE_MS = 5_000;
@@ -21,9 +21,9 @@ export const gatewayVerb: Verb = {
     const options = { json: { type: 'boolean' } } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const [what, path = env.GATEWAY_FILE?.trim(), ...more] = positionals;
-    if (what !== 'routes') throw new Usage('The gateway can be asked for its routes: twinline gateway routes.');
-    if (more.length) throw new Usage('Only one file can be given.');
-    if (!path) throw new Usage('Name the file of the gateway, or set GATEWAY_FILE.');
+    if (what !== 'routes') throw new UsageError('The gateway can be asked for its routes: twinline gateway routes.');
+    if (more.length) throw new UsageError('Only one file can be given.');
+    if (!path) throw new UsageError('Name the file of the gateway, or set GATEWAY_FILE.');
     const { rows, warnings } = await readRows(path, env);
     console.log(values.json ? JSON.stringify(rows, null, 2) : formatRows(rows).join('\n'));
     for (const warning of warnings) console.error(pc.yellow(warning));
@@ -31,14 +31,17 @@ export const gatewayVerb: Verb = {
   },
 };
 
-interface Row extends RouteRow {
+interface ListedRoute extends RouteRow {
   /** Whether requests reach the node, or why not; `hidden`: another door of the server has the path. */
   readonly use: 'call' | 'disabled' | 'forbidden' | 'hidden' | 'left-out';
   /** Why it is left out. */
   readonly reason?: string;
 }
 
-async function readRows(path: string, env: NodeJS.ProcessEnv): Promise<{ rows: Row[]; warnings: readonly string[] }> {
+async function readRows(
+  path: string,
+  env: NodeJS.ProcessEnv,
+): Promise<{ rows: ListedRoute[]; warnings: readonly string[] }> {
   const file = readGatewayFile(path);
   const { catalog, channel } = await openCatalog(file, { patienceMs: PATIENCE_MS });
   await channel.close();
@@ -49,13 +52,13 @@ async function readRows(path: string, env: NodeJS.ProcessEnv): Promise<{ rows: R
     const route = catalog.routes[at]!;
     const { use } = route;
     return servedTemplates(route, file.settings).map(
-      (template): Row => ({ ...row, path: template, use: hidden.has(template) ? 'hidden' : use }),
+      (template): ListedRoute => ({ ...row, path: template, use: hidden.has(template) ? 'hidden' : use }),
     );
   });
   return { rows: [...rows, ...catalog.left.map(leftOutRow)], warnings: [...catalog.warnings, ...others.warnings] };
 }
 
-function leftOutRow({ rpc, path, reason }: Catalog['left'][number]): Row {
+function leftOutRow({ rpc, path, reason }: Catalog['left'][number]): ListedRoute {
   const [method = '', template = ''] = path.split(' ');
   return { method, path: template, rpc, streaming: false, query: [], use: 'left-out', reason };
 }
@@ -76,17 +79,17 @@ async function otherDoors(env: NodeJS.ProcessEnv): Promise<{ routes: readonly Se
 }
 
 // Routes that are left out are printed below, with the other warnings.
-function formatRows(rows: readonly Row[]): string[] {
+function formatRows(rows: readonly ListedRoute[]): string[] {
   return rows.filter(({ use }) => use !== 'left-out').map(formatRow);
 }
 
-const MARKS: { readonly [use in Row['use']]?: string } = {
+const MARKS: { readonly [use in ListedRoute['use']]?: string } = {
   disabled: 'disabled',
   forbidden: 'forbidden',
   hidden: 'hidden: another door has this path',
 };
 
-function formatRow({ method, path, rpc, streaming, query, use }: Row): string {
+function formatRow({ method, path, rpc, streaming, query, use }: ListedRoute): string {
   const names = query.map(({ name, repeated }) => (repeated ? `${name}*` : name)).join(' ');
   const marks = [...(streaming ? ['stream'] : []), ...(MARKS[use] ? [MARKS[use]] : [])];
   const line = `${method.padEnd(6)} ${path}  ${pc.dim('→')} ${rpc}${marks.length ? ` (${marks.join(', ')})` : ''}`;

@@ -12,11 +12,11 @@ import { makeFolder } from '../../config/data-dir.ts';
 import { type CheckedMenus, checkMenus } from '../../menus/check.ts';
 import { cutFlowName } from '../../menus/menus.ts';
 import { findDrawing, LIFECYCLES } from '../../web/diagram/drawings.ts';
-import { type Asked, FORMS, type FormName } from '../../web/diagram/forms.ts';
+import { type DrawingRequest, FORMS, type FormName } from '../../web/diagram/forms.ts';
 import { layout } from '../../web/diagram/layout.ts';
 import { readErrorCode } from '../remote.ts';
 import { showProgress } from '../terminal.ts';
-import { Usage, type Verb } from '../verb.ts';
+import { UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = {
   svg: { type: 'boolean' },
@@ -60,15 +60,17 @@ export const graphVerb: Verb = {
   },
 };
 
-type Values = { readonly [name in 'svg' | 'mermaid' | 'xstate' | 'coverage']?: boolean } & { readonly focus?: string };
+type GraphFlags = { readonly [name in 'svg' | 'mermaid' | 'xstate' | 'coverage']?: boolean } & {
+  readonly focus?: string;
+};
 
-function chooseForm(values: Values): FormName {
+function chooseForm(values: GraphFlags): FormName {
   const chosen = (['svg', 'mermaid', 'xstate'] as const).filter((form) => values[form]);
-  if (chosen.length > 1) throw new Usage(`Choose one of ${chosen.map((form) => `--${form}`).join(' and ')}.`);
+  if (chosen.length > 1) throw new UsageError(`Choose one of ${chosen.map((form) => `--${form}`).join(' and ')}.`);
   const form = chosen[0] ?? 'svg';
-  if (values.coverage && form !== 'svg') throw new Usage(`--coverage is drawn in SVG only: leave --${form} out.`);
+  if (values.coverage && form !== 'svg') throw new UsageError(`--coverage is drawn in SVG only: leave --${form} out.`);
   if (values.focus !== undefined && form === 'xstate')
-    throw new Usage('A machine is exported whole: leave --focus or --xstate out.');
+    throw new UsageError('A machine is exported whole: leave --focus or --xstate out.');
   return form;
 }
 
@@ -82,13 +84,13 @@ async function readMenus(
 ): Promise<CheckedMenus> {
   const needsFlows = names.length === 0 || names.some((name) => !Object.hasOwn(LIFECYCLES, name));
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    if (needsFlows) throw new Usage(`There is no folder ${folder}.`);
+    if (needsFlows) throw new UsageError(`There is no folder ${folder}.`);
     return NO_MENUS;
   }
   return checkMenus({ folder }, { flow: (name) => covers && (names.length === 0 || names.includes(name)) });
 }
 
-/** What is to be drawn, and the flows that were asked for and are broken. Throws {@link Usage} for unknown names. */
+/** What is to be drawn, and the flows that were asked for and are broken. Throws {@link UsageError} for unknown names. */
 function chooseNames(
   asked: readonly string[],
   { compiled, files }: CheckedMenus,
@@ -98,7 +100,7 @@ function chooseNames(
   const all = [...new Set([...flows, ...known])];
   const unknown = asked.find((name) => !all.includes(name));
   if (unknown !== undefined)
-    throw new Usage(
+    throw new UsageError(
       `There is no flow and no machine "${unknown}".${suggest(unknown, all)} There are: ${all.join(', ')}.`,
     );
   const wanted = asked.length ? [...new Set(asked)] : known;
@@ -116,23 +118,24 @@ function listErrors({ problems, failures }: CheckedMenus, only: readonly string[
 }
 
 function checkFocus(focus: string, names: readonly string[], { compiled }: CheckedMenus): void {
-  if (names.length > 1) throw new Usage('--focus is about one flow or machine: name which.');
+  if (names.length > 1) throw new UsageError('--focus is about one flow or machine: name which.');
   const [name] = names;
   if (name === undefined) return;
   const states = findDrawing(name, compiled).states.map(({ id }) => id);
-  if (!states.includes(focus)) throw new Usage(`"${name}" has no state "${focus}".${suggest(focus, states)}`);
+  if (!states.includes(focus)) throw new UsageError(`"${name}" has no state "${focus}".${suggest(focus, states)}`);
 }
 
-type Place = (name: string) => string | undefined;
+type OutputPath = (name: string) => string | undefined;
 
-/** The file of each name, or undefined for standard output, which is no place for a picture when it is a terminal. Throws {@link Usage} when several would share one. */
+/** The file of each name, or undefined for standard output, which is no place for a picture when it is a terminal. Throws {@link UsageError} when several would share one. */
 function choosePlace(
   out: string | undefined,
   { names, isAll, form }: { names: readonly string[]; isAll: boolean; form: FormName },
-): Place {
+): OutputPath {
   const isMany = isAll || names.length > 1;
   if (out === undefined || out === '-') {
-    if (isMany) throw new Usage(`Name one flow or machine, or give --out <folder> for all of: ${names.join(', ')}.`);
+    if (isMany)
+      throw new UsageError(`Name one flow or machine, or give --out <folder> for all of: ${names.join(', ')}.`);
     // The text of a picture is of no use to people.
     const isShown = out === undefined && form === 'svg' && process.stdout.isTTY;
     return (name) => (isShown ? name + FORMS[form].ending : undefined);
@@ -141,22 +144,28 @@ function choosePlace(
   return (name) => (isFolder ? join(out, name + FORMS[form].ending) : out);
 }
 
-interface Work {
+interface DrawingJob {
   readonly form: FormName;
-  readonly place: Place;
+  readonly place: OutputPath;
   readonly focus: string | undefined;
   readonly coverage: ReadonlyMap<string, Coverage>;
   readonly menus: CheckedMenus;
 }
 
-async function drawAll(names: readonly string[], { form, place, focus, coverage, menus }: Work): Promise<void> {
+async function drawAll(names: readonly string[], { form, place, focus, coverage, menus }: DrawingJob): Promise<void> {
   const worker = layout();
   const shown = await showProgress({ total: names.length, stream: process.stderr, unit: 'diagrams' });
   const notices: string[] = [];
   const written: string[] = [];
   try {
     for (const [at, machine] of names.entries()) {
-      const asked: Asked = { machine, flows: menus.compiled, focus, coverage: coverage.get(machine), layout: worker };
+      const asked: DrawingRequest = {
+        machine,
+        flows: menus.compiled,
+        focus,
+        coverage: coverage.get(machine),
+        layout: worker,
+      };
       const { text, notice } = await FORMS[form].make(asked);
       const file = place(machine);
       if (file === undefined) console.log(text.trimEnd());

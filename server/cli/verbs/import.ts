@@ -10,8 +10,8 @@ import pc from 'picocolors';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { retryDelay } from '../../../lib/retry.ts';
 import { REMOTE_FLAGS, type Remote, readErrorCode, remote, serviceError } from '../remote.ts';
-import { type Progress, showProgress } from '../terminal.ts';
-import { Usage, type Verb } from '../verb.ts';
+import { type ProgressBar, showProgress } from '../terminal.ts';
+import { UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = {
   url: { type: 'string' },
@@ -26,7 +26,7 @@ const LINES = { 'content-type': 'application/x-ndjson' };
 const TRIES = 8;
 const BACKOFF = { firstMs: 500, maxMs: 15_000 };
 
-interface Row {
+interface ImportResult {
   readonly line: number;
   readonly status: number;
   readonly did?: string;
@@ -50,7 +50,7 @@ export const importVerb: Verb = {
   run: async (args, env) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const [file, ...more] = positionals;
-    if (file === undefined || more.length) throw new Usage('Give one file, or - for standard input.');
+    if (file === undefined || more.length) throw new UsageError('Give one file, or - for standard input.');
     const server = remote({ url: values.url, key: values.key }, env);
     const from = readFrom(values.from);
     const { input, total } = open(file);
@@ -76,13 +76,13 @@ export const importVerb: Verb = {
 function readFrom(text: string | undefined): number {
   if (text === undefined) return 1;
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new Usage(`--from ${text} is no number of a line.`);
+  throw new UsageError(`--from ${text} is no number of a line.`);
 }
 
 function open(file: string): { input: AsyncIterable<Buffer>; total: number | undefined } {
   if (file === '-') return { input: process.stdin, total: undefined };
   const stats = statSync(file, { throwIfNoEntry: false });
-  if (!stats?.isFile()) throw new Usage(`There is no file ${file}.`);
+  if (!stats?.isFile()) throw new UsageError(`There is no file ${file}.`);
   return { input: createReadStream(file), total: stats.size };
 }
 
@@ -91,8 +91,8 @@ async function sendChunk(server: Remote, { first, bytes }: Chunk, report: Import
   const key = createHash('sha256').update(`${first}\n`).update(bytes).digest('base64url');
   const headers = { ...LINES, 'idempotency-key': `import-${key}` };
   for (let tries = 1; ; tries++) {
-    const rows: Row[] = [];
-    const onRow = (row: Row) => report.underWay(rows.push({ ...row, line: first + row.line - 1 }));
+    const rows: ImportResult[] = [];
+    const onRow = (row: ImportResult) => report.underWay(rows.push({ ...row, line: first + row.line - 1 }));
     const problem = await server
       .send(PATH, { method: 'POST', headers, body: bytes })
       .then((answer) => readRows(answer, onRow))
@@ -118,13 +118,13 @@ async function dryRun(server: Remote, input: AsyncIterable<Buffer>, report: Impo
   await readRows(answer, (row) => report.rows([row]));
 }
 
-async function readRows(answer: IncomingMessage, onRow: (row: Row) => void): Promise<void> {
+async function readRows(answer: IncomingMessage, onRow: (row: ImportResult) => void): Promise<void> {
   let text = '';
   try {
     for await (const part of answer.setEncoding('utf8')) {
       const lines = (text + part).split('\n');
       text = lines.pop()!;
-      for (const line of lines) onRow(JSON.parse(line) as Row);
+      for (const line of lines) onRow(JSON.parse(line) as ImportResult);
     }
   } catch (error) {
     throw serviceError(`The answer broke off (${readErrorCode(error)}).`, true);
@@ -134,7 +134,7 @@ async function readRows(answer: IncomingMessage, onRow: (row: Row) => void): Pro
 /** Counts the outcomes of lines, and prints them. */
 type ImportReport = ReturnType<typeof importReport>;
 
-function importReport(progress: Progress, tellsUnchanged: boolean) {
+function importReport(progress: ProgressBar, tellsUnchanged: boolean) {
   const begun = performance.now();
   // Of the unchanged, those of which something else is here.
   const counts = { created: 0, unchanged: 0, differing: 0, failed: 0 };
@@ -145,7 +145,7 @@ function importReport(progress: Progress, tellsUnchanged: boolean) {
     /** The first line that is not known to be done. */
     next: () => next,
     underWay: (rows: number) => progress.update(done, { lines: lines() + rows, failed: counts.failed }),
-    rows(rows: readonly Row[]): void {
+    rows(rows: readonly ImportResult[]): void {
       for (const row of rows) {
         counts[row.status === 201 ? 'created' : row.status === 200 ? 'unchanged' : 'failed']++;
         if (row.differs) counts.differing++;
@@ -173,7 +173,7 @@ function print<T>(what: T, inWords: (what: T) => string): void {
   console.log(process.stdout.isTTY ? inWords(what) : JSON.stringify(what));
 }
 
-function formatRow({ line, status, did, differs = [], error }: Row): string {
+function formatRow({ line, status, did, differs = [], error }: ImportResult): string {
   if (!error)
     return `line ${line}: ${did} is there already${differs.length ? `, with another ${differs.join(' ')}` : ''}`;
   const details = error.details.map((detail) => `\n  ${detail.field} ${detail.error}`).join('');

@@ -11,7 +11,7 @@ import type { Duplex } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { isForeign } from '../../http/middleware/own-origin.ts';
 import { readErrorCode, readOperatorToken, serviceError } from '../remote.ts';
-import { Usage, type Verb } from '../verb.ts';
+import { UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = {
   url: { type: 'string' },
@@ -66,13 +66,14 @@ function formatAddresses(
 
 function readServer(url: string): string {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new Usage(`"${url}" is no address such as http://127.0.0.1:3000.`);
+    throw new UsageError(`"${url}" is no address such as http://127.0.0.1:3000.`);
   return url.replace(/\/+$/, '');
 }
 
 function readPort(text: string): number {
   const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new Usage(`"${text}" is no port: give a number up to 65535.`);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535)
+    throw new UsageError(`"${text}" is no port: give a number up to 65535.`);
   return port;
 }
 

@@ -12,7 +12,7 @@ import { readVersion } from '../../config/modules.ts';
 import { mendFlows } from '../../menus/mend.ts';
 import { readMenus } from '../../menus/menus.ts';
 import { serviceNames } from '../../menus/services.ts';
-import { Usage, type Verb } from '../verb.ts';
+import { UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = {
   json: { type: 'boolean' },
@@ -35,7 +35,7 @@ export const lintVerb: Verb = {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     if (values.codes)
       return printLines([...PROBLEM_CODES].map(([code, means]) => `${code.padEnd(CODE_COLUMN)} ${means}`));
-    if (values.json && values.sarif) throw new Usage('Choose --json or --sarif.');
+    if (values.json && values.sarif) throw new UsageError('Choose --json or --sarif.');
     const { folder, file } = readPlace(positionals, env);
     const services = await serviceNames(env);
     if (values.fix) for (const line of await mendFlows({ folder, services }, file)) console.error(pc.green(line));
@@ -78,12 +78,12 @@ function printLines(lines: readonly string[]): 0 {
 
 const isError = ({ severity }: Problem) => severity === 'error';
 
-/** The folder of the arguments, and the one file in it where they name a file. Throws {@link Usage}. */
+/** The folder of the arguments, and the one file in it where they name a file. Throws {@link UsageError}. */
 export function readPlace(positionals: readonly string[], env: NodeJS.ProcessEnv): { folder: string; file?: string } {
-  if (positionals.length > 1) throw new Usage('Only one folder or file can be given.');
+  if (positionals.length > 1) throw new UsageError('Only one folder or file can be given.');
   const place = positionals[0] ?? (env.MENUS_DIR?.trim() || './menus');
   const stats = statSync(place, { throwIfNoEntry: false });
-  if (!stats) throw new Usage(`There is no ${place}.`);
+  if (!stats) throw new UsageError(`There is no ${place}.`);
   if (stats.isDirectory()) return { folder: place };
   const name = place.replace(/\.test\.json$/, '.flow.json');
   return { folder: dirname(resolve(name)), file: join(dirname(resolve(name)), name.split('/').at(-1)!) };

@@ -17,7 +17,7 @@ import { TwinlineError } from '../../../lib/errors.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import { packageFolder, readVersion } from '../../config/modules.ts';
 import { dependencyOn } from '../installed-from.ts';
-import { Usage, type Verb } from '../verb.ts';
+import { UsageError, type Verb } from '../verb.ts';
 
 const PACKAGE_NAME = /^[a-z0-9][a-z0-9._-]{0,127}$/;
 
@@ -62,14 +62,16 @@ export const newVerb: Verb = {
     const options = { name: { type: 'string' }, twinline: { type: 'string' } } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const [template = '', place = template, ...more] = positionals;
-    if (more.length) throw new Usage('Give a template and a folder.');
+    if (more.length) throw new UsageError('Give a template and a folder.');
     const known = Object.keys(TEMPLATES);
     if (!known.includes(template))
-      throw new Usage(template === '' ? 'Name a template.' : `No template "${template}".${suggest(template, known)}`);
+      throw new UsageError(
+        template === '' ? 'Name a template.' : `No template "${template}".${suggest(template, known)}`,
+      );
     const folder = resolve(place);
     const name = values.name ?? basename(folder).toLowerCase();
     if (!PACKAGE_NAME.test(name))
-      throw new Usage(`"${name}" is no name of a package: give one with --name, such as my-menus.`);
+      throw new UsageError(`"${name}" is no name of a package: give one with --name, such as my-menus.`);
     const twinline = values.twinline ?? findTwinline(folder);
     for (const file of makeProject({ template, folder, name, twinline }))
       console.log(join(place, relative(folder, file)));

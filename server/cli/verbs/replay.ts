@@ -18,7 +18,7 @@ import {
   toDialogues,
 } from '../../../lib/flow/testing/replay.ts';
 import { cutFlowName, readMenus } from '../../menus/menus.ts';
-import { Usage, type Verb } from '../verb.ts';
+import { UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = { flow: { type: 'string' }, 'menus-dir': { type: 'string' }, json: { type: 'boolean' } } as const;
 
@@ -32,7 +32,7 @@ export const replayVerb: Verb = {
   },
   run: async (args, env) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-    if (!positionals.length) throw new Usage('Give at least one recording.');
+    if (!positionals.length) throw new UsageError('Give at least one recording.');
     const dialogues = positionals.flatMap(readDialogues);
     const isFile = values.flow?.endsWith(FLOW_FILE) === true;
     const folder = isFile
@@ -61,7 +61,7 @@ function readDialogues(file: string): Dialogue[] {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new Usage(`Cannot read ${file} (${(error as NodeJS.ErrnoException).code}).`);
+    throw new UsageError(`Cannot read ${file} (${(error as NodeJS.ErrnoException).code}).`);
   }
   if (!file.endsWith(FLOW_TEST_FILE)) return parseRecording(text, file);
   const { file: tests, problems } = parseFlowTests(text, file);
@@ -69,18 +69,20 @@ function readDialogues(file: string): Dialogue[] {
   return toDialogues(tests);
 }
 
-interface Place {
+interface RecordingPlace {
   readonly folder: string;
   /** Of the flow that answers all of them. */
   readonly name: string | undefined;
 }
 
-async function readFlows(dialogues: readonly Dialogue[], { folder, name }: Place) {
+async function readFlows(dialogues: readonly Dialogue[], { folder, name }: RecordingPlace) {
   const { compiled, problems, failures } = await readMenus({ folder });
   const missing = dialogues.map(({ flow }) => name ?? flow).find((flow) => !compiled.has(flow));
   if (missing === undefined) return compiled;
   const why = [...problems.filter(({ severity }) => severity === 'error').map(problemLine), ...failures];
-  throw new Usage([`${folder} has no sound flow "${missing}".${suggest(missing, compiled.keys())}`, ...why].join('\n'));
+  throw new UsageError(
+    [`${folder} has no sound flow "${missing}".${suggest(missing, compiled.keys())}`, ...why].join('\n'),
+  );
 }
 
 const isDifferent = ({ outcome }: ReplayedTurn) => outcome === 'different';

@@ -8,7 +8,7 @@ import { type FlowTestReport, failureText } from '../../../lib/flow/testing/run.
 import { type CheckedMenus, checkMenus } from '../../menus/check.ts';
 import { cutFlowName } from '../../menus/menus.ts';
 import { formatTable } from '../terminal.ts';
-import { Usage, type Verb } from '../verb.ts';
+import { UsageError, type Verb } from '../verb.ts';
 import { readPlace } from './lint.ts';
 
 const OPTIONS = {
@@ -51,17 +51,18 @@ interface TestOptions {
   readonly threshold: number | undefined;
 }
 
-function readOptions({ filter, update = false, coverage = false, threshold: text, watch }: Values): TestOptions {
+function readOptions({ filter, update = false, coverage = false, threshold: text, watch }: TestFlags): TestOptions {
   const threshold = text === undefined ? undefined : Number(text);
   if (threshold !== undefined && !(threshold >= 0 && threshold <= 100))
-    throw new Usage(`--threshold ${text} is no percentage: write 0 to 100.`);
+    throw new UsageError(`--threshold ${text} is no percentage: write 0 to 100.`);
   const covers = coverage || threshold !== undefined;
-  if (filter !== undefined && covers) throw new Usage('Some of the tests cover some of the flow: leave --filter out.');
-  if (update && watch) throw new Usage('Choose --update or --watch: an update is looked at once.');
+  if (filter !== undefined && covers)
+    throw new UsageError('Some of the tests cover some of the flow: leave --filter out.');
+  if (update && watch) throw new UsageError('Choose --update or --watch: an update is looked at once.');
   return { filter, update, coverage: covers, threshold };
 }
 
-type Values = { readonly [name in 'filter' | 'threshold']?: string } & {
+type TestFlags = { readonly [name in 'filter' | 'threshold']?: string } & {
   readonly [name in 'update' | 'coverage' | 'watch']?: boolean;
 };
 

@@ -9,7 +9,7 @@ import { inspectToken, mintDelegation, mintInvocation } from '../../../lib/deleg
 import { TwinlineError } from '../../../lib/errors.ts';
 import { type Config, readConfig } from '../../config/config.ts';
 import { IN_MEMORY, makeFolder, makeOracleKey } from '../../config/data-dir.ts';
-import { Usage, type Verb } from '../verb.ts';
+import { UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = {
   key: { type: 'string' },
@@ -35,7 +35,7 @@ export const tokenVerb: Verb = {
     if (values.inspect !== undefined) return inspected(values.inspect);
     const expiresIn = Number(values.expires);
     if (!Number.isSafeInteger(expiresIn) || expiresIn < 1)
-      throw new Usage('--expires takes a whole number of seconds.');
+      throw new UsageError('--expires takes a whole number of seconds.');
     const { config, problems } = readConfig(env, { makeKeys: true });
     if (!config) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
     const key = userKey(values.key ?? keyPath(config));
@@ -57,7 +57,7 @@ function inspected(token: string): number {
 }
 
 function keyPath({ dataDir }: Config): string {
-  if (dataDir === IN_MEMORY) throw new Usage('DATA_DIR=:memory: keeps no key. Name a file with --key.');
+  if (dataDir === IN_MEMORY) throw new UsageError('DATA_DIR=:memory: keeps no key. Name a file with --key.');
   makeFolder(dataDir);
   return join(dataDir, KEY_FILE);
 }

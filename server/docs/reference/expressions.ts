@@ -13,7 +13,7 @@ import { flowSchema } from '../../../lib/flow/format/schema.ts';
 import { FLOW_LIMITS } from '../../../lib/flow/limits.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 import { exampleLines, formatCode } from './code.ts';
-import type { Entry, Reference, Section } from './frame.ts';
+import type { Reference, ReferenceEntry, Section } from './frame.ts';
 
 let made: readonly Section[] | undefined;
 
@@ -56,16 +56,16 @@ colon, in quotes where it holds <code>:</code>, <code>|</code> or braces. What a
   ];
 }
 
-const section = (id: string, title: string, entries: readonly Entry[]): Section => {
+const section = (id: string, title: string, entries: readonly ReferenceEntry[]): Section => {
   return { id, title, groups: [{ entries }], isListed: true };
 };
 
-type Known = Described & { readonly args?: Arguments; readonly level?: number };
+type DescribedName = Described & { readonly args?: Arguments; readonly level?: number };
 
-const tableEntries = (kind: string, table: { readonly [name: string]: Known }) =>
+const tableEntries = (kind: string, table: { readonly [name: string]: DescribedName }) =>
   Object.entries(table).map(([name, one]) => entry(`${kind}-${name}`, name, one));
 
-function entry(id: string, short: string, { usage, doc, examples, args = {}, level }: Known): Entry {
+function entry(id: string, short: string, { usage, doc, examples, args = {}, level }: DescribedName): ReferenceEntry {
   const body = html`<p>${formatCode(doc)}</p>${argumentList(args)}${exampleLines(examples)}`;
   return { id, name: usage, short, body, ...(level !== undefined && { note: `level ${level}` }) };
 }
@@ -102,7 +102,7 @@ function namesSection(): Section {
   const doors = (Object.keys(DOORS) as (keyof typeof DOORS)[]).map((door) => ({
     title: `${DOORS[door]} knows`,
     entries: Object.entries(DOOR_VARIABLES[door]).map(
-      ([name, { about, example }]): Entry => ({
+      ([name, { about, example }]): ReferenceEntry => ({
         id: `name-${door}-${name}`,
         name,
         body: html`<p>${about} Such as <code>${example}</code>.</p>`,
@@ -110,14 +110,14 @@ function namesSection(): Section {
     ),
   }));
   const local = Object.entries(LOCAL_NAMES).map(
-    ([name, { screen, about }]): Entry => ({
+    ([name, { screen, about }]): ReferenceEntry => ({
       id: `name-${name}`,
       name,
       note: html`on <a href="/docs/flow-format#screen-${screen}">${screen}</a> screens`,
       body: html`<p>${formatCode(about)}</p>`,
     }),
   );
-  const lang: Entry = {
+  const lang: ReferenceEntry = {
     id: 'name-lang',
     name: 'lang',
     note: html`with <a href="/docs/flow-format#flow-langs">langs</a>`,

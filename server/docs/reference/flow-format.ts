@@ -6,7 +6,7 @@ import { flowSchema, screenTypes } from '../../../lib/flow/format/schema.ts';
 import { ID_CHECKS } from '../../../lib/flow/run/id-checks.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 import { formatCode, jsonBlock, keyBlock, phoneBlock } from './code.ts';
-import type { Entry, Reference, Section } from './frame.ts';
+import type { Reference, ReferenceEntry, Section } from './frame.ts';
 import { type SchemaPages, schemaSection } from './schema-keys.ts';
 import { exampleFlows, exampleTests } from './worked-example.ts';
 
@@ -83,7 +83,7 @@ export function findScreen(type: Screen['type']): { screen: [id: string, screen:
 
 function checkSection(): Section {
   const entries = Object.entries(ID_CHECKS).map(
-    ([name, { about, example }]): Entry => ({
+    ([name, { about, example }]): ReferenceEntry => ({
       id: `check-${name}`,
       name,
       body: html`<p>${capitalize(about)}. Such as <code>${example}</code>.</p>`,

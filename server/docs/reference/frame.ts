@@ -1,10 +1,10 @@
 // What the pages of the reference share: sections of entries, a list of contents, and a filter that looks into all pages.
 
 import { html, type Markup, type Part } from '../../../lib/markup.ts';
-import type { Page } from '../../web/kit/frame.ts';
+import type { PageContent } from '../../web/kit/frame.ts';
 
 /** One thing that can be looked up. */
-export interface Entry {
+export interface ReferenceEntry {
   /** The anchor. */
   readonly id: string;
   /** How it is written; in words where it is `isPlain`. */
@@ -19,7 +19,7 @@ export interface Entry {
 
 export interface Group {
   readonly title?: string;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly ReferenceEntry[];
 }
 
 export interface Section {
@@ -41,7 +41,7 @@ export interface Reference {
 }
 
 /** A page of the reference; `all` are those that its filter looks into. */
-export function referencePage(reference: Reference, all: readonly Reference[]): Page {
+export function referencePage(reference: Reference, all: readonly Reference[]): PageContent {
   const { title, lead } = reference;
   const sections = reference.sections();
   return {
@@ -90,7 +90,7 @@ function sectionCard({ id, title, lead, groups }: Section): Markup {
 ${groups.map((group) => html`${group.title !== undefined && html`<h3 class="group">${group.title}</h3>`}${group.entries.map((entry) => entryArticle(entry, group.title === undefined))}`)}</section>`;
 }
 
-function entryArticle({ id, name, isPlain, note, body }: Entry, isTop: boolean): Markup {
+function entryArticle({ id, name, isPlain, note, body }: ReferenceEntry, isTop: boolean): Markup {
   const heading = html`<a href="#${id}">${isPlain ? name : html`<code>${name}</code>`}</a>${note !== undefined && html`<span class="at">${note}</span>`}`;
   return html`<article class="key" id="${id}">${isTop ? html`<h3>${heading}</h3>` : html`<h4>${heading}</h4>`}<div>${body}</div></article>
 `;

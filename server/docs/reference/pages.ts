@@ -1,6 +1,6 @@
 // The pages of the reference for authors of menus, in the order in which they are offered.
 
-import type { Page } from '../../web/kit/frame.ts';
+import type { PageContent } from '../../web/kit/frame.ts';
 import { expressions } from './expressions.ts';
 import { flowFormat } from './flow-format.ts';
 import { type Reference, referencePage } from './frame.ts';
@@ -13,6 +13,6 @@ export const REFERENCES = { flowFormat, expressions, services, testFiles } as co
 
 export type ReferenceName = keyof typeof REFERENCES;
 
-export function makeReference(name: ReferenceName): Page {
+export function makeReference(name: ReferenceName): PageContent {
   return referencePage(REFERENCES[name], Object.values(REFERENCES));
 }

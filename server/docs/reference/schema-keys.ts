@@ -3,7 +3,7 @@
 import type { SchemaPart } from '../../../lib/flow/format/schema.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 import { formatCode, jsonBlock, keyBlock } from './code.ts';
-import type { Entry, Section } from './frame.ts';
+import type { ReferenceEntry, Section } from './frame.ts';
 
 /** A schema, and the anchors of those of its definitions that have a section. */
 export interface SchemaPages {
@@ -22,7 +22,7 @@ export function schemaSection(
   return { id, title, lead, groups: [{ entries }] };
 }
 
-interface Place {
+interface SchemaPlace {
   readonly id: string;
   readonly part: SchemaPart;
   /** The path of the object in the section: `keys.` */
@@ -30,12 +30,12 @@ interface Place {
 }
 
 // Keys inside keys are told by their path: `keys.back`.
-function keyEntries({ id, part, prefix }: Place, pages: SchemaPages): Entry[] {
+function keyEntries({ id, part, prefix }: SchemaPlace, pages: SchemaPages): ReferenceEntry[] {
   const required = new Set(part.required ?? []);
   return Object.entries(part.properties ?? {}).flatMap(([key, given]) => {
     const value = resolveReference(given, pages);
     const name = prefix + key;
-    const entry: Entry = {
+    const entry: ReferenceEntry = {
       id: `${id}-${name.replace(/[^\w-]/g, '-')}`,
       name,
       note: html`${required.has(key) && html`<b>required</b> · `}${keyType(given, pages)}${listBounds(value)}`,

@@ -7,7 +7,7 @@ import { FAILURE_FIELDS } from '../../../lib/flow/lint/shapes.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 import { CONTRACTS, type DocumentedService, type ServiceExample } from '../../menus/contracts.ts';
 import { formatCode, jsonBlock, keyBlock } from './code.ts';
-import type { Entry, Reference, Section } from './frame.ts';
+import type { Reference, ReferenceEntry, Section } from './frame.ts';
 
 let made: readonly Section[] | undefined;
 
@@ -28,7 +28,7 @@ gets, <code>save</code> keeps its answer, and <code>done</code> or <code>fail</c
 
 function serviceSection(name: string, { doc, input, answer, errors, examples }: DocumentedService): Section {
   const id = name.replace('.', '-');
-  const field = (part: string, key: string, note: Markup | string | undefined, about: string): Entry => {
+  const field = (part: string, key: string, note: Markup | string | undefined, about: string): ReferenceEntry => {
     return {
       id: `${id}-${part}-${key}`,
       name: key,
@@ -69,7 +69,7 @@ const KINDS = {
   any: 'any value',
 };
 
-function exampleEntry(id: string, { title, with: input, http, gives }: ServiceExample): Entry {
+function exampleEntry(id: string, { title, with: input, http, gives }: ServiceExample): ReferenceEntry {
   const outcome =
     'answer' in gives ? jsonBlock(gives.answer) : html`<p><code>fail</code>, with <code>${gives.fails}</code></p>`;
   const exchange =
@@ -86,7 +86,7 @@ function exampleEntry(id: string, { title, with: input, http, gives }: ServiceEx
 function errorSection(): Section {
   const [, example] = flowSchema().definitions!.call!.properties!.fail!.examples ?? [];
   const fields = Object.entries(FAILURE_FIELDS).map(
-    ([name, { about }]): Entry => ({
+    ([name, { about }]): ReferenceEntry => ({
       id: `error-${name}`,
       name: `error.${name}`,
       note: 'text',
@@ -94,7 +94,7 @@ function errorSection(): Section {
     }),
   );
   const codes = Object.entries(CALL_ERRORS).map(
-    ([code, about]): Entry => ({
+    ([code, about]): ReferenceEntry => ({
       id: `error-${code}`,
       name: code,
       note: ERROR_CODES[code as ErrorCode].retry

@@ -11,7 +11,7 @@ import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { localUrl } from '../../http/listen.ts';
-import type { Answered, RouteGroup } from '../../http/route-table.ts';
+import type { RouteAnswer, RouteGroup } from '../../http/route-table.ts';
 import { readCaller } from '../api-keys.ts';
 import { DID, domainGroup } from '../requests.ts';
 
@@ -56,7 +56,7 @@ const CREDENTIAL: Schema = {
   additionalProperties: true,
 };
 
-const SHOWN: Answered = {
+const SHOWN: RouteAnswer = {
   description: 'The credential',
   types: { 'application/vc': CREDENTIAL, 'application/ld+json': CREDENTIAL, 'application/json': CREDENTIAL },
 };

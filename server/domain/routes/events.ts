@@ -10,7 +10,7 @@ import { SERVER_LIMITS } from '../../config/limits.ts';
 import type { EventStreams } from '../../http/event-streams.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
 import { findRecheck, readCaller } from '../api-keys.ts';
-import { domainGroup, type Given, readHeaders, readQuery } from '../requests.ts';
+import { domainGroup, type ParameterValues, readHeaders, readQuery } from '../requests.ts';
 
 export interface EventDeps {
   readonly documents: DocumentStore;
@@ -86,7 +86,10 @@ function formatEvent(event: FeedEvent): string {
   return `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`;
 }
 
-function makeFilter({ types, did }: Pick<Given<typeof WANTED>, 'types' | 'did'>): (event: FeedEvent) => boolean {
+function makeFilter({
+  types,
+  did,
+}: Pick<ParameterValues<typeof WANTED>, 'types' | 'did'>): (event: FeedEvent) => boolean {
   const list = types === undefined ? [] : types.split(',');
   const [problem] = typeProblems(list, 'types');
   if (problem) throw refuse('bad-request', `${problem.field} ${problem.error}.`);

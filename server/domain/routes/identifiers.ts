@@ -7,7 +7,7 @@ import { refuse } from '../../../lib/domain/problems.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { cutText } from '../../../lib/errors.ts';
-import type { Answered, Parameter, Route, RouteGroup } from '../../http/route-table.ts';
+import type { Parameter, Route, RouteAnswer, RouteGroup } from '../../http/route-table.ts';
 import { readCaller } from '../api-keys.ts';
 import { domainGroup, JSON_TYPE, readBody } from '../requests.ts';
 import { answerTo } from '../resolution-answer.ts';
@@ -85,7 +85,7 @@ const DOCUMENTS = {
   'application/did+ld+json': OBJECT,
   'application/did+json': OBJECT,
 };
-const failure = (description: string): Answered => ({ description, types: RESULTS });
+const failure = (description: string): RouteAnswer => ({ description, types: RESULTS });
 
 const OPTION = (description: string): Parameter => ({ description, schema: TEXT });
 const OPTIONS = {

@@ -9,9 +9,9 @@ import { ByteBudget } from '../../../lib/gateway/channel/message-stream.ts';
 import type { JsonForm, Lesson } from '../../../lib/gateway/index.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { startWorker } from '../../config/worker.ts';
-import type { Message, Order, Outcome, ThreadData } from './render-thread.ts';
+import type { Message, Order, RenderOutcome, ThreadData } from './render-thread.ts';
 
-export interface Written {
+export interface WrittenReply {
   readonly json: Buffer;
   /** The entity tag of the JSON. */
   readonly tag: string;
@@ -22,7 +22,7 @@ export interface Written {
 }
 
 /** How long the JSON is waited for. */
-export interface Waiting {
+export interface ReplyWait {
   readonly deadlineMs: number;
   readonly signal: StopSignal;
 }
@@ -33,7 +33,7 @@ export interface LargeReplies {
    * ERR_SERVICE `too-large` when it takes too much time or memory; with ERR_BUSY when too many or too large ones wait; with
    * ERR_TIMEOUT when the deadline passes, the signal aborts, or all is closed.
    */
-  write(order: Order, waiting: Waiting): Promise<Written>;
+  write(order: Order, waiting: ReplyWait): Promise<WrittenReply>;
   /** Ends the thread; what is not written rejects. */
   close(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export interface LargeOptions {
 
 interface Job {
   readonly order: Order;
-  resolve(written: Written): void;
+  resolve(written: WrittenReply): void;
   reject(error: Error): void;
 }
 
@@ -92,7 +92,7 @@ export function largeReplies({ base, lessons = [], form, ...options }: LargeOpti
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     });
-    made.on('message', (outcome: Outcome) => {
+    made.on('message', (outcome: RenderOutcome) => {
       if (made !== thread || !job) return;
       clearTimeout(timer);
       settle(job, outcome);
@@ -115,10 +115,10 @@ export function largeReplies({ base, lessons = [], form, ...options }: LargeOpti
     next();
   }
 
-  async function wait(order: Order, { deadlineMs, signal }: Waiting): Promise<Written> {
+  async function wait(order: Order, { deadlineMs, signal }: ReplyWait): Promise<WrittenReply> {
     let giveUp = () => {};
     let timer: NodeJS.Timeout | undefined;
-    const written = new Promise<Written>((resolve, reject) => {
+    const written = new Promise<WrittenReply>((resolve, reject) => {
       const one = { order, resolve, reject };
       giveUp = () => {
         queue = queue.filter((other) => other !== one);
@@ -171,7 +171,7 @@ function toMovable(bytes: Uint8Array): Uint8Array {
   return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
-function settle({ resolve, reject }: Job, outcome: Outcome): void {
+function settle({ resolve, reject }: Job, outcome: RenderOutcome): void {
   if (outcome.kind === 'json') {
     const { json, tag, unknown, bytes } = outcome;
     resolve({ json: Buffer.from(json.buffer, json.byteOffset, json.length), tag, unknown, ...(bytes && { bytes }) });

@@ -35,7 +35,7 @@ export interface Message {
   readonly lessons: readonly Lesson[];
 }
 
-export type Outcome =
+export type RenderOutcome =
   | {
       readonly kind: 'json';
       readonly json: Uint8Array;
@@ -72,12 +72,12 @@ parentPort!.on('message', ({ order, lessons }: Message) => {
     // What is short lies in memory that others share, which cannot be moved.
     const json = written.length === written.buffer.byteLength ? written : new Uint8Array(written);
     const back = names.size ? { bytes: order.bytes } : {};
-    const outcome: Outcome = { kind: 'json', json, tag, unknown: [...names], ...back };
+    const outcome: RenderOutcome = { kind: 'json', json, tag, unknown: [...names], ...back };
     const moved = [json, ...(outcome.bytes ? [outcome.bytes] : [])].map(({ buffer }) => buffer as ArrayBuffer);
     parentPort!.postMessage(outcome, moved);
   } catch (error) {
     const { reason, message } = error as TwinlineError;
-    const outcome: Outcome = { kind: 'error', reason, message };
+    const outcome: RenderOutcome = { kind: 'error', reason, message };
     parentPort!.postMessage(outcome);
   }
 });

@@ -31,7 +31,7 @@ export interface Streams {
   close(): void;
 }
 
-interface Form {
+interface StreamForm {
   readonly type: string;
   /** Headers, names and values in turn. */
   readonly headers?: readonly string[];
@@ -42,7 +42,7 @@ interface Form {
   error(body: string): string | undefined;
 }
 
-const FORMS: { readonly [type: string]: Form } = {
+const FORMS: { readonly [type: string]: StreamForm } = {
   'application/x-ndjson': {
     type: 'application/x-ndjson',
     before: Buffer.from('{"result":'),
@@ -58,7 +58,7 @@ const FORMS: { readonly [type: string]: Form } = {
 };
 
 /** Sends one message; false when the reader has much to take. A large one is not copied. */
-function send(res: ServerResponse, { before, after }: Form, message: Buffer): boolean {
+function send(res: ServerResponse, { before, after }: StreamForm, message: Buffer): boolean {
   if (message.length <= SERVER_LIMITS.gatewayBriefBytes) return res.write(Buffer.concat([before, message, after]));
   res.cork();
   res.write(before);
@@ -113,7 +113,7 @@ export function openStreams(stallMs: number = SERVER_LIMITS.eventStallMs): Strea
     }
   }
 
-  async function pump(res: ServerResponse, { first, messages, stream }: Lines, way: Way): Promise<void> {
+  async function pump(res: ServerResponse, { first, messages, stream }: Lines, way: StreamRequest): Promise<void> {
     const { form, route, service, waiting } = way;
     const { signal } = waiting;
     let fault: HttpAnswer | undefined;
@@ -152,20 +152,20 @@ interface Lines {
   readonly stream: MessageStream;
 }
 
-interface Way {
-  readonly form: Form;
+interface StreamRequest {
+  readonly form: StreamForm;
   readonly route: GatewayRoute;
   readonly service: Service;
   readonly waiting: { readonly deadlineMs: number; readonly signal: AbortSignal };
 }
 
 /** One message of the node, as the answer holds it. */
-async function writeMessage(bytes: Buffer, { route, service, waiting }: Omit<Way, 'form'>): Promise<Buffer> {
+async function writeMessage(bytes: Buffer, { route, service, waiting }: Omit<StreamRequest, 'form'>): Promise<Buffer> {
   if (route.isRaw) return readHttpBody(bytes).data;
   return (await renderReply({ route, bytes }, service, waiting)).value.json;
 }
 
-function chooseForm(req: IncomingMessage): Form {
+function chooseForm(req: IncomingMessage): StreamForm {
   const type = accepts(req).type(Object.keys(FORMS)) as string | false;
   return FORMS[type || 'application/x-ndjson']!;
 }
@@ -174,7 +174,7 @@ function chooseForm(req: IncomingMessage): Form {
  * The form of messages that are a google.api.HttpBody, by the first of them. As grpc-gateway does, a line of text ends
  * after each; bytes of another type are one file, which a line end would break.
  */
-function rawForm(first: Buffer): Form {
+function rawForm(first: Buffer): StreamForm {
   const { type } = readHttpBody(first);
   const isText = /^(text\/|application\/(json|x-ndjson))/i.test(type);
   return { type, headers: RAW, before: NOTHING, after: isText ? LINE_END : NOTHING, error: () => undefined };
@@ -187,7 +187,7 @@ const NOTHING = Buffer.alloc(0);
 async function fails(
   exchange: Exchange,
   { end, headers }: MessageStream,
-  { service, waiting }: Pick<Way, 'service' | 'waiting'>,
+  { service, waiting }: Pick<StreamRequest, 'service' | 'waiting'>,
 ): Promise<boolean> {
   const { status, trailers } = await end;
   if (status.code === 0) return false;

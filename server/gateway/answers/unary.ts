@@ -6,8 +6,8 @@ import fresh from 'fresh';
 import type { TwinlineError } from '../../../lib/errors.ts';
 import { CHANNEL_STATUS, Stop, type StopSignal } from '../../../lib/gateway/channel/channel.ts';
 import {
-  type Answer,
   type AnswerCache,
+  type BuiltType,
   type CacheOptions,
   type CacheResult,
   type Effort,
@@ -15,8 +15,8 @@ import {
   entityTag,
   HEIGHT,
   type HttpAnswer,
-  type Made,
   type Metadata,
+  type RpcAnswer,
   readHttpBody,
   toHeaders,
   toTrailers,
@@ -27,7 +27,7 @@ import type { Exchange } from '../../http/fast-path.ts';
 import type { GatewayRoute } from '../catalog.ts';
 import type { NodeRequest } from '../request.ts';
 import type { Service } from '../service.ts';
-import type { LargeReplies, Waiting, Written } from './large-replies.ts';
+import type { LargeReplies, ReplyWait, WrittenReply } from './large-replies.ts';
 import { type GatewayResponse, sendResponse } from './response.ts';
 
 /** A response that is ready to be sent, also to several. */
@@ -110,7 +110,7 @@ async function callNode(
 /** What comes from the node as a body of its own must not act as a page of this server. */
 export const RAW: readonly string[] = ['Content-Security-Policy', 'sandbox'];
 
-async function renderBody(reply: NodeReply, service: Service, waiting: Waiting) {
+async function renderBody(reply: NodeReply, service: Service, waiting: ReplyWait) {
   if (reply.route.isRaw) {
     const { type, data } = readHttpBody(reply.bytes);
     return { body: data, type, tag: entityTag(data), isFinal: true };
@@ -120,8 +120,8 @@ async function renderBody(reply: NodeReply, service: Service, waiting: Waiting) 
 }
 
 async function failedResponse(
-  { status, headers, trailers }: Answer,
-  { service, waiting, given }: { service: Service; waiting: Waiting; given: Record<string, string> },
+  { status, headers, trailers }: RpcAnswer,
+  { service, waiting, given }: { service: Service; waiting: ReplyWait; given: Record<string, string> },
 ): Promise<CachedResponse> {
   const answer = await describeStatus({ status, trailers }, service, waiting);
   const { retryMs } = service.channel.breaker();
@@ -134,9 +134,9 @@ async function failedResponse(
 
 /** The answer to a call that did not end well, with the details in `grpc-status-details-bin`. */
 export async function describeStatus(
-  { status, trailers }: Pick<Answer, 'status' | 'trailers'>,
+  { status, trailers }: Pick<RpcAnswer, 'status' | 'trailers'>,
   { catalog, types }: Pick<Service, 'catalog' | 'types'>,
-  waiting: Waiting,
+  waiting: ReplyWait,
 ): Promise<HttpAnswer> {
   const details = trailers.find(([name]) => name === 'grpc-status-details-bin')?.[1];
   if (details === undefined || typeof details === 'string') return catalog.answers.ofStatus(status);
@@ -178,10 +178,10 @@ interface NodeReply {
 
 export interface Renderer {
   /**
-   * The JSON of a reply, at once unless it is large or becomes so. A thread takes its bytes away; {@link Written.bytes} are
+   * The JSON of a reply, at once unless it is large or becomes so. A thread takes its bytes away; {@link WrittenReply.bytes} are
    * given back when it met unknown types. Throws or rejects as a JsonWriter and {@link LargeReplies.write} do.
    */
-  render(reply: NodeReply, unknown: UnknownTypes, waiting: Waiting): Buffer | Promise<Written>;
+  render(reply: NodeReply, unknown: UnknownTypes, waiting: ReplyWait): Buffer | Promise<WrittenReply>;
   close(): Promise<void>;
 }
 
@@ -212,8 +212,8 @@ export function createRenderer(large: LargeReplies): Renderer {
 export function renderReply(
   reply: NodeReply,
   { types, renderer }: Pick<Service, 'types' | 'renderer'>,
-  waiting: Waiting,
-): Promise<Made<{ readonly json: Buffer; readonly tag?: string }>> {
+  waiting: ReplyWait,
+): Promise<BuiltType<{ readonly json: Buffer; readonly tag?: string }>> {
   let { bytes } = reply;
   return types.make((unknown) => {
     const written = renderer.render({ route: reply.route, bytes }, unknown, waiting);

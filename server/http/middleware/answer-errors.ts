@@ -38,7 +38,7 @@ export function answerErrors({ log, metrics, redact, sendErrorPage }: ErrorAnswe
 }
 
 /** A request that was answered. */
-export interface Answered {
+export interface AnsweredRequest {
   readonly method: string;
   /** Its template, or `none`. */
   readonly route: string;
@@ -51,7 +51,7 @@ export interface Answered {
 }
 
 /** Takes each request when it was answered. */
-export type Recorder = (answered: Answered) => void;
+export type Recorder = (answered: AnsweredRequest) => void;
 
 /** The reason of requests that are turned away because there is too much to do. */
 export const OVERLOADED = 'overload';

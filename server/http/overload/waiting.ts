@@ -20,7 +20,7 @@ export interface WaitingOptions {
   readonly begin: Listener;
 }
 
-interface Waiting {
+interface WaitingRequest {
   readonly req: IncomingMessage;
   readonly res: Answer;
   readonly since: number;
@@ -34,14 +34,14 @@ const LOOK_MS = 20;
 
 /** First come, first served. One that waited for `SERVER_LIMITS.requestWaitMs` is marked as overdue and begun, to be refused. */
 export function waitingRequests({ overload, begin }: WaitingOptions): WaitingRequests {
-  const waiting = new Line();
+  const waiting = new RequestQueue();
   // Refused at a slow pace: else clients that ask again at once would leave no time for anything but refusals.
-  const overdue = new Line();
+  const overdue = new RequestQueue();
   let timer: NodeJS.Timeout | undefined;
   let turnBegan = 0;
   let isPlanned = false;
 
-  const isGone = ({ req, res }: Waiting) => res.destroyed || req.socket.destroyed;
+  const isGone = ({ req, res }: WaitingRequest) => res.destroyed || req.socket.destroyed;
 
   function plan(): void {
     if (isPlanned) return;
@@ -97,8 +97,8 @@ export function waitingRequests({ overload, begin }: WaitingOptions): WaitingReq
 }
 
 /** What was added first is taken first. */
-class Line {
-  #items: (Waiting | undefined)[] = [];
+class RequestQueue {
+  #items: (WaitingRequest | undefined)[] = [];
   #head = 0;
 
   get size(): number {
@@ -106,15 +106,15 @@ class Line {
   }
 
   /** Of one that is not empty. */
-  get first(): Waiting {
+  get first(): WaitingRequest {
     return this.#items[this.#head]!;
   }
 
-  add(one: Waiting): void {
+  add(one: WaitingRequest): void {
     this.#items.push(one);
   }
 
-  take(): Waiting {
+  take(): WaitingRequest {
     const one = this.first;
     this.#items[this.#head++] = undefined;
     if (this.#head === this.#items.length || this.#head === COMPACT) {

@@ -86,14 +86,14 @@ const TRIES = 5;
 /** Milliseconds before the second try; doubles with each further one. */
 const BACKOFF = { firstMs: 30_000 };
 
-type Counts = { approved: number; rejected: number; failed: number; postponed: number };
-type Verdict = Pick<StoredClaim, 'status' | 'reason' | 'dueAt'>;
+type ClaimCounts = { approved: number; rejected: number; failed: number; postponed: number };
+type ClaimVerdict = Pick<StoredClaim, 'status' | 'reason' | 'dueAt'>;
 
 /** Evaluates what is due; what became of it, and how much is still due. */
 export async function processClaims(ctx: PluginContext, service: Service) {
   const where = { dueAt: { lte: ctx.clock.now() } };
   const { items } = await ctx.documents.find<StoredClaim>(CLAIM, { index: 'due', where, limit: BATCH });
-  const counts: Counts = { approved: 0, rejected: 0, failed: 0, postponed: 0 };
+  const counts: ClaimCounts = { approved: 0, rejected: 0, failed: 0, postponed: 0 };
   const waiting = [...items];
   const work = async () => {
     for (let claim = waiting.shift(); claim; claim = waiting.shift()) {
@@ -108,7 +108,7 @@ export async function processClaims(ctx: PluginContext, service: Service) {
 }
 
 /** Undefined when another job has it. */
-async function evaluate(ctx: PluginContext, service: Service, claim: Claim): Promise<keyof Counts | undefined> {
+async function evaluate(ctx: PluginContext, service: Service, claim: Claim): Promise<keyof ClaimCounts | undefined> {
   const { documents, clock } = ctx;
   const taken: StoredClaim = { ...claim.body, tries: claim.body.tries + 1, dueAt: clock.now() + LEASE_MS };
   const held = await documents.replace(CLAIM, claim.id, claim.revision, taken);
@@ -120,7 +120,7 @@ async function evaluate(ctx: PluginContext, service: Service, claim: Claim): Pro
   return verdict.status === 'pending' ? 'postponed' : verdict.status;
 }
 
-async function judgeClaim(ctx: PluginContext, service: Service, { id, body }: Claim): Promise<Verdict> {
+async function judgeClaim(ctx: PluginContext, service: Service, { id, body }: Claim): Promise<ClaimVerdict> {
   const { did, collection, data, tries } = body;
   const signal = AbortSignal.any([AbortSignal.timeout(COMMON_LIMITS.callTimeoutMs), ctx.closing]);
   try {

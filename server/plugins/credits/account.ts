@@ -29,7 +29,7 @@ export type Account = JsonObject & {
 
 export type Terms = Partial<Pick<Account, 'status' | 'plan' | 'claims'>>;
 
-type Entry = JsonObject & {
+type CreditEntry = JsonObject & {
   readonly did: string;
   readonly amount: number;
   /** Milliseconds since 1970. */
@@ -60,7 +60,7 @@ export function accounts({ documents, clock }: Pick<PluginHost, 'documents' | 'c
   const read = async (did: string): Promise<Account | undefined> => (await documents.get<Account>(ACCOUNT, did))?.body;
 
   async function mark(id: string): Promise<void> {
-    await update<Entry>(documents, ENTRY, id, (entry) =>
+    await update<CreditEntry>(documents, ENTRY, id, (entry) =>
       entry && !entry.isCounted ? { ...entry, isCounted: true } : undefined,
     );
   }
@@ -74,18 +74,18 @@ export function accounts({ documents, clock }: Pick<PluginHost, 'documents' | 'c
   return {
     read,
     /** What the entry of this id says; undefined when there is none. */
-    bookedAmount: async (id: string) => (await documents.get<Entry>(ENTRY, id))?.body.amount,
+    bookedAmount: async (id: string) => (await documents.get<CreditEntry>(ENTRY, id))?.body.amount,
     /** Counts an entry; an earlier one of the same id stands as it was. Gives the account as it was with this entry. */
     book: (booking: Booking): Promise<Account> => mutex.run(booking.did, () => book(booking)),
   };
 
   async function book({ id, did, amount, terms = {} }: Booking): Promise<Account> {
-    const entry: Entry = { did, amount, at: clock.now(), isCounted: false };
+    const entry: CreditEntry = { did, amount, at: clock.now(), isCounted: false };
     await documents.insert(ENTRY, id, entry);
     const counted = await update<Account>(documents, ACCOUNT, did, async (account = EMPTY) => {
       if (account.counted.includes(id)) return undefined;
       // Looked at after the account: what the account has forgotten was marked before.
-      const written = await documents.get<Entry>(ENTRY, id);
+      const written = await documents.get<CreditEntry>(ENTRY, id);
       if (!written || written.body.isCounted) return undefined;
       const known = [...(await remembered(account.counted)), id];
       return { ...account, ...terms, balance: account.balance + written.body.amount, counted: known };

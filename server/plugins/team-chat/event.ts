@@ -9,7 +9,7 @@ import { isObject } from '../../../lib/shape.ts';
 const TEXT_CHARS = 8_000;
 
 /** Something that a person has said. */
-export interface Said {
+export interface ChatMessage {
   /** The same for every delivery of one event. */
   readonly eventId: string;
   readonly team: string;
@@ -23,7 +23,7 @@ export interface Said {
 
 export type ChatEvent =
   | { readonly kind: 'challenge'; readonly challenge: string }
-  | { readonly kind: 'said'; readonly said: Said }
+  | { readonly kind: 'said'; readonly said: ChatMessage }
   /** Nothing to answer: of a bot, without words, or of another type. */
   | { readonly kind: 'other' };
 
@@ -53,7 +53,7 @@ const OTHER: ChatEvent = { kind: 'other' };
 /** Seconds that a timestamp may be from our time; what is older may be a replay. */
 const WINDOW_SECONDS = 300;
 
-export interface Signed {
+export interface SignedRequest {
   /** Seconds since 1970, as the header has it. */
   readonly timestamp: string;
   readonly signature: string;
@@ -61,7 +61,7 @@ export interface Signed {
 }
 
 /** Whether who sent this knows the secret, within five minutes of `now`, in milliseconds since 1970. */
-export function isSigned(secret: string, { timestamp, signature, body }: Signed, now: number): boolean {
+export function isSigned(secret: string, { timestamp, signature, body }: SignedRequest, now: number): boolean {
   if (!/^\d{1,12}$/.test(timestamp) || !/^v0=[0-9a-f]{64}$/.test(signature)) return false;
   if (Math.abs(now / 1_000 - Number(timestamp)) > WINDOW_SECONDS) return false;
   const expected = createHmac('sha256', secret).update(`v0:${timestamp}:${body}`).digest();

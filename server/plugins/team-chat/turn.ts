@@ -10,7 +10,7 @@ import type { JsonObject, Kind, StoredDocument } from '../../../lib/store/store.
 import { update } from '../../../lib/store/update.ts';
 import { AgentError } from '../../user/errors.ts';
 import type { PluginContext, PluginHost } from '../plugin.ts';
-import type { Said } from './event.ts';
+import type { ChatMessage } from './event.ts';
 
 /** What its document holds; its id is made of the event's. Times are milliseconds since 1970. */
 export type StoredTurn = JsonObject & {
@@ -43,7 +43,7 @@ const KEEP_MS = 86_400_000;
 type Deps = Pick<PluginHost, 'documents' | 'clock'>;
 
 /** The turn of this message, held by this process; undefined when it has been taken in before. */
-export async function takeIn({ documents, clock }: Deps, said: Said): Promise<Turn | undefined> {
+export async function takeIn({ documents, clock }: Deps, said: ChatMessage): Promise<Turn | undefined> {
   const { eventId, team, channel, ts, thread, text } = said;
   const message = makeHash(team, channel, ts);
   const dueAt = clock.now() + LEASE_MS;

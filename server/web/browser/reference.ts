@@ -7,7 +7,7 @@ import { startHeader } from './site.ts';
 
 startHeader();
 
-interface Found {
+interface ReferenceMatch {
   readonly element: HTMLElement;
   readonly text: string;
 }
@@ -16,7 +16,7 @@ const input = findElement<HTMLInputElement>('filter-words');
 const status = findElement('filter-found');
 const elsewhere = findElement('elsewhere');
 
-const read = (element: HTMLElement): Found => ({ element, text: (element.textContent ?? '').toLowerCase() });
+const read = (element: HTMLElement): ReferenceMatch => ({ element, text: (element.textContent ?? '').toLowerCase() });
 const links = [...elsewhere.querySelectorAll<HTMLElement>('li')].map(read);
 const sections = [...document.querySelectorAll<HTMLElement>('section.part')].map((element) => ({
   ...read(element),

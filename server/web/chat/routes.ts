@@ -10,7 +10,7 @@ import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
 import { html } from '../../../lib/markup.ts';
 import { JSON_BODY_ANSWERS, jsonTypes, PAGE } from '../../http/common-answers.ts';
 import type { Route } from '../../http/route-table.ts';
-import { type Page, sendPage } from '../kit/frame.ts';
+import { type PageContent, sendPage } from '../kit/frame.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 
 export interface ChatDeps {
@@ -28,7 +28,7 @@ const CAPABILITY = { can: '*', with: 'ixo:oracle' };
 const TEXT: Schema = { type: 'string' };
 
 /** The page; what answers there decides how replies are shown. */
-export const chatPage = (writer: ChatDeps['writer']): Page => ({
+export const chatPage = (writer: ChatDeps['writer']): PageContent => ({
   title: 'Chat · Twinline',
   layout: 'wide',
   style: 'chat.css',

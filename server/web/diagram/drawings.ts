@@ -27,14 +27,14 @@ export interface Diagram {
   readonly focus?: string;
 }
 
-export interface Machine {
+export interface DrawableMachine {
   readonly id: string;
   readonly kind: 'flow' | 'lifecycle';
 }
 
 export interface Drawings {
   /** The flows first, then the lifecycles; a lifecycle gives way to a flow of the same name. */
-  machines(): Machine[];
+  machines(): DrawableMachine[];
   /** Rejects with ERR_NOT_FOUND for a machine that is not there, and as the layout does. */
   svg(machineId: string, view?: ViewOptions): Promise<Diagram>;
   /** The same of a flow that need not be served. */
@@ -54,9 +54,9 @@ export function drawings({ flows }: DrawingsOptions): Drawings {
   const kept = new LRUCache<string, Promise<Diagram>>({ max: PAGE_LIMITS.diagramsKept });
   return {
     machines: () => {
-      const loaded = [...flows().keys()].map((id): Machine => ({ id, kind: 'flow' }));
+      const loaded = [...flows().keys()].map((id): DrawableMachine => ({ id, kind: 'flow' }));
       const others = Object.keys(LIFECYCLES).filter((id) => !flows().has(id));
-      return [...loaded, ...others.map((id): Machine => ({ id, kind: 'lifecycle' }))];
+      return [...loaded, ...others.map((id): DrawableMachine => ({ id, kind: 'lifecycle' }))];
     },
     svg: (machineId, view = {}) => {
       const flow = flows().get(machineId);

@@ -11,7 +11,7 @@ import type { Layout } from './layout.ts';
 
 export type FormName = 'svg' | 'mermaid' | 'xstate';
 
-export interface Asked {
+export interface DrawingRequest {
   readonly machine: string;
   readonly flows: ReadonlyMap<string, CompiledFlow>;
   /** The state around which a part is drawn. */
@@ -20,19 +20,19 @@ export interface Asked {
   readonly layout: Layout;
 }
 
-export interface Made {
+export interface DrawingText {
   readonly text: string;
   /** When only a part is shown, unasked. */
   readonly notice?: string;
 }
 
-interface Form {
+interface DrawingForm {
   /** Of files. */
   readonly ending: string;
-  make(asked: Asked): Promise<Made>;
+  make(asked: DrawingRequest): Promise<DrawingText>;
 }
 
-export const FORMS: { readonly [form in FormName]: Form } = {
+export const FORMS: { readonly [form in FormName]: DrawingForm } = {
   svg: {
     ending: '.svg',
     make: async ({ machine, flows, focus, coverage, layout }) => {

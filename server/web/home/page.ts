@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import { html, type Markup } from '../../../lib/markup.ts';
 import type { StoreHealth } from '../../health/health.ts';
 import { localUrl } from '../../http/listen.ts';
-import { type Page, prefersHtml, sendPage } from '../kit/frame.ts';
+import { type PageContent, prefersHtml, sendPage } from '../kit/frame.ts';
 import { identifyReader, listTools, type SiteLink } from '../kit/header.ts';
 import { formatSpan } from '../kit/time-words.ts';
 import type { HomeFacts, ServedMenu, Tested } from './facts.ts';
@@ -30,14 +30,14 @@ export function homeSender(options: HomeOptions): (ctx: Context) => Promise<bool
   };
 }
 
-async function makeHome(ctx: Context, options: HomeOptions): Promise<Page> {
+async function makeHome(ctx: Context, options: HomeOptions): Promise<PageContent> {
   const reader = identifyReader(ctx);
   if (reader.kind === 'visitor') return publicHome(options);
   const url = options.publicUrl ?? localUrl(ctx.req.socket);
   return operatorHome(await options.readFacts(), { ...options, tools: listTools(ctx, reader), url });
 }
 
-function publicHome({ hasTools }: HomeOptions): Page {
+function publicHome({ hasTools }: HomeOptions): PageContent {
   return {
     title: 'Twinline',
     style: 'home.css',
@@ -58,7 +58,7 @@ interface HomeFrame extends HomeOptions {
   readonly url: string;
 }
 
-function operatorHome({ stores, menus, refused }: HomeFacts, frame: HomeFrame): Page {
+function operatorHome({ stores, menus, refused }: HomeFacts, frame: HomeFrame): PageContent {
   return {
     title: 'Twinline',
     style: 'home.css',

@@ -20,7 +20,7 @@ export interface FeedSource {
   readonly now: () => number;
 }
 
-export interface FeedOptions {
+export interface InspectorFeedOptions {
   readonly signal: AbortSignal;
   /** Stately's own viewer draws every actor by itself. @default 'once' for each version of a machine */
   readonly definitions?: 'once' | 'always';
@@ -32,7 +32,7 @@ export interface FeedOptions {
  */
 export async function* feed(
   { hub, machines, openSessions, now }: FeedSource,
-  { signal, definitions = 'once' }: FeedOptions,
+  { signal, definitions = 'once' }: InspectorFeedOptions,
 ): AsyncGenerator<readonly string[]> {
   let waiting: TraceEvent[] = [...hub.events()];
   let wake = () => {};

@@ -2,7 +2,7 @@
 
 import type { Context } from 'koa';
 import { html } from '../../../lib/markup.ts';
-import { type Page, sendPage } from '../kit/frame.ts';
+import { type PageContent, sendPage } from '../kit/frame.ts';
 
 const TABS = [
   ['side', 'Sessions'],
@@ -11,7 +11,7 @@ const TABS = [
 ] as const;
 
 /** The page; it begins with this flow. */
-export function inspectorPage(flow: string): Page {
+export function inspectorPage(flow: string): PageContent {
   return {
     title: 'Inspector · Twinline',
     layout: 'wide',

@@ -17,7 +17,7 @@ import {
 import { Refusal } from '../../http/errors.ts';
 import type { EventStreams } from '../../http/event-streams.ts';
 import { WAITING } from '../../http/guard.ts';
-import type { Answered, RouteGroup } from '../../http/route-table.ts';
+import type { RouteAnswer, RouteGroup } from '../../http/route-table.ts';
 import { takeUpgrade } from '../../http/upgrades.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { sendPage } from '../kit/frame.ts';
@@ -56,7 +56,7 @@ const MACHINE = record('A machine', {
   title: TEXT,
 });
 
-const SVG: Answered = {
+const SVG: RouteAnswer = {
   description: 'The drawing; of a large machine the part around one state',
   types: { 'image/svg+xml': TEXT },
   headers: { 'X-States': 'States of the machine', 'X-Shown': 'How many of them are drawn' },

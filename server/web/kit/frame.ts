@@ -6,7 +6,7 @@ import { html, type Markup, markupText, type Part } from '../../../lib/markup.ts
 import { assetAddress, type ScriptName, type StyleName } from './assets.ts';
 import { identifyReader, siteHeader } from './header.ts';
 
-export interface Page {
+export interface PageContent {
   readonly title: string;
   readonly body: Part;
   /** @default none */
@@ -41,13 +41,13 @@ function contentPolicy(frames: readonly string[]) {
 const policy = contentPolicy([]);
 
 /** Answers with a page; the status is set before. */
-export async function sendPage(ctx: Context, page: Page): Promise<void> {
+export async function sendPage(ctx: Context, page: PageContent): Promise<void> {
   await (page.frames ? contentPolicy(page.frames) : policy)(ctx, async () => {});
   ctx.type = 'html';
   ctx.body = `<!doctype html>\n${markupText(await framePage(ctx, page))}`;
 }
 
-async function framePage(ctx: Context, page: Page): Promise<Markup> {
+async function framePage(ctx: Context, page: PageContent): Promise<Markup> {
   const { title, body, style = 'page.css', head, layout = 'text' } = page;
   const reader = identifyReader(ctx);
   const script = page.script ?? (reader.kind === 'operator' ? 'header.js' : undefined);
@@ -77,6 +77,6 @@ export function prefersHtml(ctx: Pick<Context, 'accepts'>): boolean {
 }
 
 /** A page that says one thing, such as that something is not there. */
-export function messagePage(title: string, words: Part): Page {
+export function messagePage(title: string, words: Part): PageContent {
   return { title, body: html`<section class="card message"><h1>${title}</h1>${words}</section>` };
 }

@@ -32,7 +32,7 @@ const READING: readonly SiteLink[] = [
 ];
 
 /** Who reads a page, as its header has to know. */
-export type Reader =
+export type PageReader =
   | { readonly kind: 'visitor' }
   /** `isSignedIn`: by a cookie, which can be given back. */
   | { readonly kind: 'operator'; readonly isSignedIn: boolean };
@@ -41,7 +41,7 @@ export interface HeaderOptions {
   /** In production only operators are shown the links to tools. */
   readonly production: boolean;
   readonly studio: boolean;
-  readonly identifyReader: (ctx: Context) => Reader;
+  readonly identifyReader: (ctx: Context) => PageReader;
 }
 
 /** Says of what the headers of pages are made. */
@@ -57,17 +57,17 @@ const PLAIN: HeaderOptions = { production: true, studio: false, identifyReader: 
 
 const readOptions = (ctx: Context): HeaderOptions => ctx.state.headers ?? PLAIN;
 
-export const identifyReader = (ctx: Context): Reader => readOptions(ctx).identifyReader(ctx);
+export const identifyReader = (ctx: Context): PageReader => readOptions(ctx).identifyReader(ctx);
 
 /** The tools that this reader of a page may open. */
-export function listTools(ctx: Context, reader: Reader): readonly SiteLink[] {
+export function listTools(ctx: Context, reader: PageReader): readonly SiteLink[] {
   const { production, studio } = readOptions(ctx);
   if (production && reader.kind === 'visitor') return [];
   return TOOLS.filter(({ href }) => studio || href !== '/studio');
 }
 
 /** The header of a page; operators are told below it when an edit of a menu is not served. */
-export function siteHeader(ctx: Context, reader: Reader): Markup {
+export function siteHeader(ctx: Context, reader: PageReader): Markup {
   const links = [...listTools(ctx, reader), ...READING];
   const here = links.find(({ holds }) => holds(ctx.path))?.href;
   const query = typeof ctx.query.q === 'string' && ctx.path === '/docs/search' ? ctx.query.q : '';

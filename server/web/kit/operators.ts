@@ -17,7 +17,7 @@ import {
 import type { Route } from '../../http/route-table.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { prefersHtml, sendPage } from './frame.ts';
-import type { Reader } from './header.ts';
+import type { PageReader } from './header.ts';
 
 export interface SignInDeps {
   /** Undefined without OPERATOR_TOKEN. */
@@ -69,7 +69,7 @@ export const SIGN_OUT_ROUTE: Route<SignInDeps> = {
 };
 
 /** Tells operators from visitors, of pages that all may read. */
-export function readerIdentifier({ passes }: SignInDeps, rule: OperatorRule): (ctx: Context) => Reader {
+export function readerIdentifier({ passes }: SignInDeps, rule: OperatorRule): (ctx: Context) => PageReader {
   return (ctx) => {
     const name = passes ? passes.identify(ctx) : readLocalOperator(ctx, rule);
     return name === undefined ? { kind: 'visitor' } : { kind: 'operator', isSignedIn: passes !== undefined };

@@ -5,7 +5,7 @@ import type { Proposal } from '../../../lib/domain/voting/proposal.ts';
 import { type Count, countVotes, resultAtClose } from '../../../lib/domain/voting/tally.ts';
 import { html, type Markup, type Part } from '../../../lib/markup.ts';
 import type { Choice, ProposalState, Voter } from '../../../machines/proposal.ts';
-import type { Page } from '../kit/frame.ts';
+import type { PageContent } from '../kit/frame.ts';
 import { formatMoment, formatSpan } from '../kit/time-words.ts';
 import { describeReason, describeRules, KIND_WORDS, STATE_WORDS } from './rule-words.ts';
 import { formatPercent, tallyChart } from './tally-chart.ts';
@@ -20,7 +20,7 @@ export interface ProposalFacts {
   readonly now: number;
 }
 
-export function proposalPage(facts: ProposalFacts): Page {
+export function proposalPage(facts: ProposalFacts): PageContent {
   const { proposal, domain } = facts;
   const name = domainName(domain) ?? proposal.body.subject;
   const title = `${KIND_WORDS[proposal.body.kind]} ${name}`;

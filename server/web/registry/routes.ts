@@ -3,9 +3,9 @@
 import { html } from '../../../lib/markup.ts';
 import { PAGE, PLAIN_ANSWERS } from '../../http/common-answers.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
-import { type Page, sendPage } from '../kit/frame.ts';
+import { type PageContent, sendPage } from '../kit/frame.ts';
 
-const REGISTRY_PAGE: Page = {
+const REGISTRY_PAGE: PageContent = {
   title: 'Registry · Twinline',
   style: 'registry.css',
   script: 'registry.js',

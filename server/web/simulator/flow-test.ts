@@ -93,15 +93,15 @@ export interface ServiceRecorder {
   answers(sessionId: string): NonNullable<FlowTestSetup['services']>;
 }
 
-interface Kept {
+interface RecordedAnswer {
   readonly service: string;
   readonly answer: MockAnswer;
 }
 
 export function serviceRecorder(): ServiceRecorder {
-  const sessions = new LRUCache<string, Kept[]>({ max: PAGE_LIMITS.simulatedSessions });
+  const sessions = new LRUCache<string, RecordedAnswer[]>({ max: PAGE_LIMITS.simulatedSessions });
 
-  function keep(sessionId: string, kept: Kept): void {
+  function keep(sessionId: string, kept: RecordedAnswer): void {
     const list = sessions.get(sessionId) ?? [];
     if (list.length < PAGE_LIMITS.simulatedCalls) list.push(kept);
     sessions.set(sessionId, list);

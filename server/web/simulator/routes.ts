@@ -19,7 +19,7 @@ import { Refusal } from '../../http/errors.ts';
 import type { Route } from '../../http/route-table.ts';
 import type { FlowFiles } from '../../menus/files.ts';
 import { CON_END, PLAIN_BODY } from '../../ussd/dialect-bodies.ts';
-import { type Page, sendPage } from '../kit/frame.ts';
+import { type PageContent, sendPage } from '../kit/frame.ts';
 import { makeFlowTest, readDialogue, recordDialogue, type ServiceRecorder } from './flow-test.ts';
 
 export interface SimulatorDeps {
@@ -156,7 +156,7 @@ export interface SimulatorPageOptions {
   readonly canSave: boolean;
 }
 
-export function simulatorPage({ mode, flow, canSave }: SimulatorPageOptions): Page {
+export function simulatorPage({ mode, flow, canSave }: SimulatorPageOptions): PageContent {
   return {
     title: 'Phones · Twinline',
     layout: 'wide',
@@ -184,7 +184,7 @@ async function addTestToFile(files: Pick<FlowFiles, 'read' | 'write'>, flow: str
 }
 
 /** What the page reads. */
-export interface SessionState {
+export interface PhoneSessionState {
   /** Path of the screen. */
   readonly screen: string;
   /** The answer to it is a secret, or private. */
@@ -197,7 +197,7 @@ export interface SessionState {
 export async function readSessionState(
   gateway: Pick<UssdService<CompiledFlow>, 'locate'>,
   sessionId: string,
-): Promise<SessionState | undefined> {
+): Promise<PhoneSessionState | undefined> {
   const found = await gateway.locate(sessionId);
   if (!found) return undefined;
   const { path, conversation } = found;

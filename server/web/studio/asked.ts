@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
-import type { Answered, Route } from '../../http/route-table.ts';
+import type { Route, RouteAnswer } from '../../http/route-table.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import type { StudioDeps } from './routes.ts';
 
@@ -30,30 +30,30 @@ const FIELDS = {
 } as const satisfies { readonly [name: string]: Schema };
 
 type Field = keyof typeof FIELDS;
-type ValueOf<Name extends Field> = (typeof FIELDS)[Name] extends { type: 'integer' }
+type FieldValue<Name extends Field> = (typeof FIELDS)[Name] extends { type: 'integer' }
   ? number
   : (typeof FIELDS)[Name] extends { type: 'boolean' }
     ? boolean
     : (typeof FIELDS)[Name] extends { type: 'array' }
       ? readonly string[]
       : string;
-export type Body<Needed extends Field, Optional extends Field> = { readonly [Name in Needed]: ValueOf<Name> } & {
-  readonly [Name in Optional]?: ValueOf<Name>;
+export type Body<Needed extends Field, Optional extends Field> = { readonly [Name in Needed]: FieldValue<Name> } & {
+  readonly [Name in Optional]?: FieldValue<Name>;
 };
 
-interface Asked<Needed extends Field, Optional extends Field> {
+interface StudioRequest<Needed extends Field, Optional extends Field> {
   readonly id: string;
   readonly summary: string;
   readonly needs: readonly Needed[];
   readonly takes?: readonly Optional[];
-  readonly answers?: { readonly [status: number]: Answered };
+  readonly answers?: { readonly [status: number]: RouteAnswer };
   handle(ctx: Context, body: Body<Needed, Optional>, deps: StudioDeps): unknown;
 }
 
 /** A route that only the page asks: POST with the fields that it names. */
 export function asked<Needed extends Field, Optional extends Field = never>(
   path: string,
-  { needs, takes = [], handle, answers, ...about }: Asked<Needed, Optional>,
+  { needs, takes = [], handle, answers, ...about }: StudioRequest<Needed, Optional>,
 ): Route<StudioDeps> {
   const names = [...needs, ...takes];
   const properties = Object.fromEntries(names.map((name) => [name, FIELDS[name]]));

@@ -8,7 +8,7 @@ import { sketchFlow } from '../../../lib/flow/editing/cursor.ts';
 import type { Flow } from '../../../lib/flow/format/flow.ts';
 import { FLOW_FILE } from '../../../lib/flow/format/parse.ts';
 import type { Problem } from '../../../lib/flow/format/problem.ts';
-import { checkFlow, type Surroundings } from '../../../lib/flow/lint/lint.ts';
+import { checkFlow, type LintContext } from '../../../lib/flow/lint/lint.ts';
 import { collectParts } from '../../../lib/flow/lint/parts.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { room } from '../../../lib/flow/run/render.ts';
@@ -53,7 +53,7 @@ export type Drafts = ReturnType<typeof drafts>;
 
 export function drafts({ flows, services, keyring }: DraftsOptions) {
   const phones = new LRUCache<string, UssdService<CompiledFlow>>({ max: PAGE_LIMITS.draftPhones });
-  const known = (): Surroundings & { readonly flows: ReadonlyMap<string, Flow> } => ({
+  const known = (): LintContext & { readonly flows: ReadonlyMap<string, Flow> } => ({
     flows: new Map([...flows()].map(([name, { flow }]) => [name, flow])),
     services: new Set(Object.keys(services)),
     contracts: CONTRACTS,
@@ -103,7 +103,7 @@ function invalidDraft(why: string): TwinlineError {
 }
 
 /** One text of a flow in all its languages. */
-export interface Wording {
+export interface TranslatedText {
   /** Of the text in the flow, as a JSON pointer. */
   readonly pointer: string;
   /** One for each language of the flow, in their order; null where it is missing. */
@@ -111,10 +111,13 @@ export interface Wording {
 }
 
 /** All texts of a flow with the room that they take, before values are put in. */
-export function listWordings(flow: Flow): { readonly langs: readonly string[]; readonly wordings: readonly Wording[] } {
+export function listWordings(flow: Flow): {
+  readonly langs: readonly string[];
+  readonly wordings: readonly TranslatedText[];
+} {
   const langs = flow.langs?.length ? flow.langs : ['en'];
   const wordings = collectParts(flow).texts.map(
-    ({ pointer, text }): Wording => ({
+    ({ pointer, text }): TranslatedText => ({
       pointer,
       values: langs.map((lang) => {
         const words = typeof text === 'string' ? text : text[lang];

@@ -1,7 +1,7 @@
 // The page of the studio, which its script fills: the text on the left, what it does on the right; on a telephone one at a time.
 
 import { html } from '../../../lib/markup.ts';
-import type { Page } from '../kit/frame.ts';
+import type { PageContent } from '../kit/frame.ts';
 
 const PARTS = [
   ['text', 'Text'],
@@ -13,7 +13,7 @@ const PARTS = [
 ] as const;
 
 /** The page, which opens with this flow. */
-export function studioPage(flow: string): Page {
+export function studioPage(flow: string): PageContent {
   return {
     title: 'Studio · Twinline',
     layout: 'wide',

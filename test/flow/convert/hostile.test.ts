@@ -3,13 +3,13 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Source } from '../../../lib/flow/convert/convert.ts';
+import type { SourceFormat } from '../../../lib/flow/convert/convert.ts';
 import { FILE_BYTES_MAX, NODES_MAX } from '../../../lib/flow/convert/source.ts';
 import { convert, listErrors, phoneFor } from './support.ts';
 
 const test = suite('convert hostile files');
 
-async function refusal(source: unknown, from: Source): Promise<string> {
+async function refusal(source: unknown, from: SourceFormat): Promise<string> {
   return convert(source, from).then(
     () => 'nothing was refused',
     (error: Error) => error.message,
@@ -47,7 +47,7 @@ const block = (uuid: string, type: string, config: object, ...next: (string | nu
 });
 
 test('what is no JSON, no such file, of another version or without a flow says so', async () => {
-  const cases: [unknown, Source, string][] = [
+  const cases: [unknown, SourceFormat, string][] = [
     ['{"flows": [', 'rapidpro', 'Cannot convert given.json: line 1, column 12: The file ends, and the [ of line 1'],
     ['', 'floip', 'Cannot convert given.json: line 1, column 1: The file is empty.'],
     ['[1]', 'floip', 'Cannot convert given.json: it holds no JSON object.'],

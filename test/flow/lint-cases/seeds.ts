@@ -1,7 +1,7 @@
 // One mistake each, put into the worked example: which rule must see it, where, and what it must name.
 
 import type { Flow } from '../../../lib/flow/format/flow.ts';
-import type { Surroundings } from '../../../lib/flow/lint/lint.ts';
+import type { LintContext } from '../../../lib/flow/lint/lint.ts';
 
 export interface Seed {
   readonly code: string;
@@ -12,7 +12,7 @@ export interface Seed {
   readonly at: string;
   /** All of these are in the message or the fix. */
   readonly says: readonly string[];
-  readonly known?: Surroundings;
+  readonly known?: LintContext;
 }
 
 const error = (code: string, seed: Omit<Seed, 'code' | 'severity'>): Seed => ({ code, severity: 'error', ...seed });

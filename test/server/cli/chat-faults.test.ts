@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Host, openHost } from '../../../server/boot/host.ts';
-import { type InsideLine, type Line, lineInside, lineTo } from '../../../server/cli/phone/line.ts';
+import { type InsideLine, lineInside, lineTo, type PhoneLine } from '../../../server/cli/phone/line.ts';
 import { talk } from '../../../server/cli/phone/talk.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { createLog } from '../../../server/health/log.ts';
@@ -26,7 +26,7 @@ async function inside<T>(work: (host: Host) => Promise<T>, env: NodeJS.ProcessEn
   }
 }
 
-async function piped(line: Line, typed: readonly string[]): Promise<string> {
+async function piped(line: PhoneLine, typed: readonly string[]): Promise<string> {
   const input = new PassThrough();
   const output = new PassThrough();
   let printed = '';
@@ -43,10 +43,11 @@ const screens = (printed: string) => [...printed.matchAll(/┐\n│ (.*?) +│/g
 
 const WELCOME = 'Welcome to Twinline';
 
-const LINES: readonly (readonly [name: string, with_: (work: (line: Line) => Promise<void>) => Promise<void>])[] = [
-  ['the engine in this process', (work) => inside((host) => work(lineInside(host, { ...PHONE, flow: 'main' })))],
-  ['a server', (work) => withServer({}, ({ url }) => work(lineTo(url, PHONE)))],
-];
+const LINES: readonly (readonly [name: string, with_: (work: (line: PhoneLine) => Promise<void>) => Promise<void>])[] =
+  [
+    ['the engine in this process', (work) => inside((host) => work(lineInside(host, { ...PHONE, flow: 'main' })))],
+    ['a server', (work) => withServer({}, ({ url }) => work(lineTo(url, PHONE)))],
+  ];
 
 for (const [name, on] of LINES) {
   test(`on ${name}: a retry, a duplicate and a lost screen each count once`, () =>

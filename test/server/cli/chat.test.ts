@@ -6,7 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Host, openHost } from '../../../server/boot/host.ts';
-import { type Line, lineInside, lineTo } from '../../../server/cli/phone/line.ts';
+import { lineInside, lineTo, type PhoneLine } from '../../../server/cli/phone/line.ts';
 import { formatFrame, talk } from '../../../server/cli/phone/talk.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { createLog } from '../../../server/health/log.ts';
@@ -26,7 +26,7 @@ async function inside<T>(work: (host: Host) => Promise<T>): Promise<T> {
 }
 
 /** Talks over a pipe; everything that was printed. */
-async function piped(line: Line, typed: readonly string[]): Promise<string> {
+async function piped(line: PhoneLine, typed: readonly string[]): Promise<string> {
   const input = new PassThrough();
   const output = new PassThrough();
   let printed = '';
@@ -95,7 +95,7 @@ test('against a server: the same conversation', () =>
   }));
 
 test('a server that is not there, or is no USSD server, is told in words', async () => {
-  const words = (line: Line) =>
+  const words = (line: PhoneLine) =>
     line()
       .type('')
       .then(

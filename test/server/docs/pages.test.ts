@@ -10,7 +10,7 @@ import { DOOR_NAMES, LOCAL_NAMES } from '../../../lib/flow/format/names.ts';
 import { flowSchema, type SchemaPart, screenTypes } from '../../../lib/flow/format/schema.ts';
 import { ID_CHECKS } from '../../../lib/flow/run/id-checks.ts';
 import { flowTestSchema } from '../../../lib/flow/testing/file.ts';
-import type { Entry, Reference } from '../../../server/docs/reference/frame.ts';
+import type { Reference, ReferenceEntry } from '../../../server/docs/reference/frame.ts';
 import { REFERENCES } from '../../../server/docs/reference/pages.ts';
 import { CONTRACTS } from '../../../server/menus/contracts.ts';
 import { assertQuiet, assertReadable } from '../pages/clean.ts';
@@ -21,7 +21,7 @@ const test = suite('pages of the reference');
 
 const entriesOf = ({ sections }: Reference) =>
   sections().flatMap(({ groups }) => groups.flatMap(({ entries }) => entries));
-const namesOf = (entries: readonly Entry[]) => entries.map(({ name }) => name);
+const namesOf = (entries: readonly ReferenceEntry[]) => entries.map(({ name }) => name);
 
 test('every function, filter, operator, value and given name is an entry', () => {
   const names = namesOf(entriesOf(REFERENCES.expressions));

@@ -2,9 +2,9 @@
 
 import {
   type Dialect,
+  type FlowExpression,
   joinTexts,
   lowerText,
-  type Made,
   makeConstant,
   tight,
   toCondition,
@@ -14,14 +14,14 @@ import {
 } from './made.ts';
 import { TEST_NAMES, testConditions } from './tests.ts';
 
-type Call = (args: readonly Made[], dialect: Dialect) => Made;
+type FunctionWriter = (args: readonly FlowExpression[], dialect: Dialect) => FlowExpression;
 
 const textCall =
-  (name: string): Call =>
+  (name: string): FunctionWriter =>
   ([value]) => ({ source: `${name}(${toText(requireArgument(value))})`, kind: 'text' });
 
 const numberCall =
-  (name: string): Call =>
+  (name: string): FunctionWriter =>
   (args) => {
     const numbers = args.map((arg) => {
       const number = toNumber(arg);
@@ -36,23 +36,23 @@ function guard(number: string): string {
 }
 
 const logic =
-  (word: 'and' | 'or'): Call =>
+  (word: 'and' | 'or'): FunctionWriter =>
   (args) => {
     if (args.length === 0) throw new Untranslatable(`${word} has no arguments`);
     return { source: args.map((arg) => tightCondition(arg)).join(` ${word} `), kind: 'boolean' };
   };
 
-const tightCondition = (made: Made): string => {
+const tightCondition = (made: FlowExpression): string => {
   const condition = toCondition(made);
   return / (?:and|or) | \? /.test(condition) ? `(${condition})` : condition;
 };
 
-const choose: Call = ([test, yes = makeConstant(true), no = makeConstant(false)]) => {
+const choose: FunctionWriter = ([test, yes = makeConstant(true), no = makeConstant(false)]) => {
   const kind = yes.kind === no.kind ? yes.kind : 'unknown';
   return { source: `${tight(toCondition(requireArgument(test)))} ? ${tight(yes.source)} : ${tight(no.source)}`, kind };
 };
 
-const orElse: Call = ([value, other]) => {
+const orElse: FunctionWriter = ([value, other]) => {
   const made = requireArgument(value);
   const text = made.kind === 'text' || made.kind === 'unknown' ? ` or ${tight(made.source)} == ''` : '';
   const kind = made.kind === requireArgument(other).kind ? made.kind : 'unknown';
@@ -61,18 +61,18 @@ const orElse: Call = ([value, other]) => {
 
 const ARRAY = '\u0000array:';
 
-const list: Call = (args) => ({ source: ARRAY + JSON.stringify(args), kind: 'unknown' });
+const list: FunctionWriter = (args) => ({ source: ARRAY + JSON.stringify(args), kind: 'unknown' });
 
-const isInList: Call = ([value, array]) => {
+const isInList: FunctionWriter = ([value, array]) => {
   if (!array?.source.startsWith(ARRAY))
     throw new Untranslatable('flows can look only into an array that is written out');
-  const items = JSON.parse(array.source.slice(ARRAY.length)) as Made[];
+  const items = JSON.parse(array.source.slice(ARRAY.length)) as FlowExpression[];
   if (items.length === 0) return makeConstant(false);
   const tests = items.map((item) => `lower(${toText(requireArgument(value))}) == ${lowerText(item)}`);
   return { source: tests.join(' or '), kind: 'boolean' };
 };
 
-const between: Call = ([value, least, most]) => {
+const between: FunctionWriter = ([value, least, most]) => {
   const number = tight(toNumber(requireArgument(value)));
   return {
     source: `${number} >= ${tight(toNumber(requireArgument(least)))} and ${number} <= ${tight(toNumber(requireArgument(most)))}`,
@@ -80,14 +80,18 @@ const between: Call = ([value, least, most]) => {
   };
 };
 
-const asNumber: Call = ([value]) => ({ source: toNumber(requireArgument(value)), kind: 'number', isTight: true });
+const asNumber: FunctionWriter = ([value]) => ({
+  source: toNumber(requireArgument(value)),
+  kind: 'number',
+  isTight: true,
+});
 
-const join: Call = (args) => {
+const join: FunctionWriter = (args) => {
   if (args.length === 0) return makeConstant('');
   return args.length === 1 ? { source: toText(args[0]!), kind: 'text' } : joinTexts(args);
 };
 
-const TABLE: { readonly [name: string]: Call } = {
+const TABLE: { readonly [name: string]: FunctionWriter } = {
   upper: textCall('upper'),
   lower: textCall('lower'),
   len: ([value]) => ({ source: `len(${toText(requireArgument(value))})`, kind: 'number' }),
@@ -123,14 +127,14 @@ const TABLE: { readonly [name: string]: Call } = {
 const SAME: readonly (readonly [string, string])[] = [['text_length', 'len']];
 
 /** By name in small letters. */
-export const FUNCTION_TABLE: ReadonlyMap<string, Call> = new Map([
+export const FUNCTION_TABLE: ReadonlyMap<string, FunctionWriter> = new Map([
   ...Object.entries(TABLE),
   ...SAME.map(([name, other]) => [name, TABLE[other]!] as const),
   ...TEST_NAMES.map((name) => [name, testCall(name)] as const),
 ]);
 
 // The tests of routers are functions too.
-function testCall(name: string): Call {
+function testCall(name: string): FunctionWriter {
   return ([operand, ...args]) => {
     const made = testConditions(name, requireArgument(operand), args);
     if ('why' in made) throw new Untranslatable(made.why);
@@ -138,7 +142,7 @@ function testCall(name: string): Call {
   };
 }
 
-function requireArgument(made: Made | undefined): Made {
+function requireArgument(made: FlowExpression | undefined): FlowExpression {
   if (!made) throw new Untranslatable('an argument is missing');
   if (made.source.startsWith(ARRAY)) throw new Untranslatable('a list can stand only inside IN()');
   return made;

@@ -1,11 +1,11 @@
 // What expressions of Excellent become: an expression of a flow with the kind of its value, and conversions between kinds.
 
-export type Kind = 'text' | 'number' | 'boolean' | 'object' | 'unknown';
+export type ValueKind = 'text' | 'number' | 'boolean' | 'object' | 'unknown';
 
 /** An expression of a flow, and the kind of its value. */
-export interface Made {
+export interface FlowExpression {
   readonly source: string;
-  readonly kind: Kind;
+  readonly kind: ValueKind;
   /** A constant, where it is one. */
   readonly value?: null | boolean | number | string;
   /** A name, a constant or a call: needs no parentheses. */
@@ -13,7 +13,7 @@ export interface Made {
 }
 
 /** What a path such as `results.color.value` is here, or why it is nothing. */
-export type Resolve = (steps: readonly string[]) => Made | { readonly why: string };
+export type Resolve = (steps: readonly string[]) => FlowExpression | { readonly why: string };
 
 export interface Dialect {
   /** Whether `=` takes large and small letters as the same. */
@@ -24,12 +24,12 @@ export interface Dialect {
 /** Ends the translation of an expression; its message is the reason. */
 export class Untranslatable extends Error {}
 
-export function joinTexts(parts: readonly Made[]): Made {
+export function joinTexts(parts: readonly FlowExpression[]): FlowExpression {
   if (parts.length === 1) return parts[0]!;
   return { source: parts.map((part) => toText(part)).join(' + '), kind: 'text' };
 }
 
-export function makeConstant(value: null | boolean | number | string): Made {
+export function makeConstant(value: null | boolean | number | string): FlowExpression {
   if (typeof value === 'string') return { source: quote(value), kind: 'text', value, isTight: true };
   const kind = value === null ? 'unknown' : typeof value === 'number' ? 'number' : 'boolean';
   return { source: writeNumber(value), kind, value, isTight: true };
@@ -50,17 +50,17 @@ export function quote(text: string): string {
 }
 
 /** As a text; nothing is an empty one. */
-export function toText(made: Made): string {
+export function toText(made: FlowExpression): string {
   if (made.value !== undefined) return quote(made.value === null ? '' : String(made.value));
   return made.kind === 'text' && made.isTight !== true ? `(${made.source})` : `str(${made.source})`;
 }
 
-export function lowerText(made: Made): string {
+export function lowerText(made: FlowExpression): string {
   return typeof made.value === 'string' ? quote(made.value.toLowerCase()) : `lower(${toText(made)})`;
 }
 
 /** As a number; null where it is none, which is neither greater nor less than anything. */
-export function toNumber(made: Made): string {
+export function toNumber(made: FlowExpression): string {
   if (made.kind === 'number') return made.source;
   if (typeof made.value === 'string' && made.value.trim() !== '' && !Number.isNaN(Number(made.value)))
     return makeConstant(Number(made.value)).source;
@@ -68,14 +68,14 @@ export function toNumber(made: Made): string {
 }
 
 /** As a number to compute with: 0 where it is none, because computing with nothing ends a conversation. */
-export function toAmount(made: Made): string {
+export function toAmount(made: FlowExpression): string {
   if (made.kind === 'number' && (made.value !== undefined || made.isTight !== true)) return made.source;
   const number = toNumber(made);
   return `(${number} == null ? 0 : ${number})`;
 }
 
 /** As a condition: neither nothing, nor 0, nor false, nor an empty text. */
-export function toCondition({ source, kind, value, isTight }: Made): string {
+export function toCondition({ source, kind, value, isTight }: FlowExpression): string {
   if (value !== undefined) return value ? 'true' : 'false';
   const one = tight(source);
   if (kind === 'boolean') return isTight ? `${one} == true` : source;

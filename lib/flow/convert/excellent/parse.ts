@@ -1,15 +1,15 @@
 // Excellent, the expression language of FLOIP and RapidPro: text → tree. Loosest first: comparisons, &, + and -, * and /, ^, minus.
 // Grammar: FLOIP flow specification, "Expressions"; goflow, "Excellent".
 
-export type Node =
+export type ExcellentNode =
   | { readonly kind: 'value'; readonly value: null | boolean | number | string }
   | { readonly kind: 'path'; readonly steps: readonly string[] }
-  | { readonly kind: 'call'; readonly name: string; readonly args: readonly Node[] }
-  | { readonly kind: 'binary'; readonly sign: string; readonly left: Node; readonly right: Node }
-  | { readonly kind: 'minus'; readonly of: Node };
+  | { readonly kind: 'call'; readonly name: string; readonly args: readonly ExcellentNode[] }
+  | { readonly kind: 'binary'; readonly sign: string; readonly left: ExcellentNode; readonly right: ExcellentNode }
+  | { readonly kind: 'minus'; readonly of: ExcellentNode };
 
 /** The tree, or why there is none. */
-export type Parsed = { readonly root: Node } | { readonly why: string };
+export type Parsed = { readonly root: ExcellentNode } | { readonly why: string };
 
 const DEPTH_MAX = 40;
 const CHARS_MAX = 4_000;
@@ -28,7 +28,7 @@ const CONSTANTS = new Map<string, null | boolean>([
   ['null', null],
 ]);
 
-interface Token {
+interface ExcellentToken {
   readonly kind: 'number' | 'text' | 'name' | 'sign' | 'end';
   readonly text: string;
 }
@@ -46,8 +46,8 @@ export function parseExcellent(source: string): Parsed {
   }
 }
 
-function readTokens(source: string): Token[] {
-  const tokens: Token[] = [];
+function readTokens(source: string): ExcellentToken[] {
+  const tokens: ExcellentToken[] = [];
   for (TOKEN.lastIndex = 0; ; ) {
     const at = TOKEN.lastIndex;
     const found = TOKEN.exec(source);
@@ -68,7 +68,7 @@ function readEscapes(text: string): string {
   return text.replace(/\\(.)/gsu, (_, sign: string) => ({ n: '\n', t: '\t' })[sign] ?? sign);
 }
 
-function readTree(tokens: readonly Token[]): Node {
+function readTree(tokens: readonly ExcellentToken[]): ExcellentNode {
   let next = 0;
   let depth = 0;
   const peek = () => tokens[next]!;
@@ -76,7 +76,7 @@ function readTree(tokens: readonly Token[]): Node {
   const expectSign = (sign: string) => {
     if (!take(sign)) throw new Unreadable(`"${sign}" is missing before "${peek().text || 'its end'}"`);
   };
-  const binary = (level: number): Node => {
+  const binary = (level: number): ExcellentNode => {
     if (level === LEVELS.length) return prefix();
     let left = binary(level + 1);
     for (let sign = peek(); sign.kind === 'sign' && LEVELS[level]!.includes(sign.text); sign = peek()) {
@@ -91,8 +91,8 @@ function readTree(tokens: readonly Token[]): Node {
     depth--;
     return result;
   };
-  const prefix = (): Node => (take('-') ? { kind: 'minus', of: deeper(prefix) } : primary());
-  const primary = (): Node => {
+  const prefix = (): ExcellentNode => (take('-') ? { kind: 'minus', of: deeper(prefix) } : primary());
+  const primary = (): ExcellentNode => {
     const token = tokens[next++]!;
     if (token.kind === 'number') return { kind: 'value', value: Number(token.text) };
     if (token.kind === 'text') return { kind: 'value', value: token.text };
@@ -102,14 +102,14 @@ function readTree(tokens: readonly Token[]): Node {
     expectSign(')');
     return inner;
   };
-  const parseNamed = (name: string): Node => {
+  const parseNamed = (name: string): ExcellentNode => {
     const constant = CONSTANTS.get(name.toLowerCase());
     if (constant !== undefined && peek().text !== '(' && peek().text !== '.') return { kind: 'value', value: constant };
     if (take('(')) return { kind: 'call', name: name.toLowerCase(), args: deeper(listArguments) };
     return { kind: 'path', steps: [name.toLowerCase(), ...listSteps()] };
   };
-  const listArguments = (): Node[] => {
-    const args: Node[] = [];
+  const listArguments = (): ExcellentNode[] => {
+    const args: ExcellentNode[] = [];
     if (take(')')) return args;
     do args.push(binary(0));
     while (take(','));

@@ -1,7 +1,7 @@
 // The tests of RapidPro's routers, `has_any_word` and its like: as conditions of flows, and applied to an answer that is known.
 // What each means is said in goflow, "flows/routers/cases".
 
-import { type Made, quote, tight, toNumber, toText } from './made.ts';
+import { type FlowExpression, quote, tight, toNumber, toText } from './made.ts';
 
 /** Conditions of which any is enough, or why there are none. */
 export type Conditions =
@@ -13,7 +13,7 @@ export type Conditions =
   | { readonly why: string };
 
 interface Test {
-  conditions(operand: Made, args: readonly Made[]): Conditions;
+  conditions(operand: FlowExpression, args: readonly FlowExpression[]): Conditions;
   /** Whether the answer passes; undefined where that cannot be said beforehand. */
   passes?(answer: string, args: readonly string[]): boolean;
 }
@@ -27,11 +27,11 @@ export function splitWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}_]+|[*#]/gu) ?? [];
 }
 
-const constant = (made: Made | undefined): string | undefined =>
+const constant = (made: FlowExpression | undefined): string | undefined =>
   made?.value === undefined || made.value === null ? undefined : String(made.value);
 
 /** The answer in small letters between spaces, so that a word is found as ` word `. */
-const padWithSpaces = (operand: Made) => `' ' + lower(${toText(operand)}) + ' '`;
+const padWithSpaces = (operand: FlowExpression) => `' ' + lower(${toText(operand)}) + ' '`;
 
 const wordTest = (
   join: (tests: readonly string[]) => readonly string[],
@@ -167,7 +167,7 @@ const ARGUMENTS: { readonly [type: string]: number } = {
 export const TEST_NAMES: readonly string[] = Object.keys(TESTS);
 
 /** A test of a router as conditions of a flow. */
-export function testConditions(type: string, operand: Made, args: readonly Made[]): Conditions {
+export function testConditions(type: string, operand: FlowExpression, args: readonly FlowExpression[]): Conditions {
   const test = findTest(type);
   if (!test) return { why: `flows have no test like ${type}` };
   if (args.length < (ARGUMENTS[type] ?? 0)) return { why: `${type} lacks an argument` };

@@ -5,9 +5,9 @@ import { FLOW_LIMITS } from '../../limits.ts';
 import { FUNCTION_TABLE } from './functions.ts';
 import {
   type Dialect,
+  type FlowExpression,
   joinTexts,
   lowerText,
-  type Made,
   makeConstant,
   tight,
   toAmount,
@@ -15,12 +15,12 @@ import {
   toText,
   Untranslatable,
 } from './made.ts';
-import type { Node } from './parse.ts';
+import type { ExcellentNode } from './parse.ts';
 
-export type Translated = Made | { readonly why: string };
+export type Translated = FlowExpression | { readonly why: string };
 
 /** The expression that gives the same value, or why there is none. Never throws. */
-export function translateTree(root: Node, dialect: Dialect): Translated {
+export function translateTree(root: ExcellentNode, dialect: Dialect): Translated {
   try {
     const made = translate(root, dialect);
     if (made.source.length <= FLOW_LIMITS.expressionChars) return made;
@@ -31,7 +31,7 @@ export function translateTree(root: Node, dialect: Dialect): Translated {
   }
 }
 
-function translate(node: Node, dialect: Dialect): Made {
+function translate(node: ExcellentNode, dialect: Dialect): FlowExpression {
   switch (node.kind) {
     case 'value':
       return makeConstant(node.value);
@@ -58,7 +58,7 @@ function translate(node: Node, dialect: Dialect): Made {
   }
 }
 
-type Binary = (left: Made, right: Made, dialect: Dialect) => Made;
+type Binary = (left: FlowExpression, right: FlowExpression, dialect: Dialect) => FlowExpression;
 
 const arithmetic =
   (sign: string): Binary =>
@@ -90,7 +90,7 @@ const BINARY: { readonly [sign: string]: Binary } = {
 function compareEqual(sign: '==' | '!='): Binary {
   return (left, right, { isCaseless }) => {
     const [one, other] = left.value !== undefined ? [right, left] : [left, right];
-    const test = (a: string, b: string): Made => ({ source: `${a} ${sign} ${b}`, kind: 'boolean' });
+    const test = (a: string, b: string): FlowExpression => ({ source: `${a} ${sign} ${b}`, kind: 'boolean' });
     if (other.value === null) return test(tight(one.source), 'null');
     if (typeof other.value === 'boolean' && one.kind === 'boolean') return test(tight(one.source), other.source);
     if (typeof other.value === 'number' || one.kind === 'number' || other.kind === 'number')

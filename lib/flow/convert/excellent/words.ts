@@ -3,10 +3,10 @@
 
 import type { Value, Values } from '../../format/flow.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
-import type { Said, Words } from '../steps/step.ts';
+import type { Words, WordsWithValues } from '../steps/step.ts';
 import type { Variables } from '../steps/variables.ts';
-import { type Dialect, joinTexts, type Made, makeConstant } from './made.ts';
-import type { Node } from './parse.ts';
+import { type Dialect, type FlowExpression, joinTexts, makeConstant } from './made.ts';
+import type { ExcellentNode } from './parse.ts';
 import { splitTemplate, type TemplatePart } from './template.ts';
 import { translateTree } from './translate.ts';
 
@@ -22,7 +22,7 @@ const TEXT_CHARS = FLOW_LIMITS.templateChars - 200;
 const PATH = /^[A-Za-z]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*$/;
 
 /** What is said at a node, in each language. */
-export function translateWords(texts: Words, node: string, language: Language): Said {
+export function translateWords(texts: Words, node: string, language: Language): WordsWithValues {
   const words: Record<string, string> = {};
   const values: Record<string, Value> = {};
   for (const [lang, text] of Object.entries(texts)) {
@@ -56,14 +56,14 @@ export function translateValue(text: string, node: string, language: Language): 
 }
 
 /** The expression that a text with `@` stands for; undefined where a part of it has no counterpart. */
-export function translateTemplate(text: string, node: string, language: Language): Made | undefined {
+export function translateTemplate(text: string, node: string, language: Language): FlowExpression | undefined {
   const parts = splitTemplate(shortenText(text, node, language), language.roots);
   const made = parts.map((part) =>
     part.kind === 'text' ? makeConstant(part.text) : translateSlot(part, node, language),
   );
   if (made.some((one) => one === undefined)) return undefined;
   if (made.length === 0) return makeConstant('');
-  const joined = made.length === 1 ? made[0]! : joinTexts(made as Made[]);
+  const joined = made.length === 1 ? made[0]! : joinTexts(made as FlowExpression[]);
   if (joined.source.length <= FLOW_LIMITS.expressionChars) return joined;
   language.onNote(
     node,
@@ -78,16 +78,16 @@ export function translateSlot(
   { source, parsed }: TemplatePart & { readonly kind: 'slot' },
   node: string,
   language: Language,
-): Made | undefined {
+): FlowExpression | undefined {
   const made = 'why' in parsed ? parsed : translateTree(parsed.root, language);
   if (!('why' in made)) return made;
   language.onNote(node, source, `It has no counterpart: ${made.why}. It is left out.`);
   return undefined;
 }
 
-type Filter = (args: readonly Node[]) => string | undefined;
+type FilterWriter = (args: readonly ExcellentNode[]) => string | undefined;
 
-const FILTERS: { readonly [call: string]: Filter } = {
+const FILTERS: { readonly [call: string]: FilterWriter } = {
   upper: () => 'upper',
   lower: () => 'lower',
   format_number: ([, places]) => (places ? withNumber('number', places) : 'number'),
@@ -97,7 +97,7 @@ const FILTERS: { readonly [call: string]: Filter } = {
 };
 
 /** `IF(x = NULL, "none", x)` is what the filter `default` does. */
-function orElse([test, other, value]: readonly Node[]): string | undefined {
+function orElse([test, other, value]: readonly ExcellentNode[]): string | undefined {
   if (test?.kind !== 'binary' || test.sign !== '=' || other?.kind !== 'value' || value?.kind !== 'path')
     return undefined;
   const isSame = test.left.kind === 'path' && test.left.steps.join('.') === value.steps.join('.');
@@ -105,14 +105,14 @@ function orElse([test, other, value]: readonly Node[]): string | undefined {
   return isSame && isNull ? `default:'${escapeQuotes(String(other.value))}'` : undefined;
 }
 
-function withNumber(filter: string, node: Node): string | undefined {
+function withNumber(filter: string, node: ExcellentNode): string | undefined {
   return node.kind === 'value' && Number.isInteger(node.value) && Number(node.value) >= 0 && Number(node.value) <= 9
     ? `${filter}:${node.value}`
     : undefined;
 }
 
 /** `{{name|upper}}` for `upper(name)`. */
-function translateFilter(root: Node, language: Language): string | undefined {
+function translateFilter(root: ExcellentNode, language: Language): string | undefined {
   if (root.kind !== 'call' || !Object.hasOwn(FILTERS, root.name)) return undefined;
   const of = root.name === 'if' ? root.args[2] : root.args[0];
   if (of?.kind !== 'path') return undefined;

@@ -5,7 +5,7 @@ import { toCondition } from '../excellent/made.ts';
 import { translateValue, translateWords } from '../excellent/words.ts';
 import { chooseService, readRequest } from '../request.ts';
 import { asText } from '../source.ts';
-import type { Call, Step } from '../steps/step.ts';
+import type { CallStep, Step } from '../steps/step.ts';
 import { makeMenu } from './choices.ts';
 import { OWN_BLOCKS } from './own.ts';
 import {
@@ -116,7 +116,7 @@ function asResult(value: Values[string]): Values[string] {
   return typeof value === 'string' && value.startsWith('=') ? `=str(${value.slice(1)})` : String(value ?? '');
 }
 
-function webhook(place: BlockPlace): Call | undefined {
+function webhook(place: BlockPlace): CallStep | undefined {
   const { block, context } = place;
   const method = (asText(block.config.method) ?? 'POST').toUpperCase();
   const request = readRequest({ ...block.config, type: block.type }, method, { language: context, node: block.uuid });

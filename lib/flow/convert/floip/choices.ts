@@ -1,18 +1,18 @@
 // `SelectOneResponse` → a menu: its choices become options, with the keys that their tests ask for.
 
 import { isName, type Values } from '../../format/flow.ts';
-import type { Node } from '../excellent/parse.ts';
+import type { ExcellentNode } from '../excellent/parse.ts';
 import { parseExcellent } from '../excellent/parse.ts';
 import { translateWords } from '../excellent/words.ts';
 import { isNumbered, readListing } from '../listing.ts';
 import { makeName, uniqueNames } from '../names.ts';
 import { asObjects, asText, isObject } from '../source.ts';
 import type { Choose, Next, Split, StepOption, Words } from '../steps/step.ts';
-import type { Context } from './context.ts';
+import type { FloipContext } from './context.ts';
 import { type FloipExit, isOwn } from './file.ts';
 import { type BlockPlace, exitWays, findAgain, findDefault, findWords, listTested, propertyValues } from './place.ts';
 
-interface Choice {
+interface FloipChoice {
   readonly name: string;
   readonly words: Words | undefined;
   readonly key: string | undefined;
@@ -61,7 +61,7 @@ export function makeMenu(place: BlockPlace): Choose {
   };
 }
 
-function readChoices({ flow, block }: BlockPlace): Choice[] {
+function readChoices({ flow, block }: BlockPlace): FloipChoice[] {
   const { choices } = block.config;
   if (isObject(choices))
     return Object.entries(choices).map(([name, reference]) => ({ name, words: flow.words(reference), key: undefined }));
@@ -80,7 +80,7 @@ function findKey(test: string | undefined): string | undefined {
   return found.find((text) => /^\d+$/.test(text)) ?? found.find((text) => text.length === 1 || !/^\p{L}/u.test(text));
 }
 
-function listResponses(node: Node): string[] {
+function listResponses(node: ExcellentNode): string[] {
   if (node.kind === 'call') {
     // What another mode takes is none of a phone menu.
     const isOtherMode = node.name === 'and' && node.args.some((arg) => holdsForMode(arg) === false);
@@ -94,7 +94,7 @@ function listResponses(node: Node): string[] {
   return sides.flatMap(listResponses);
 }
 
-function holdsForMode(node: Node): boolean | undefined {
+function holdsForMode(node: ExcellentNode): boolean | undefined {
   if (node.kind !== 'binary' || node.left.kind !== 'path' || node.right.kind !== 'value') return undefined;
   const path = node.left.steps.join('.');
   if (path !== 'flow.mode' && path !== 'run.mode') return undefined;
@@ -118,7 +118,7 @@ function choiceValues(name: string, { place, save, isAsked }: Chosen): Values {
 }
 
 /** Where a choice leads: through the first exit whose test holds for its name. */
-function findNext(name: string, key: string, { place, own }: { place: BlockPlace; own: Context }): Next {
+function findNext(name: string, key: string, { place, own }: { place: BlockPlace; own: FloipContext }): Next {
   const { block, steps } = place;
   const tested = listTested(block);
   if (tested.length === 0) return (byName(block.exits, name) ?? findDefault(block))?.next;
@@ -149,7 +149,7 @@ function holdsFor(test: string, answer: { readonly name: string; readonly key: s
   return 'why' in parsed ? undefined : evaluate(parsed.root, answer);
 }
 
-function evaluate(node: Node, answer: { readonly name: string; readonly key: string }): boolean | undefined {
+function evaluate(node: ExcellentNode, answer: { readonly name: string; readonly key: string }): boolean | undefined {
   if (node.kind === 'call' && (node.name === 'and' || node.name === 'or')) {
     const values = node.args.map((arg) => evaluate(arg, answer));
     const decides = node.name === 'or';
@@ -163,7 +163,10 @@ function evaluate(node: Node, answer: { readonly name: string; readonly key: str
   return (left.toLowerCase() === right.toLowerCase()) === (node.sign === '=');
 }
 
-function readConstant(node: Node, { name, key }: { readonly name: string; readonly key: string }): string | undefined {
+function readConstant(
+  node: ExcellentNode,
+  { name, key }: { readonly name: string; readonly key: string },
+): string | undefined {
   if (node.kind === 'value') return String(node.value);
   if (node.kind !== 'path') return undefined;
   const path = node.steps.join('.');

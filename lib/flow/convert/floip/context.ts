@@ -1,11 +1,11 @@
 // What the names of FLOIP's expressions are in a flow: properties of the contact and results of blocks become variables.
 
-import { type Made, makeConstant } from '../excellent/made.ts';
+import { type FlowExpression, makeConstant } from '../excellent/made.ts';
 import type { Language } from '../excellent/words.ts';
 import { makeName, makeVariableName } from '../names.ts';
 import type { Variables } from '../steps/variables.ts';
 
-export interface Context extends Language {
+export interface FloipContext extends Language {
   /** The variable of a property of the contact. */
   property(key: string): string;
   /** The variable of what a block gives. */
@@ -13,7 +13,7 @@ export interface Context extends Language {
   /** Says that a block gives what this variable holds. */
   alias(block: string, variable: string): void;
   /** The same names at a block, where `block.value` is its own. */
-  at(variable: string): Context;
+  at(variable: string): FloipContext;
   /** Properties that are used here: key → variable. */
   readonly properties: ReadonlyMap<string, string>;
   /** Results of the flow that was entered which are read here. */
@@ -25,7 +25,7 @@ export interface Context extends Language {
   readonly webhooks: ReadonlySet<string>;
 }
 
-export interface Surroundings {
+export interface FloipSurroundings {
   readonly variables: Variables;
   readonly langs: readonly string[];
   readonly webhooks: ReadonlySet<string>;
@@ -37,9 +37,9 @@ export interface Surroundings {
 const ROOTS = new Set('contact run parent child results flow block session channel date'.split(' '));
 const MODE = 'USSD';
 
-type Found = Made | { readonly why: string };
+type NameLookup = FlowExpression | { readonly why: string };
 
-const refusePath = (path: string): Found => ({ why: `${path} is nothing that flows know` });
+const refusePath = (path: string): NameLookup => ({ why: `${path} is nothing that flows know` });
 
 export function makeContext({
   variables,
@@ -47,7 +47,7 @@ export function makeContext({
   webhooks,
   onNote,
   resultName = (block) => block,
-}: Surroundings): Context {
+}: FloipSurroundings): FloipContext {
   if (langs.length > 1) variables.declare('lang', { type: 'string', default: langs[0]!, max: 20 });
   const properties = new Map<string, string>();
   const aliases = new Map<string, string>();
@@ -67,8 +67,8 @@ export function makeContext({
     const type = webhooks.has(key) ? 'object' : 'string';
     return aliases.get(key) ?? variables.name(`results ${key}`, makeVariableName(resultName(block)), { type });
   };
-  const make = (own: string | undefined): Context => {
-    const context: Context = {
+  const make = (own: string | undefined): FloipContext => {
+    const context: FloipContext = {
       isCaseless: true,
       roots: ROOTS,
       variables,
@@ -104,7 +104,7 @@ const PROPERTIES: { readonly [key: string]: string } = {
 };
 
 // `block.value = chocolate`: a single word that is no name stands for itself.
-function readSingleWord(root: string, rest: readonly string[]): Found {
+function readSingleWord(root: string, rest: readonly string[]): NameLookup {
   return rest.length === 0 ? makeConstant(root) : refusePath([root, ...rest].join('.'));
 }
 
@@ -112,12 +112,12 @@ function readBlockPart(
   [part = 'value', ...more]: readonly string[],
   own: string | undefined,
   variables: Variables,
-): Found {
+): NameLookup {
   if (own === undefined || more.length || (part !== 'value' && part !== 'response')) return refusePath(`block.${part}`);
   return variables.read(own);
 }
 
-type Root = (rest: readonly string[], context: Context) => Found;
+type Root = (rest: readonly string[], context: FloipContext) => NameLookup;
 
 const contact: Root = ([part, key, ...more], context) => {
   if (part === undefined) return refusePath('contact');
@@ -167,7 +167,7 @@ const ROOT_TABLE: { readonly [root: string]: Root } = {
   date: () => refusePath('date'),
 };
 
-function member(of: string, steps: readonly string[]): Found {
+function member(of: string, steps: readonly string[]): NameLookup {
   let source = of;
   for (const step of steps) {
     if (/^\d{1,6}$/.test(step)) source += `[${step}]`;

@@ -88,14 +88,14 @@ export function readContainer(document: Foreign, file: string): FloipFlow[] {
   });
 }
 
-interface Known {
+interface FloipContainer {
   readonly title: string;
   readonly name: string;
   readonly own: Foreign;
   readonly resources: ReadonlyMap<string, Foreign>;
 }
 
-function readFlow(flow: Foreign, { title, name, own, resources }: Known): FloipFlow {
+function readFlow(flow: Foreign, { title, name, own, resources }: FloipContainer): FloipFlow {
   const languages = readLanguages(flow.languages);
   const blocks = asObjects(flow.blocks).map(readBlock);
   return {

@@ -4,34 +4,37 @@ import { type Flow, findExitScreen, isName, type Values, type Variable } from '.
 import { findCircles } from '../circles.ts';
 import { makeName } from '../names.ts';
 import { asObject, asText } from '../source.ts';
-import { type Assembled, assembleFlow, finishFlows, type Target } from '../steps/assemble.ts';
+import { type Assembled, assembleFlow, type ConversionTarget, finishFlows } from '../steps/assemble.ts';
 import type { Next, Step } from '../steps/step.ts';
 import { makeVariables } from '../steps/variables.ts';
 import { addBlock } from './blocks.ts';
-import { type Context, makeContext, nameProperty } from './context.ts';
+import { type FloipContext, makeContext, nameProperty } from './context.ts';
 import { type FloipFlow, isOwn } from './file.ts';
 import { restoreScreen } from './own.ts';
 
-interface Reading {
+interface FloipReading {
   readonly flow: FloipFlow;
-  readonly context: Context;
+  readonly context: FloipContext;
   readonly steps: Map<string, Step>;
   readonly entered: Set<string>;
 }
 
 interface Whole {
-  readonly all: ReadonlyMap<string, Reading>;
+  readonly all: ReadonlyMap<string, FloipReading>;
   readonly circles: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** The flows of a container, each of them without an error of lint. */
-export function convertFloipFlows(flows: readonly FloipFlow[], target: Target): Flow[] {
+export function convertFloipFlows(flows: readonly FloipFlow[], target: ConversionTarget): Flow[] {
   return finishFlows(assembleFloipFlows(flows, target), target);
 }
 
 /** The same before lint has seen them. */
-export function assembleFloipFlows(flows: readonly FloipFlow[], { report }: Pick<Target, 'report'>): Assembled[] {
-  const all = new Map<string, Reading>();
+export function assembleFloipFlows(
+  flows: readonly FloipFlow[],
+  { report }: Pick<ConversionTarget, 'report'>,
+): Assembled[] {
+  const all = new Map<string, FloipReading>();
   for (const flow of flows) {
     const context = makeContext({
       variables: makeVariables(),
@@ -50,7 +53,7 @@ export function assembleFloipFlows(flows: readonly FloipFlow[], { report }: Pick
 }
 
 /** Variables of a flow of ours keep their names and types. */
-function claimNames({ own }: FloipFlow, { variables }: Context): void {
+function claimNames({ own }: FloipFlow, { variables }: FloipContext): void {
   for (const [name, variable] of Object.entries(asObject(asObject(own.keys).vars))) {
     const { type } = asObject(variable);
     const isType = ['string', 'number', 'boolean', 'object', 'array'].includes(String(type));
@@ -63,7 +66,7 @@ function listEntered({ blocks }: FloipFlow): string[] {
   return blocks.flatMap(({ type, config }) => (type === 'Core.RunFlow' ? [asText(config.flow_id) ?? ''] : []));
 }
 
-function readBlocks(reading: Reading, whole: Whole): void {
+function readBlocks(reading: FloipReading, whole: Whole): void {
   const { flow, context, steps } = reading;
   for (const block of flow.blocks) {
     const note = (what: string, reason: string) => context.onNote(block.uuid, what, reason);
@@ -91,7 +94,7 @@ function readBlocks(reading: Reading, whole: Whole): void {
     if (!reached.has(uuid)) context.onNote(uuid, type, 'No exit leads to this block; it is left out.');
 }
 
-function assemble(reading: Reading, { whole, isCalled }: { whole: Whole; isCalled: boolean }): Assembled {
+function assemble(reading: FloipReading, { whole, isCalled }: { whole: Whole; isCalled: boolean }): Assembled {
   const { flow, context, steps } = reading;
   const graph = {
     flow: flow.name,
@@ -123,7 +126,7 @@ function assemble(reading: Reading, { whole, isCalled }: { whole: Whole; isCalle
 }
 
 interface Entering {
-  readonly reading: Reading;
+  readonly reading: FloipReading;
   readonly whole: Whole;
   readonly block: { readonly uuid: string; readonly name: string };
 }
@@ -164,7 +167,7 @@ function enterStep(uuid: string, next: Next, { reading, whole, block }: Entering
 }
 
 // The contact is the same in all flows.
-function valuesFor({ context, flow }: Reading, other: Reading): Values {
+function valuesFor({ context, flow }: FloipReading, other: FloipReading): Values {
   const values: Record<string, string> = {};
   if (flow.langs.length > 1 && other.flow.langs.length > 1) values.lang = '=lang';
   for (const [key, name] of other.context.properties) {
@@ -175,7 +178,7 @@ function valuesFor({ context, flow }: Reading, other: Reading): Values {
   return values;
 }
 
-function valuesBack({ context }: Reading, other: Reading): Values {
+function valuesBack({ context }: FloipReading, other: FloipReading): Values {
   const shared = [...other.context.properties].flatMap(([key, name]) => {
     const own = context.properties.get(key);
     return own === undefined || own === 'phoneNumber' ? [] : [[own, `=${context.child}.${name}`] as const];
@@ -183,7 +186,7 @@ function valuesBack({ context }: Reading, other: Reading): Values {
   return Object.fromEntries(shared);
 }
 
-function collectOutput({ flow, context }: Reading, { all }: Whole): Values {
+function collectOutput({ flow, context }: FloipReading, { all }: Whole): Values {
   const output: Record<string, string> = {};
   for (const other of all.values()) {
     if (!other.entered.has(flow.uuid)) continue;

@@ -76,7 +76,7 @@ export function digest(value: unknown): string {
 }
 
 /** A key of a screen that FLOIP cannot carry: its value, and the hash of what is read without it. */
-export interface Kept {
+export interface LostKey {
   readonly was: string;
   readonly is: unknown;
 }
@@ -90,7 +90,7 @@ export function restoreScreen(
   const changed: Record<string, unknown> = { ...screen };
   const stale: string[] = [];
   for (const key of Object.keys(kept)) {
-    const { was, is } = asObject(getOwn(kept, key)) as Partial<Kept> & Foreign;
+    const { was, is } = asObject(getOwn(kept, key)) as Partial<LostKey> & Foreign;
     if (was !== digest(getOwn(changed, key))) {
       stale.push(key);
       continue;

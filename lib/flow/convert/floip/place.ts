@@ -1,20 +1,20 @@
 // What is known while the steps of a block are made: the block, its flow, the steps so far; and its exits as ways.
 
 import type { Values } from '../../format/flow.ts';
-import { type Made, toCondition } from '../excellent/made.ts';
+import { type FlowExpression, toCondition } from '../excellent/made.ts';
 import { parseExcellent } from '../excellent/parse.ts';
 import { translateTree } from '../excellent/translate.ts';
 import { translateValue } from '../excellent/words.ts';
 import { asObjects, asText, isObject } from '../source.ts';
 import type { Next, Step, StepWay, Words } from '../steps/step.ts';
 import { isSilent } from '../steps/step.ts';
-import type { Context } from './context.ts';
+import type { FloipContext } from './context.ts';
 import type { FloipBlock, FloipExit, FloipFlow } from './file.ts';
 
 export interface BlockPlace {
   readonly flow: FloipFlow;
   readonly block: FloipBlock;
-  readonly context: Context;
+  readonly context: FloipContext;
   readonly steps: Map<string, Step>;
   /** The step that enters the flow of this uuid; undefined, and reported, where that cannot be. */
   enter(uuid: string, next: Next): Step | undefined;
@@ -31,7 +31,7 @@ export function listTested({ exits }: FloipBlock): FloipExit[] {
 }
 
 /** Translates the expression of a test or a value, with or without an `@` before it. */
-export function readExpression(text: string, context: Context): Made | { readonly why: string } {
+export function readExpression(text: string, context: FloipContext): FlowExpression | { readonly why: string } {
   const plain = text.trim().replace(/^@/, '');
   const parsed = parseExcellent(plain);
   return 'why' in parsed ? parsed : translateTree(parsed.root, context);
@@ -51,7 +51,7 @@ export function exitWays({ block, context, note }: BlockPlace, lead: (next: Next
 }
 
 /** The properties that a block sets, where `block.value` is its answer. */
-export function propertyValues({ block, note }: BlockPlace, context: Context): Values {
+export function propertyValues({ block, note }: BlockPlace, context: FloipContext): Values {
   const given = block.config.set_contact_property;
   const list = isObject(given) ? [given] : asObjects(given);
   const entries = list.flatMap((one) => {

@@ -4,11 +4,11 @@ import type { Values } from '../../format/flow.ts';
 import { translateWords } from '../excellent/words.ts';
 import { asText, asTexts } from '../source.ts';
 import type { Ask, Next, StepWay } from '../steps/step.ts';
-import type { Context } from './context.ts';
+import type { FloipContext } from './context.ts';
 import { type BlockPlace, exitWays, findAgain, findDefault, findWords, listTested, propertyValues } from './place.ts';
 
 /** What an input accepts, and whether it then holds a number. */
-interface Rule {
+interface InputRule {
   readonly accept?: NonNullable<Ask['accept']>;
   readonly isNumber?: boolean;
 }
@@ -40,7 +40,7 @@ export function readLine(place: BlockPlace): Ask {
   return ask(place, isNumber ? { accept: { number: true }, isNumber } : {});
 }
 
-function ask(place: BlockPlace, { accept, isNumber }: Rule): Ask {
+function ask(place: BlockPlace, { accept, isNumber }: InputRule): Ask {
   const { block, context, note } = place;
   const isRead = block.type === 'ConsoleIO.Read';
   const words = isRead ? {} : findWords(place, ['prompt', 'question_prompt']);
@@ -93,7 +93,7 @@ function isAnswered(test: string): boolean {
   );
 }
 
-function splitAfter(place: BlockPlace, own: Context): Next {
+function splitAfter(place: BlockPlace, own: FloipContext): Next {
   const { block, steps } = place;
   const key = `${block.uuid}/split`;
   const ways: readonly StepWay[] = exitWays({ ...place, context: own }, (next) => next);

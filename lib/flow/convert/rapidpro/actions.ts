@@ -5,13 +5,13 @@ import { translateValue, translateWords } from '../excellent/words.ts';
 import { makeName } from '../names.ts';
 import { chooseService, readRequest } from '../request.ts';
 import { asObject, asText, type Foreign } from '../source.ts';
-import type { Call, Next, Step } from '../steps/step.ts';
-import { type Context, makeKey, noteContact } from './context.ts';
+import type { CallStep, Next, Step } from '../steps/step.ts';
+import { makeKey, noteContact, type RapidProContext } from './context.ts';
 import type { ProFlow } from './file.ts';
 
 export interface ActionPlace {
   readonly flow: ProFlow;
-  readonly context: Context;
+  readonly context: RapidProContext;
   readonly node: string;
   /** What the node itself is called. */
   readonly name: string;
@@ -141,14 +141,14 @@ const WITHOUT: { readonly [type: string]: string } = {
 };
 
 interface WebhookPlace {
-  readonly context: Context;
+  readonly context: RapidProContext;
   readonly node: string;
   readonly name: string;
   readonly next: Next;
 }
 
 /** The call, and what its end means for the result of the action. */
-function webhookStep(action: Foreign, { context, node, name, next }: WebhookPlace): Call | undefined {
+function webhookStep(action: Foreign, { context, node, name, next }: WebhookPlace): CallStep | undefined {
   const method = (asText(action.method) ?? 'GET').toUpperCase();
   const given = readRequest(action, method, { language: context, node });
   if (!given) return undefined;

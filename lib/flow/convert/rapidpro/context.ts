@@ -1,6 +1,6 @@
 // What the names of RapidPro's expressions are in a flow: results, fields and the contact become variables.
 
-import { type Made, makeConstant } from '../excellent/made.ts';
+import { type FlowExpression, makeConstant } from '../excellent/made.ts';
 import type { Language } from '../excellent/words.ts';
 import { makeName } from '../names.ts';
 import type { Variables } from '../steps/variables.ts';
@@ -8,7 +8,7 @@ import type { Variables } from '../steps/variables.ts';
 /** Variables that flows which enter each other share. */
 export type Shared = 'contact' | 'field' | 'global';
 
-export interface Context extends Language {
+export interface RapidProContext extends Language {
   /** The variable of a result of the flow, or of a part of it. */
   result(name: string, part?: 'value' | 'category' | 'input' | 'extra'): string;
   nameShared(kind: Shared, key: string): string;
@@ -42,31 +42,31 @@ export function makeKey(name: string): string {
     .slice(0, 64);
 }
 
-export interface Surroundings {
+export interface RapidProSurroundings {
   readonly variables: Variables;
   readonly langs: readonly string[];
   readonly onNote: Language['onNote'];
 }
 
-export function makeContext({ variables, langs, onNote }: Surroundings): Context {
+export function makeContext({ variables, langs, onNote }: RapidProSurroundings): RapidProContext {
   if (langs.length > 1) variables.declare('lang', { type: 'string', default: langs[0]!, max: 20 });
   const childReads = new Set<string>();
   const parentReads = new Map<string, string>();
   const sharedNames = new Map<string, string>();
-  const result: Context['result'] = (name, part = 'value') => {
+  const result: RapidProContext['result'] = (name, part = 'value') => {
     const key = makeKey(name);
     const wish = makeName(key, 'result');
     if (part === 'value') return variables.name(`results ${key}`, wish);
     const type = part === 'extra' ? 'object' : 'string';
     return variables.name(`results ${key} ${part}`, `${wish}_${part}`, { type, isDerived: true });
   };
-  const shared: Context['nameShared'] = (kind, key) => {
+  const shared: RapidProContext['nameShared'] = (kind, key) => {
     const wish = `${kind === 'global' ? kind : 'contact'}_${makeName(makeKey(key), 'value')}`;
     const name = variables.name(`${kind} ${key}`, wish);
     sharedNames.set(`${kind} ${key}`, name);
     return name;
   };
-  const context: Context = {
+  const context: RapidProContext = {
     isCaseless: false,
     roots: ROOTS,
     variables,
@@ -91,10 +91,10 @@ export function makeContext({ variables, langs, onNote }: Surroundings): Context
   return context;
 }
 
-type Found = Made | { readonly why: string };
-type Root = (rest: readonly string[], context: Context) => Found;
+type NameLookup = FlowExpression | { readonly why: string };
+type Root = (rest: readonly string[], context: RapidProContext) => NameLookup;
 
-const refusePath = (path: string): Found => ({ why: `@${path} is nothing that flows know` });
+const refusePath = (path: string): NameLookup => ({ why: `@${path} is nothing that flows know` });
 
 const results: Root = ([key, part = 'value', ...more], context) => {
   if (key === undefined) return refusePath('results');
@@ -168,7 +168,7 @@ const ROOT_TABLE: { readonly [root: string]: Root } = {
       : variables.read(variables.name(`local ${key}`, `local_${makeName(key, 'value')}`)),
 };
 
-function member(of: string, steps: readonly (string | undefined)[]): Found {
+function member(of: string, steps: readonly (string | undefined)[]): NameLookup {
   let source = of;
   for (const step of steps) {
     if (step === undefined) continue;
@@ -180,6 +180,6 @@ function member(of: string, steps: readonly (string | undefined)[]): Found {
 }
 
 /** Reports that a value of the contact is not kept. */
-export function noteContact(context: Context, node: string, what: string): void {
+export function noteContact(context: RapidProContext, node: string, what: string): void {
   context.onNote(node, what, NOT_KEPT);
 }

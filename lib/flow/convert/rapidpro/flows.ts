@@ -4,20 +4,20 @@ import type { Flow, Values } from '../../format/flow.ts';
 import { findCircles } from '../circles.ts';
 import { makeName } from '../names.ts';
 import { asObject, asText, type Foreign } from '../source.ts';
-import { assembleFlow, finishFlows, type Target } from '../steps/assemble.ts';
+import { assembleFlow, type ConversionTarget, finishFlows } from '../steps/assemble.ts';
 import type { Step, Words } from '../steps/step.ts';
 import { makeVariables } from '../steps/variables.ts';
 import { actionStep } from './actions.ts';
-import { type Context, makeContext, makeKey } from './context.ts';
+import { makeContext, makeKey, type RapidProContext } from './context.ts';
 import type { ProFlow, ProNode } from './file.ts';
 import { caseWays, type ProRouter, readRouter, splitByCases } from './router.ts';
 import { waitStep } from './wait.ts';
 
-interface Reading {
+interface RapidProReading {
   readonly flow: ProFlow;
-  readonly context: Context;
+  readonly context: RapidProContext;
   readonly steps: Map<string, Step>;
-  readonly all: ReadonlyMap<string, Reading>;
+  readonly all: ReadonlyMap<string, RapidProReading>;
   /** Uuids of flows that this one may not enter, because they lead back to it. */
   readonly circles: ReadonlySet<string>;
   readonly entered: Set<string>;
@@ -26,12 +26,13 @@ interface Reading {
 }
 
 /** The flows of an export, each of them without an error of lint. */
-export function convertProFlows(flows: readonly ProFlow[], target: Target): Flow[] {
+export function convertProFlows(flows: readonly ProFlow[], target: ConversionTarget): Flow[] {
   const { report } = target;
-  const all = new Map<string, Reading>();
+  const all = new Map<string, RapidProReading>();
   const circles = findCircles(new Map(flows.map((flow) => [flow.uuid, listEntered(flow)])));
   for (const flow of flows) {
-    const onNote: Context['onNote'] = (node, what, reason) => report.add({ flow: flow.name, node, what, reason });
+    const onNote: RapidProContext['onNote'] = (node, what, reason) =>
+      report.add({ flow: flow.name, node, what, reason });
     const context = makeContext({ variables: makeVariables(), langs: flow.langs, onNote });
     all.set(flow.uuid, {
       flow,
@@ -70,7 +71,7 @@ function listEntered(flow: ProFlow): string[] {
   );
 }
 
-function assemble(reading: Reading, isCalled: boolean) {
+function assemble(reading: RapidProReading, isCalled: boolean) {
   const { flow, context, steps } = reading;
   const graph = {
     flow: flow.name,
@@ -91,7 +92,7 @@ function assemble(reading: Reading, isCalled: boolean) {
 }
 
 /** What the flows that enter this one read of it. */
-function collectOutput({ flow, context, all }: Reading): Values {
+function collectOutput({ flow, context, all }: RapidProReading): Values {
   const output: Record<string, string> = {};
   for (const other of all.values()) {
     if (!other.entered.has(flow.uuid)) continue;
@@ -101,7 +102,7 @@ function collectOutput({ flow, context, all }: Reading): Values {
   return output;
 }
 
-function readNode(node: ProNode, reading: Reading): void {
+function readNode(node: ProNode, reading: RapidProReading): void {
   const { flow, context, steps } = reading;
   const name = nameNode(node, flow);
   const actions = node.actions.map((action, at) => ({ action, key: at === 0 ? node.uuid : `${node.uuid}/${at}` }));
@@ -125,7 +126,7 @@ function readNode(node: ProNode, reading: Reading): void {
 }
 
 interface Routing {
-  readonly reading: Reading;
+  readonly reading: RapidProReading;
   readonly name: string;
   readonly key: string;
 }
@@ -157,9 +158,9 @@ function readRouting(node: ProNode, given: Foreign, { reading, name, key }: Rout
       : context.result(router.result);
   const split = `${node.uuid}/split`;
   // What is said of the tests counts only where they are used: a menu needs none.
-  const notes: Parameters<Context['onNote']>[] = [];
-  const quiet: Context = Object.create(context, {
-    onNote: { value: (...note: Parameters<Context['onNote']>) => notes.push(note) },
+  const notes: Parameters<RapidProContext['onNote']>[] = [];
+  const quiet: RapidProContext = Object.create(context, {
+    onNote: { value: (...note: Parameters<RapidProContext['onNote']>) => notes.push(note) },
   });
   const ways = isInput(router)
     ? caseWays(router, context.variables.read(save), quiet)
@@ -194,7 +195,7 @@ function listReplies({ actions }: ProNode, flow: ProFlow): Words[] {
 }
 
 interface Entering {
-  readonly reading: Reading;
+  readonly reading: RapidProReading;
   readonly next: string | undefined;
   readonly node: string;
   readonly name: string;
@@ -241,7 +242,7 @@ function enterStep(action: Foreign, { reading, next, node, name }: Entering): St
 }
 
 /** What the entered flow shares with this one, and what it reads of the results here. */
-function valuesFor({ context }: Reading, other: Reading): Values {
+function valuesFor({ context }: RapidProReading, other: RapidProReading): Values {
   const values: Record<string, string> = {};
   const declared = other.context.variables.all;
   for (const name of ['lang', 'phoneNumber'])
@@ -254,7 +255,7 @@ function valuesFor({ context }: Reading, other: Reading): Values {
   return values;
 }
 
-function valuesBack({ context }: Reading, other: Reading): Values {
+function valuesBack({ context }: RapidProReading, other: RapidProReading): Values {
   const shared = [...other.context.sharedNames].flatMap(([key, name]) => {
     const own = context.sharedNames.get(key);
     return own === undefined ? [] : [[own, `=${context.child}.${name}`] as const];

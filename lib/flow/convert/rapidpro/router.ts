@@ -1,12 +1,12 @@
 // Routers of RapidPro → ways: cases by their categories and exits, and what a result keeps of them.
 
 import type { Values } from '../../format/flow.ts';
-import { type Made, makeConstant, toText } from '../excellent/made.ts';
+import { type FlowExpression, makeConstant, toText } from '../excellent/made.ts';
 import { passesTest, testConditions } from '../excellent/tests.ts';
 import { translateTemplate } from '../excellent/words.ts';
 import { asObjects, asText, type Foreign } from '../source.ts';
 import type { Next, Split, StepWay } from '../steps/step.ts';
-import type { Context } from './context.ts';
+import type { RapidProContext } from './context.ts';
 import type { ProFlow, ProNode } from './file.ts';
 
 /** A category of a router, and where it leads. */
@@ -59,7 +59,7 @@ export function readRouter(router: Foreign, { uuid, exits }: ProNode, flow: ProF
 export function keepResult(
   router: ProRouter,
   category: Category,
-  { context, value }: { context: Context; value: Made },
+  { context, value }: { context: RapidProContext; value: FlowExpression },
 ): Values {
   if (router.result === undefined) return {};
   const text = value.value !== undefined ? String(value.value ?? '') : `=${toText(value)}`;
@@ -73,14 +73,14 @@ export function keepResult(
 }
 
 /** A router that waits for no answer: its first case that holds is taken. */
-export function splitByCases(router: ProRouter, { context, name }: { context: Context; name: string }): Split {
+export function splitByCases(router: ProRouter, { context, name }: { context: RapidProContext; name: string }): Split {
   const value = translateTemplate(router.operand, router.node, context) ?? makeConstant('');
   const ways = caseWays(router, value, context);
   return { kind: 'split', node: router.node, name, ways };
 }
 
 /** The ways of all cases, in their order, and of none at the end. */
-export function caseWays(router: ProRouter, value: Made, context: Context): StepWay[] {
+export function caseWays(router: ProRouter, value: FlowExpression, context: RapidProContext): StepWay[] {
   const ways: StepWay[] = [];
   for (const one of router.cases) {
     const set = keepResult(router, one.category, { context, value });
@@ -96,17 +96,17 @@ export function caseWays(router: ProRouter, value: Made, context: Context): Step
 /** Conditions of which any is enough; true where it always holds. */
 function caseConditions(
   { type, arguments: lists }: ProCase,
-  value: Made,
-  { router, context }: { router: ProRouter; context: Context },
+  value: FlowExpression,
+  { router, context }: { router: ProRouter; context: RapidProContext },
 ): true | string[] {
   const conditions: string[] = [];
   for (const list of lists.length ? lists : [[]]) {
     const args = list.map((text) => translateTemplate(text, router.node, context));
     if (args.some((arg) => arg === undefined)) continue;
-    const known = passesConstants(type, value, args as Made[]);
+    const known = passesConstants(type, value, args as FlowExpression[]);
     if (known === true) return true;
     if (known === false) continue;
-    const made = testConditions(type, value, args as Made[]);
+    const made = testConditions(type, value, args as FlowExpression[]);
     if ('why' in made) {
       context.onNote(
         router.node,
@@ -121,7 +121,7 @@ function caseConditions(
   return [...new Set(conditions)];
 }
 
-function passesConstants(type: string, value: Made, args: readonly Made[]): boolean | undefined {
+function passesConstants(type: string, value: FlowExpression, args: readonly FlowExpression[]): boolean | undefined {
   if (value.value === undefined || args.some((arg) => arg.value === undefined)) return undefined;
   return passesTest(
     type,

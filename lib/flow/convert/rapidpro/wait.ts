@@ -7,14 +7,14 @@ import { makeConstant } from '../excellent/made.ts';
 import { passesTest, splitWords } from '../excellent/tests.ts';
 import { isNumbered, type ListedItem, readListing } from '../listing.ts';
 import { makeName, uniqueNames } from '../names.ts';
-import type { Ask, Choose, Next, Said, Step, StepOption, Wait, Words } from '../steps/step.ts';
+import type { Ask, Choose, Next, Step, StepOption, Wait, Words, WordsWithValues } from '../steps/step.ts';
 import { isSilent } from '../steps/step.ts';
-import type { Context } from './context.ts';
+import type { RapidProContext } from './context.ts';
 import { type Category, keepResult, type ProCase, type ProRouter } from './router.ts';
 
 export interface WaitPlace {
   readonly router: ProRouter;
-  readonly context: Context;
+  readonly context: RapidProContext;
   readonly name: string;
   /** Key of the step itself, and of the one that decides by the answer. */
   readonly key: string;
@@ -70,7 +70,7 @@ function findAgain(next: Next, { key, step }: WaitPlace, shown: readonly string[
   return undefined;
 }
 
-function makeMenu(said: Said, again: Again, place: WaitPlace): Choose | undefined {
+function makeMenu(said: WordsWithValues, again: Again, place: WaitPlace): Choose | undefined {
   const { router, context, name, replies } = place;
   // Where another answer leads elsewhere, a menu would not take it there.
   if (!again && router.otherwise.next !== undefined) return undefined;
@@ -121,7 +121,7 @@ const WORD_TESTS = ['has_any_word', 'has_all_words', 'has_phrase', 'has_only_phr
 
 function noteMenu(
   router: ProRouter,
-  { again, context, keys }: { again: Again; context: Context; keys: readonly string[] },
+  { again, context, keys }: { again: Again; context: RapidProContext; keys: readonly string[] },
 ): void {
   const taken = new Set(keys.map((key) => key.toLowerCase()));
   const words = router.cases
@@ -142,7 +142,7 @@ function noteMenu(
     );
 }
 
-function makeAsk(said: Said, again: Again, place: WaitPlace): Ask {
+function makeAsk(said: WordsWithValues, again: Again, place: WaitPlace): Ask {
   const { router, context, name, save, split, tellSplit } = place;
   if (isSilent(said)) context.onNote(router.node, 'a wait', 'Nothing was said before it; the caller reads "...".');
   const asked = isSilent(said)

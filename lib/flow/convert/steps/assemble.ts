@@ -3,9 +3,9 @@
 
 import type { Flow, Screen, Values, Variable } from '../../format/flow.ts';
 import { parseFlow } from '../../format/parse.ts';
-import type { Surroundings } from '../../lint/lint.ts';
+import type { LintContext } from '../../lint/lint.ts';
 import { collectParts } from '../../lint/parts.ts';
-import type { Report } from '../report.ts';
+import type { ConversionReport } from '../report.ts';
 import { refuseFile, refuseFlow } from '../source.ts';
 import { repairFlow } from './repair.ts';
 import type { StepGraph } from './route.ts';
@@ -22,10 +22,10 @@ export interface Unfinished {
 }
 
 /** What a conversion is for. */
-export interface Target {
-  readonly report: Report;
+export interface ConversionTarget {
+  readonly report: ConversionReport;
   /** What services take and answer, as lint knows it. */
-  readonly contracts?: Surroundings['contracts'];
+  readonly contracts?: LintContext['contracts'];
 }
 
 /** A flow, and from which node each of its screens comes. */
@@ -68,7 +68,7 @@ export function assembleFlow({ graph, variables, base = {}, whole: known }: Unfi
 }
 
 /** Flows that enter each other, without what lint refuses in them. */
-export function finishFlows(assembled: readonly Assembled[], target: Target): Flow[] {
+export function finishFlows(assembled: readonly Assembled[], target: ConversionTarget): Flow[] {
   const others = new Map(assembled.map(({ flow }) => [flow.flow, flow]));
   const finish = () => {
     for (const { flow, nodes } of assembled)
@@ -81,7 +81,10 @@ export function finishFlows(assembled: readonly Assembled[], target: Target): Fl
 }
 
 /** Changes what lint refuses; `others` are the flows that this one may enter. */
-function finishFlow({ flow, nodes }: Assembled, target: Target & { readonly others: ReadonlyMap<string, Flow> }): Flow {
+function finishFlow(
+  { flow, nodes }: Assembled,
+  target: ConversionTarget & { readonly others: ReadonlyMap<string, Flow> },
+): Flow {
   const finished = repairFlow(flow, { ...target, nodes });
   const vars = Object.fromEntries(
     Object.entries(finished.vars ?? {}).filter(([name, variable]) => variable.secret || !isLost(name, flow, finished)),

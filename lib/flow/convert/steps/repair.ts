@@ -3,13 +3,13 @@
 import type { Flow, Text } from '../../format/flow.ts';
 import type { Problem } from '../../format/problem.ts';
 import { parsePointer } from '../../format/source.ts';
-import { checkFlow, type Surroundings } from '../../lint/lint.ts';
-import type { Report } from '../report.ts';
+import { checkFlow, type LintContext } from '../../lint/lint.ts';
+import type { ConversionReport } from '../report.ts';
 import { refuseFlow } from '../source.ts';
 
 export interface Repair {
-  readonly report: Report;
-  readonly contracts?: Surroundings['contracts'];
+  readonly report: ConversionReport;
+  readonly contracts?: LintContext['contracts'];
   readonly others: ReadonlyMap<string, Flow>;
   readonly nodes: ReadonlyMap<string, string>;
 }
@@ -17,7 +17,7 @@ export interface Repair {
 // biome-ignore lint/suspicious/noExplicitAny: a flow while it is changed, by pointers into its JSON
 type Loose = any;
 
-interface Fault {
+interface FaultyScreen {
   readonly problem: Problem;
   readonly flow: Loose;
   /** The steps of its pointer. */
@@ -61,7 +61,7 @@ function mendErrors(errors: readonly Problem[], flow: Loose): { readonly id: str
 
 function reportPages(
   problems: readonly Problem[],
-  { flow, nodes, report }: { flow: string; nodes: ReadonlyMap<string, string>; report: Report },
+  { flow, nodes, report }: { flow: string; nodes: ReadonlyMap<string, string>; report: ConversionReport },
 ): void {
   for (const { code, pointer, message } of problems) {
     const id = parsePointer(pointer)[1] ?? '';
@@ -69,7 +69,7 @@ function reportPages(
   }
 }
 
-type Mend = (fault: Fault) => string | undefined;
+type Mend = (fault: FaultyScreen) => string | undefined;
 
 const EXIT_KEYS = ['*', '#', '00', '0', '99', '##'];
 
@@ -142,7 +142,7 @@ const MENDS: { readonly [code: string]: Mend } = {
 };
 
 /** Takes away the condition, the value or the slot that an error points to. */
-function mendPlace({ flow, steps, problem }: Fault): string | undefined {
+function mendPlace({ flow, steps, problem }: FaultyScreen): string | undefined {
   const at = steps.findLastIndex((step) => step === 'when' || step === 'set' || step === 'with' || step === 'output');
   const why = `${problem.message} It is left out.`;
   if (at >= 0) {

@@ -12,11 +12,11 @@ import {
   listPrinted,
   type Next,
   readsAny,
-  type Said,
   SILENCE,
   type Step,
   type StepWay,
   type Words,
+  type WordsWithValues,
 } from './step.ts';
 
 export interface StepGraph {
@@ -37,11 +37,11 @@ export interface StepGraph {
 /** Texts that wait for a screen to be shown on: the keys of their steps, and all of them together. */
 export interface Pending {
   readonly keys: readonly string[];
-  readonly said: Said;
+  readonly said: WordsWithValues;
 }
 
 /** A screen that is still to be made. */
-export interface Work {
+export interface PendingScreen {
   readonly id: string;
   readonly step: Step;
   readonly pending: Pending;
@@ -50,7 +50,7 @@ export interface Work {
 export interface Router {
   readonly graph: StepGraph;
   /** Screens to make; making one may add others. */
-  readonly queue: Work[];
+  readonly queue: PendingScreen[];
   name(wish: string): string;
   /** The screen that a step leads to, where nothing can be set on the way. */
   target(next: Next, pending: Pending): string;
@@ -66,7 +66,7 @@ const MESSAGES_MAX = 6;
 export function makeRouter(graph: StepGraph): Router {
   const ids = new Map<string, string>();
   const copies = new Map<string, number>();
-  const queue: Work[] = [];
+  const queue: PendingScreen[] = [];
   const name = uniqueNames();
   let count = 0;
 
@@ -162,7 +162,7 @@ function isFoldable({ set = {}, track }: StepWay, before: Before): boolean {
   return (track === undefined || before.track === undefined) && !readsAny(Object.values(set), Object.keys(before.set));
 }
 
-function isTouched(said: Said, names: readonly string[]): boolean {
+function isTouched(said: WordsWithValues, names: readonly string[]): boolean {
   if (isSilent(said)) return false;
   const printed = listPrinted(said);
   return names.some((name) => printed.has(name)) || readsAny(Object.values(said.values), names);

@@ -2,7 +2,15 @@
 
 import type { Option, Screen, Text, Way } from '../../format/flow.ts';
 import { makeRouter, NOTHING, type Pending, type Router, type StepGraph } from './route.ts';
-import { isSilent, joinSaid, readsAny, type Said, type Step, type StepOption, type StepWay } from './step.ts';
+import {
+  isSilent,
+  joinSaid,
+  readsAny,
+  type Step,
+  type StepOption,
+  type StepWay,
+  type WordsWithValues,
+} from './step.ts';
 
 export interface Screens {
   readonly start: string;
@@ -49,7 +57,7 @@ export function nameShownScreen(id: string): string {
   return `${id.slice(0, 50)}_shown`;
 }
 
-interface Place {
+interface ScreenRouting {
   readonly router: Router;
   readonly pending: Pending;
 }
@@ -57,13 +65,15 @@ interface Place {
 interface Built {
   readonly screen: Screen;
   /** What must be computed before it is shown. */
-  readonly values: Said['values'];
+  readonly values: WordsWithValues['values'];
 }
 
-type Kinds = { readonly [kind in Exclude<Step['kind'], 'wait'>]: (step: Step & { kind: kind }, place: Place) => Built };
+type Kinds = {
+  readonly [kind in Exclude<Step['kind'], 'wait'>]: (step: Step & { kind: kind }, place: ScreenRouting) => Built;
+};
 
-function build(step: Step, place: Place): Built {
-  return (KINDS as { readonly [kind: string]: (step: Step, place: Place) => Built })[step.kind]!(step, place);
+function build(step: Step, place: ScreenRouting): Built {
+  return (KINDS as { readonly [kind: string]: (step: Step, place: ScreenRouting) => Built })[step.kind]!(step, place);
 }
 
 const KINDS: Kinds = {
@@ -145,7 +155,7 @@ const KINDS: Kinds = {
 
 const silent = (screen: Screen): Built => ({ screen, values: {} });
 
-function showing(said: Said, { router, pending }: Place, make: (text: Text) => Screen): Built {
+function showing(said: WordsWithValues, { router, pending }: ScreenRouting, make: (text: Text) => Screen): Built {
   const all = joinSaid(pending.said, said);
   return { screen: make(router.text(all.words)), values: all.values };
 }
@@ -162,7 +172,10 @@ function makeOption({ id, text, key, hidden, ...way }: StepOption, router: Route
   };
 }
 
-function makeWays(list: readonly StepWay[], { router, pending, node }: Place & { node: string }): string | Way[] {
+function makeWays(
+  list: readonly StepWay[],
+  { router, pending, node }: ScreenRouting & { node: string },
+): string | Way[] {
   const last = list.at(-1) ?? { next: undefined };
   const kept = list.length > WAYS_MAX ? [...list.slice(0, WAYS_MAX - 1), last] : list.length ? list : [last];
   if (list.length > WAYS_MAX)

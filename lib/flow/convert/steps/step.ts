@@ -6,7 +6,7 @@ import type { Screen, Values } from '../../format/flow.ts';
 export type Words = { readonly [lang: string]: string };
 
 /** Words, and values that variables must get before they are shown. */
-export interface Said {
+export interface WordsWithValues {
   readonly words: Words;
   readonly values: Values;
 }
@@ -41,7 +41,7 @@ export interface StepOption extends StepWay {
 /** Says something; it is shown above what comes next, or `waits` for the caller to go on. */
 export interface Say extends AnyStep {
   readonly kind: 'say';
-  readonly said: Said;
+  readonly said: WordsWithValues;
   readonly waits: boolean;
   readonly next: Next;
 }
@@ -55,14 +55,14 @@ export interface Assign extends AnyStep {
 
 export interface Choose extends AnyStep {
   readonly kind: 'choose';
-  readonly said: Said;
+  readonly said: WordsWithValues;
   readonly options: readonly StepOption[];
   readonly error?: Words;
 }
 
 export interface Ask extends AnyStep {
   readonly kind: 'ask';
-  readonly said: Said;
+  readonly said: WordsWithValues;
   readonly save: string;
   readonly accept?: { readonly [rule: string]: Values[string] };
   readonly error?: Words;
@@ -75,12 +75,12 @@ export interface Ask extends AnyStep {
 /** A wait whose meaning depends on what was said before it: a list of options makes it a menu. */
 export interface Wait extends AnyStep {
   readonly kind: 'wait';
-  resolve(before: Said | undefined, keys: readonly string[]): Choose | Ask;
+  resolve(before: WordsWithValues | undefined, keys: readonly string[]): Choose | Ask;
 }
 
 export interface Pick extends AnyStep {
   readonly kind: 'pick';
-  readonly said: Said;
+  readonly said: WordsWithValues;
   readonly items: string;
   readonly row: Words;
   readonly empty?: Words;
@@ -94,7 +94,7 @@ export interface Split extends AnyStep {
   readonly ways: readonly StepWay[];
 }
 
-export interface Call extends AnyStep {
+export interface CallStep extends AnyStep {
   readonly kind: 'call';
   readonly service: string;
   readonly with: Values;
@@ -116,19 +116,19 @@ export interface Enter extends AnyStep {
 
 export interface End extends AnyStep {
   readonly kind: 'end';
-  readonly said: Said;
+  readonly said: WordsWithValues;
 }
 
-export type Step = Say | Assign | Choose | Ask | Wait | Pick | Split | Call | Enter | End;
+export type Step = Say | Assign | Choose | Ask | Wait | Pick | Split | CallStep | Enter | End;
 
-export const SILENCE: Said = { words: {}, values: {} };
+export const SILENCE: WordsWithValues = { words: {}, values: {} };
 
-export function isSilent({ words }: Said): boolean {
+export function isSilent({ words }: WordsWithValues): boolean {
   return Object.values(words).every((text) => text.trim() === '');
 }
 
 /** One after the other, each in its own lines. */
-export function joinSaid(first: Said, second: Said): Said {
+export function joinSaid(first: WordsWithValues, second: WordsWithValues): WordsWithValues {
   if (isSilent(first)) return { words: second.words, values: { ...first.values, ...second.values } };
   if (isSilent(second)) return { words: first.words, values: { ...first.values, ...second.values } };
   const langs = [...new Set([...Object.keys(first.words), ...Object.keys(second.words)])];
@@ -140,7 +140,7 @@ export function joinSaid(first: Said, second: Said): Said {
 }
 
 /** Names of the variables that templates print. */
-export function listPrinted({ words }: Said): Set<string> {
+export function listPrinted({ words }: WordsWithValues): Set<string> {
   const names = Object.values(words).flatMap((text) =>
     [...text.matchAll(/(?<!\\)\{\{\s*([A-Za-z_]\w*)/g)].map((found) => found[1]!),
   );

@@ -1,7 +1,7 @@
 // The variables of a flow while it is made: what each holds, and which are worth keeping only where something reads them.
 
 import type { Variable } from '../../format/flow.ts';
-import type { Kind, Made } from '../excellent/made.ts';
+import type { FlowExpression, ValueKind } from '../excellent/made.ts';
 import { makeVariableName, uniqueNames } from '../names.ts';
 
 export interface Variables {
@@ -10,8 +10,8 @@ export interface Variables {
   /** A variable of this very name. */
   declare(name: string, variable: Variable): string;
   /** A new one for a value that has to be computed before it is shown. */
-  compute(kind: Kind): string;
-  read(name: string): Made;
+  compute(kind: ValueKind): string;
+  read(name: string): FlowExpression;
   /** Says that a variable holds numbers after all. */
   makeNumber(name: string): void;
   readonly all: ReadonlyMap<string, Variable>;
@@ -23,7 +23,7 @@ export interface VariableWish extends Partial<Variable> {
   readonly isDerived?: boolean;
 }
 
-const KINDS: { readonly [type in Variable['type']]: Kind } = {
+const KINDS: { readonly [type in Variable['type']]: ValueKind } = {
   string: 'text',
   number: 'number',
   boolean: 'boolean',

@@ -3,9 +3,17 @@
 import { durationMs, type Flow, isInteractive, listTargets, type Screen, type Way } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
-import { didYouMean, formatNames, type Lint, type Rule, type RuleFinding, reachFrom, reverseEdges } from '../rule.ts';
+import {
+  didYouMean,
+  formatNames,
+  type Lint,
+  type LintRule,
+  type RuleFinding,
+  reachFrom,
+  reverseEdges,
+} from '../rule.ts';
 
-export const callRules: readonly Rule[] = [
+export const callRules: readonly LintRule[] = [
   {
     code: 'unknown-service',
     severity: 'warning',

@@ -5,12 +5,12 @@ import { type Node, parseExpression } from '../../expression/parse.ts';
 import type { Flow } from '../../format/flow.ts';
 import { capitalize, describePlace } from '../../format/problem.ts';
 import { parsePointer } from '../../format/source.ts';
-import { inferShape, type Reading, reportCondition, type Slip } from '../infer.ts';
-import type { ExpressionPart, Wording, Write } from '../parts.ts';
-import { getList, type Lint, type Rule, type RuleFinding } from '../rule.ts';
+import { inferShape, reportCondition, type ShapeContext, type Slip } from '../infer.ts';
+import type { ExpressionPart, VariableWrite, Wording } from '../parts.ts';
+import { getList, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 import { answerShape, declaredShapes, FAILURE, mergedShape, outputShape, type Shape, UNKNOWN } from '../shapes.ts';
 
-export const typeRules: readonly Rule[] = [
+export const typeRules: readonly LintRule[] = [
   {
     code: 'unknown-field',
     severity: 'error',
@@ -55,7 +55,7 @@ function findSlips(lint: Lint): Slips {
   const parse = parser();
   const shapes = variableShapes(lint, parse);
   const rows = new Map<string, Shape>();
-  const reading = (part: ExpressionPart | Wording, shift: number): Reading => ({
+  const reading = (part: ExpressionPart | Wording, shift: number): ShapeContext => ({
     findShape: (name) => {
       if (name === 'row' && part.also.includes('row')) return rows.get(part.screen ?? '') ?? UNKNOWN;
       if (name === 'error' && part.also.includes('error')) return FAILURE;
@@ -120,7 +120,7 @@ function tryParse(source: string): Node | undefined {
 /** Declared shapes, and for an object that only flows and known services fill what those give. */
 export function variableShapes(lint: Lint, parse: Parse = parser()): ReadonlyMap<string, Shape> {
   const { flow, parts, graph } = lint;
-  const writes = new Map<string, Write[]>();
+  const writes = new Map<string, VariableWrite[]>();
   for (const write of parts.writes) if (write.of === undefined) getList(writes, write.name).push(write);
   const shapes = declaredShapes(flow, (name) => writes.has(name) || graph.isCalled);
   for (const [name, shape] of shapes) {
@@ -134,7 +134,7 @@ export function variableShapes(lint: Lint, parse: Parse = parser()): ReadonlyMap
 }
 
 // Nothing for a write of null, which empties the variable.
-function savedShape({ flow, flows, graph, contracts, nearest }: Lint, write: Write, parse: Parse): Shape[] {
+function savedShape({ flow, flows, graph, contracts, nearest }: Lint, write: VariableWrite, parse: Parse): Shape[] {
   const { screen, isKey, pointer } = write;
   if (isKey) return readPointer(flow, pointer) === null ? [] : [UNKNOWN];
   const saver = screen === undefined ? undefined : graph.screens.get(screen);

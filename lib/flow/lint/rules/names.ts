@@ -5,7 +5,7 @@ import { type Flow, isName } from '../../format/flow.ts';
 import { LOCAL_NAMES } from '../../format/names.ts';
 import { capitalize, describePlace } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
-import { didYouMean, formatNames, type Lint, type Rule, type RuleFinding } from '../rule.ts';
+import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 
 interface Named {
   readonly what: 'screen' | 'variable' | 'option';
@@ -18,7 +18,7 @@ interface Named {
 const WORDS = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null']);
 const BROUGHT = new Set(Object.keys(LOCAL_NAMES));
 
-export const nameRules: readonly Rule[] = [
+export const nameRules: readonly LintRule[] = [
   {
     code: 'bad-name',
     severity: 'error',

@@ -4,10 +4,10 @@ import type { Screen, Variable } from '../../format/flow.ts';
 import { capitalize, describePlace } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { collectParts } from '../parts.ts';
-import type { Lint, Rule } from '../rule.ts';
+import type { Lint, LintRule } from '../rule.ts';
 import { findGiven, findKeeper } from './secrets.ts';
 
-export const privateRules: readonly Rule[] = [
+export const privateRules: readonly LintRule[] = [
   {
     code: 'private-secret',
     severity: 'error',

@@ -2,9 +2,9 @@
 
 import { isInteractive } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
-import { formatNames, type Graph, getList, type Lint, type Rule, reachFrom, reverseEdges } from '../rule.ts';
+import { formatNames, type Graph, getList, type Lint, type LintRule, reachFrom, reverseEdges } from '../rule.ts';
 
-export const reachRules: readonly Rule[] = [
+export const reachRules: readonly LintRule[] = [
   {
     code: 'unreachable',
     severity: 'warning',

@@ -6,12 +6,12 @@ import type { InputScreen, Screen, Variable } from '../../format/flow.ts';
 import { capitalize, describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { inferShape } from '../infer.ts';
-import type { Write } from '../parts.ts';
-import { didYouMean, formatNames, type Lint, type Rule, type RuleFinding } from '../rule.ts';
+import type { VariableWrite } from '../parts.ts';
+import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 import { jsonShape, type Shape, UNKNOWN } from '../shapes.ts';
 import { readPointer, variableShapes } from './kinds.ts';
 
-export const savedRules: readonly Rule[] = [
+export const savedRules: readonly LintRule[] = [
   {
     code: 'wrong-save',
     severity: 'error',
@@ -63,7 +63,7 @@ export const savedRules: readonly Rule[] = [
 /** The shape of what is written; undefined where it is null, or nothing is known of it. */
 function writtenShape(
   lint: Lint,
-  { pointer, isKey, screen }: Write,
+  { pointer, isKey, screen }: VariableWrite,
   shapes: ReadonlyMap<string, Shape>,
 ): Shape | undefined {
   const saver = screen === undefined ? undefined : lint.graph.screens.get(screen);
@@ -131,7 +131,7 @@ const TYPES: { readonly [kind in Shape['kind']]?: Variable['type'] } = {
 };
 
 interface Saved {
-  readonly write: Write;
+  readonly write: VariableWrite;
   readonly variable: Variable;
   readonly shape: Shape;
 }

@@ -5,9 +5,9 @@ import { isInteractive, type Variable } from '../../format/flow.ts';
 import { capitalize, describePlace } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import type { ExpressionPart } from '../parts.ts';
-import { type Lint, type Rule, reachFrom } from '../rule.ts';
+import { type Lint, type LintRule, reachFrom } from '../rule.ts';
 
-export const secretRules: readonly Rule[] = [
+export const secretRules: readonly LintRule[] = [
   {
     code: 'secret-shown',
     severity: 'error',

@@ -6,14 +6,14 @@ import { type Node, parseExpression } from '../../expression/parse.ts';
 import { findNearest } from '../../expression/suggest.ts';
 import { capitalize, describePlace, type Mend, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
-import type { Lint, Rule, RuleFinding } from '../rule.ts';
+import type { Lint, LintRule, RuleFinding } from '../rule.ts';
 import { readOffset } from './texts.ts';
 
 type Expressions = Lint['parts']['expressions'];
 type Literals = Lint['parts']['literals'];
 type Wordings = Lint['parts']['wordings'];
 
-export const signRules: readonly Rule[] = [
+export const signRules: readonly LintRule[] = [
   {
     code: 'expr',
     severity: 'error',

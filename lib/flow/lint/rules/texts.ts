@@ -7,9 +7,9 @@ import { capitalize, describePlace, type Mend, showValue } from '../../format/pr
 import { pointerTo } from '../../format/source.ts';
 import { ACCEPT_RULES, compileAccept } from '../../run/accept.ts';
 import { nonGsm7 } from '../../run/render.ts';
-import { didYouMean, type Rule, type RuleFinding } from '../rule.ts';
+import { didYouMean, type LintRule, type RuleFinding } from '../rule.ts';
 
-export const textRules: readonly Rule[] = [
+export const textRules: readonly LintRule[] = [
   {
     code: 'template',
     severity: 'error',
@@ -110,7 +110,7 @@ export const textRules: readonly Rule[] = [
   },
 ];
 
-type Wordings = Parameters<Rule['find']>[0]['parts']['wordings'];
+type Wordings = Parameters<LintRule['find']>[0]['parts']['wordings'];
 
 function* wordingFaults(wordings: Wordings, ofFilters: boolean): Iterable<RuleFinding> {
   for (const { pointer, source, compiled } of wordings) {

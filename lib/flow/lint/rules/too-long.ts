@@ -11,9 +11,9 @@ import { fitsScreen, screenPages } from '../../run/render.ts';
 import { type FlowScope, flowScope } from '../../run/scope.ts';
 import { KINDS } from '../../screens/kinds.ts';
 import type { Behaviour } from '../../screens/screen.ts';
-import { getList, type Lint, type Rule, type RuleFinding } from '../rule.ts';
+import { getList, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 
-export const lengthRules: readonly Rule[] = [
+export const lengthRules: readonly LintRule[] = [
   {
     code: 'too-long',
     severity: 'warning',
@@ -24,7 +24,7 @@ export const lengthRules: readonly Rule[] = [
   },
 ];
 
-interface Room {
+interface SizeCheck {
   readonly lint: Lint;
   readonly scope: FlowScope;
   /** Septets of a screen. */
@@ -34,7 +34,7 @@ interface Room {
 function* checkFlow(lint: Lint): Iterable<RuleFinding> {
   const { flow, graph, parts, vars } = lint;
   const chars = Math.min(flow.limits?.chars ?? FLOW_LIMITS.screenSeptets, FLOW_LIMITS.screenSeptets);
-  const room: Room = { lint, scope: flowScope(flow, ''), chars };
+  const room: SizeCheck = { lint, scope: flowScope(flow, ''), chars };
   const paths = new Map<string, TemplatePath[]>();
   const broken = new Set<string | undefined>();
   for (const { screen = '', compiled } of parts.wordings) {
@@ -64,7 +64,7 @@ function* checkFlow(lint: Lint): Iterable<RuleFinding> {
 
 const LEFT_LEAST = 20;
 
-function* checkNavigation({ lint, scope, chars }: Room, values: JsonObject): Iterable<RuleFinding> {
+function* checkNavigation({ lint, scope, chars }: SizeCheck, values: JsonObject): Iterable<RuleFinding> {
   const names = (['more', 'back', 'home', 'exit'] as const).filter((name) => lint.keys[name] !== false);
   for (const lang of lint.langs) {
     const lines = names.map((name) => `${lint.keys[name]}. ${scope.labels[name].render({ ...values, lang }, lang)}`);
@@ -76,13 +76,13 @@ function* checkNavigation({ lint, scope, chars }: Room, values: JsonObject): Ite
   }
 }
 
-interface Seen {
+interface SampleScreen {
   readonly id: string;
   readonly screen: Screen;
   readonly values: JsonObject;
 }
 
-function* checkScreen(room: Room, { id, screen, values }: Seen): Iterable<RuleFinding> {
+function* checkScreen(room: SizeCheck, { id, screen, values }: SampleScreen): Iterable<RuleFinding> {
   const pointer = pointerTo('screens', id, 'text');
   switch (screen.type) {
     case 'menu': {
@@ -118,7 +118,10 @@ function* checkScreen(room: Room, { id, screen, values }: Seen): Iterable<RuleFi
 
 const ROWS = '_rows';
 
-function* checkList(room: Room, { id, screen, values }: Seen & { screen: ListScreen }): Iterable<RuleFinding> {
+function* checkList(
+  room: SizeCheck,
+  { id, screen, values }: SampleScreen & { screen: ListScreen },
+): Iterable<RuleFinding> {
   const { row = null, ...rest } = values as JsonObject;
   const showing = (rows: number, text: Text) => {
     const { empty: _, ...bare } = screen;
@@ -134,11 +137,11 @@ function* checkList(room: Room, { id, screen, values }: Seen & { screen: ListScr
   yield { pointer: pointerTo('screens', id, 'row'), message, fix };
 }
 
-interface Shown extends Seen {
+interface ShownSample extends SampleScreen {
   readonly shown: Behaviour;
 }
 
-function* checkPages(room: Room, seen: Shown & { pointer: string }): Iterable<RuleFinding> {
+function* checkPages(room: SizeCheck, seen: ShownSample & { pointer: string }): Iterable<RuleFinding> {
   const { id, screen, pointer } = seen;
   const { count, where } = countPages(room, { ...seen, bad: 1 });
   if (count <= 1) return;
@@ -147,7 +150,7 @@ function* checkPages(room: Room, seen: Shown & { pointer: string }): Iterable<Ru
   yield { pointer, message, fix };
 }
 
-function countPages({ lint, scope }: Room, { id, screen, shown, values, bad }: Shown & { bad: number }) {
+function countPages({ lint, scope }: SizeCheck, { id, screen, shown, values, bad }: ShownSample & { bad: number }) {
   const stack = Array<string>(lint.graph.depth.get(id) ?? 0).fill(id);
   let [count, worst] = [0, lint.langs[0]!];
   for (const lang of lint.langs) {
@@ -159,7 +162,7 @@ function countPages({ lint, scope }: Room, { id, screen, shown, values, bad }: S
 }
 
 function* checkSinglePage(
-  { lint, chars }: Room,
+  { lint, chars }: SizeCheck,
   { pointer, what, shown, values }: { pointer: string; what: string; shown: Behaviour; values: JsonObject },
 ): Iterable<RuleFinding> {
   for (const lang of lint.langs) {

@@ -6,7 +6,7 @@ import { isName, type Variable } from '../../format/flow.ts';
 import { describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { ID_CHECKS, readId } from '../../run/id-checks.ts';
-import { didYouMean, formatNames, type Lint, type Rule, type RuleFinding } from '../rule.ts';
+import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 
 interface Use {
   readonly name: string;
@@ -15,7 +15,7 @@ interface Use {
   readonly also: readonly string[];
 }
 
-export const variableRules: readonly Rule[] = [
+export const variableRules: readonly LintRule[] = [
   {
     code: 'unknown-variable',
     severity: 'error',

@@ -3,9 +3,9 @@
 import type { Keys, MenuScreen, NavigationKey } from '../../format/flow.ts';
 import { capitalize, describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
-import type { Rule, RuleFinding } from '../rule.ts';
+import type { LintRule, RuleFinding } from '../rule.ts';
 
-export const wayRules: readonly Rule[] = [
+export const wayRules: readonly LintRule[] = [
   {
     code: 'shadowed-way',
     severity: 'error',

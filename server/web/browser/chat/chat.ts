@@ -120,7 +120,7 @@ function offerOlder(session: string, cursor: string | null): void {
   shown.older(cursor === null ? undefined : load);
 }
 
-interface Reading {
+interface ReplyReading {
   readonly signal: AbortSignal;
   /** The answer that has the first frames. */
   readonly answer?: Response;
@@ -129,7 +129,7 @@ interface Reading {
 }
 
 /** Shows a reply as it comes; the run goes on when nobody reads it. */
-async function read(runId: string, { signal, answer, onFirst }: Reading): Promise<void> {
+async function read(runId: string, { signal, answer, onFirst }: ReplyReading): Promise<void> {
   setRun(runId);
   const onConnected = (isConnected: boolean) => {
     state.textContent = isConnected ? 'Answering…' : 'The connection is lost. Trying again…';

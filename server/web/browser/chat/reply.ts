@@ -4,12 +4,12 @@ import type { FrameData, FrameName } from '../../../../lib/agent/run/frames.ts';
 import { button, element } from '../element.ts';
 import { textParts } from './choices.ts';
 import { markdownElements } from './markdown.ts';
-import type { Frame } from './service.ts';
+import type { ReceivedFrame } from './service.ts';
 
 export interface ReplyView {
   readonly element: HTMLElement;
   /** Shows what a frame says. */
-  take(frame: Frame): void;
+  take(frame: ReceivedFrame): void;
   addText(text: string): void;
   addReasoning(text: string): void;
   addCard(id: string, facts: CardFacts): void;

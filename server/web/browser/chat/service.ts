@@ -15,7 +15,7 @@ export class ServiceError extends Error {
   }
 }
 
-interface Token {
+interface AccessToken {
   readonly text: string;
   /** The user that it speaks for. */
   readonly did: string;
@@ -24,7 +24,7 @@ interface Token {
 }
 
 // One at a time: two that are asked for at once by a new browser would be of two users.
-let token: Promise<Token> | undefined;
+let token: Promise<AccessToken> | undefined;
 let until = 0;
 
 /** The user of this browser. */
@@ -32,11 +32,11 @@ export async function user(): Promise<string> {
   return (await current()).did;
 }
 
-function current(): Promise<Token> {
+function current(): Promise<AccessToken> {
   if (token && Date.now() < until) return token;
   until = Number.POSITIVE_INFINITY;
   token = mint();
-  const fresh = (made: Token) => {
+  const fresh = (made: AccessToken) => {
     until = made.until;
   };
   const failed = () => {
@@ -46,7 +46,7 @@ function current(): Promise<Token> {
   return token;
 }
 
-async function mint(): Promise<Token> {
+async function mint(): Promise<AccessToken> {
   const headers = { 'Content-Type': 'application/json' };
   const answer = await fetch('/chat/token', { method: 'POST', headers, body: '{}' });
   if (!answer.ok) throw await refusal(answer);
@@ -111,13 +111,13 @@ export async function makeMessageId(runId: string, type: Message['type']): Promi
 }
 
 /** A frame as the service sends it: its number, its name and its data. */
-export interface Frame {
+export interface ReceivedFrame {
   readonly n: number;
   readonly event: string;
   readonly data: string;
 }
 
-export interface Reading {
+export interface FrameReading {
   readonly signal: AbortSignal;
   /** The answer that has the first frames, where there is one. */
   readonly answer?: Response;
@@ -129,7 +129,10 @@ const TRIES = 12;
 const PAUSE_MS = { first: 500, longest: 8_000 } as const;
 
 /** The frames up to `done`; throws when the run is gone or nobody answers for a minute. Ends when the signal aborts. */
-export async function* runFrames(runId: string, { signal, answer, onConnected }: Reading): AsyncGenerator<Frame> {
+export async function* runFrames(
+  runId: string,
+  { signal, answer, onConnected }: FrameReading,
+): AsyncGenerator<ReceivedFrame> {
   let next = answer;
   let last = 0;
   for (let tries = 0; !signal.aborted; ) {
@@ -155,7 +158,7 @@ export async function* runFrames(runId: string, { signal, answer, onConnected }:
 }
 
 /** The frames in the bytes of a stream; what has no number is left out. */
-export async function* readFrames(body: ReadableStream<Uint8Array>): AsyncGenerator<Frame> {
+export async function* readFrames(body: ReadableStream<Uint8Array>): AsyncGenerator<ReceivedFrame> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = '';
@@ -176,7 +179,7 @@ export async function* readFrames(body: ReadableStream<Uint8Array>): AsyncGenera
 }
 
 // The service writes one line for each field.
-function parseFrame(text: string): Frame | undefined {
+function parseFrame(text: string): ReceivedFrame | undefined {
   const fields = new Map(
     text.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
   );

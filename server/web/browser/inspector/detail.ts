@@ -2,10 +2,10 @@
 
 import { button, element, findElement } from '../element.ts';
 import { valueTree } from '../values.ts';
-import type { Session, TraceEvent } from './store.ts';
+import type { ListedSession, TraceEvent } from './store.ts';
 
 interface DetailContent {
-  readonly session: Session | undefined;
+  readonly session: ListedSession | undefined;
   readonly events: readonly TraceEvent[];
   /** The one that is looked at; undefined when none was seen. */
   readonly event: TraceEvent | undefined;
@@ -18,7 +18,7 @@ const MASK = '****';
 export function sessionDetail({ onEvent }: { readonly onEvent: (id: string) => void }) {
   const list = findElement('events');
   const copy = findElement<HTMLButtonElement>('copy');
-  let chosen: Session | undefined;
+  let chosen: ListedSession | undefined;
   let shown = '';
   copy.addEventListener('click', () => {
     if (chosen) void copyTest(chosen.actor);

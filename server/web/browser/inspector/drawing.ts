@@ -156,7 +156,7 @@ export function bringIntoView(box: HTMLElement, active: Element, behavior: Scrol
 }
 
 /** One arrow of a drawing, or one of the words on a card that lead somewhere. */
-interface Way {
+interface DrawnArrow {
   readonly mark: Element;
   readonly from: string;
   readonly to: string;
@@ -183,7 +183,7 @@ export function readMarks(svg: Element): EdgeMarks {
   );
   const find = ({ event, from, to }: Edge): readonly Element[] => {
     if (from === null) return [];
-    const leaving = (ways: readonly Way[]) => ways.filter((way) => contains(way.from, from));
+    const leaving = (ways: readonly DrawnArrow[]) => ways.filter((way) => contains(way.from, from));
     const direct = bestMatch(
       leaving([...arrows, ...chips]).filter((way) => contains(way.to, to)),
       event,
@@ -199,7 +199,7 @@ export function readMarks(svg: Element): EdgeMarks {
   return { find, arrows: arrows.map(({ mark }) => mark) };
 }
 
-function readWay(mark: Element, from: string): Way {
+function readWay(mark: Element, from: string): DrawnArrow {
   const events = new Set((mark.getAttribute('data-events') ?? '').split(' '));
   return { mark, from, to: mark.getAttribute('data-to') ?? '', events };
 }
@@ -207,16 +207,16 @@ function readWay(mark: Element, from: string): Way {
 // A state, or one that it stands in.
 const contains = (outer: string, inner: string) => inner === outer || inner.startsWith(`${outer}.`);
 
-function bestMatch(ways: readonly Way[], event: string): Way | undefined {
+function bestMatch(ways: readonly DrawnArrow[], event: string): DrawnArrow | undefined {
   const named = ways.filter(({ events }) => events.has(event));
-  const length = ({ from, to }: Way) => from.length + to.length;
+  const length = ({ from, to }: DrawnArrow) => from.length + to.length;
   return [...(named.length ? named : ways)].sort((a, b) => length(b) - length(a))[0];
 }
 
 const STEPS_MAX = 8;
 
 function findPath(
-  arrows: readonly Way[],
+  arrows: readonly DrawnArrow[],
   { from, to, passing, steps = 0 }: { from: string; to: string; passing: ReadonlySet<string>; steps?: number },
 ): readonly Element[] | undefined {
   if (steps > STEPS_MAX) return undefined;

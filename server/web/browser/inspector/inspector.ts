@@ -7,13 +7,13 @@ import { drawingView } from './drawing.ts';
 import { sideLists } from './lists.ts';
 import { listenForKeys, readView, writeView } from './navigation.ts';
 import { matchesWords, sessionSearch } from './search.ts';
-import { createStore, type Machine, openStream, type TraceEvent } from './store.ts';
+import { createStore, type ListedMachine, openStream, type TraceEvent } from './store.ts';
 
 startHeader();
 
 const store = createStore();
 const { session: named, ...view } = readView();
-let machines: readonly Machine[] = [];
+let machines: readonly ListedMachine[] = [];
 /** Sessions are followed as they come, until one is chosen. */
 let followedLabel = view.actor === undefined && view.at === undefined ? (named ?? '') : undefined;
 const search = sessionSearch({ onChange: scheduleRender, onFound: store.add });
@@ -154,7 +154,7 @@ listenForKeys({
 async function readMachines(): Promise<void> {
   const answer = await fetch('/inspector/machines');
   if (answer.status === 401) location.reload();
-  machines = ((await answer.json()) as { machines: readonly Machine[] }).machines;
+  machines = ((await answer.json()) as { machines: readonly ListedMachine[] }).machines;
   scheduleRender();
 }
 

@@ -2,11 +2,11 @@
 
 import { button, element, findElement } from '../element.ts';
 
-import type { Machine, Session } from './store.ts';
+import type { ListedMachine, ListedSession } from './store.ts';
 
 export interface ListContent {
-  readonly machines: readonly Machine[];
-  readonly sessions: readonly Session[];
+  readonly machines: readonly ListedMachine[];
+  readonly sessions: readonly ListedSession[];
   /** The ones that are looked at. */
   readonly machine: string | undefined;
   readonly actor: string | undefined;
@@ -66,7 +66,7 @@ function setCurrent(line: Element, isCurrent: boolean): void {
   else line.removeAttribute('aria-current');
 }
 
-function formatPlace({ caller, label, machine, state, ended, hasFailed }: Session): string {
+function formatPlace({ caller, label, machine, state, ended, hasFailed }: ListedSession): string {
   return [
     ...(caller === undefined ? [] : [label]),
     machine,
@@ -76,7 +76,7 @@ function formatPlace({ caller, label, machine, state, ended, hasFailed }: Sessio
   ].join(' · ');
 }
 
-function formatAge({ born, at }: Session): string {
+function formatAge({ born, at }: ListedSession): string {
   const since = born ?? at;
   if (!since) return '';
   const seconds = Math.max(0, Math.round((Date.now() - since) / 1000));

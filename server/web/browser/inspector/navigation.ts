@@ -26,7 +26,7 @@ function needsKey(element: HTMLElement, key: string): boolean {
   return element.tabIndex >= 0 && element !== document.body && (key.startsWith('Arrow') || key === ' ');
 }
 
-export interface View {
+export interface ViewState {
   machine?: string | undefined;
   /** The session. */
   actor?: string | undefined;
@@ -36,7 +36,7 @@ export interface View {
 }
 
 /** What the address says. `session` names a session as people do; the page looks for it. */
-export function readView(): View & { readonly session?: string } {
+export function readView(): ViewState & { readonly session?: string } {
   const words = new URLSearchParams(location.hash.slice(1));
   const text = (name: string) => words.get(name) ?? undefined;
   const session = text('session');
@@ -50,7 +50,7 @@ export function readView(): View & { readonly session?: string } {
 }
 
 /** Puts it into the address without a step in the browser's history. */
-export function writeView({ machine, actor, at, heat }: View): void {
+export function writeView({ machine, actor, at, heat }: ViewState): void {
   const words = new URLSearchParams();
   for (const [name, value] of Object.entries({ machine, actor, at, heat: heat ? '1' : undefined }))
     if (value !== undefined) words.set(name, value);

@@ -3,9 +3,9 @@
 
 import type { StatelyMessage } from '../../inspector/stately.ts';
 import { element, findElement } from '../element.ts';
-import type { Machine, Session } from './store.ts';
+import type { ListedMachine, ListedSession } from './store.ts';
 
-const STANDINGS: { readonly [name: string]: readonly [string, (session: Session) => boolean] } = {
+const STANDINGS: { readonly [name: string]: readonly [string, (session: ListedSession) => boolean] } = {
   all: ['All', () => true],
   living: ['Living', ({ ended }) => !ended],
   ended: ['Ended', ({ ended }) => ended],
@@ -66,14 +66,14 @@ export function sessionSearch({ onChange, onFound }: SearchListeners) {
     onChange();
   }
 
-  const fits = ({ actor, label, caller, machine: flow, state: screen, door }: Session): boolean =>
+  const fits = ({ actor, label, caller, machine: flow, state: screen, door }: ListedSession): boolean =>
     found.has(actor) || matchesWords(words.value, [label, caller, flow, screen, door]);
 
   return {
     words: () => words.value,
     focus: () => words.focus(),
     /** Offers the flows and the screens that there are, and picks the sessions. */
-    pick(sessions: readonly Session[], machines: readonly Machine[]): readonly Session[] {
+    pick(sessions: readonly ListedSession[], machines: readonly ListedMachine[]): readonly ListedSession[] {
       offer(machine, [['', 'All flows'], ...machines.map(({ id }) => [id, id] as const)]);
       const ofFlow = sessions.filter((one) => machine.value === '' || one.machine === machine.value);
       const screens = [...new Set(ofFlow.map(({ state }) => state))].sort();

@@ -12,7 +12,7 @@ interface WithContext {
 
 export type TraceEvent = TraceMessage & WithContext;
 
-export interface Session extends SessionMessage, WithContext {
+export interface ListedSession extends SessionMessage, WithContext {
   readonly ended: boolean;
   /** Of its last event; 0 when none was seen. */
   readonly at: number;
@@ -23,7 +23,7 @@ export interface Session extends SessionMessage, WithContext {
 }
 
 /** A machine as the server lists it. */
-export interface Machine {
+export interface ListedMachine {
   readonly id: string;
   readonly kind: 'flow' | 'lifecycle';
   readonly version: number;
@@ -33,7 +33,7 @@ export interface Machine {
 const EVENTS_KEPT = 500;
 
 export function createStore() {
-  const sessions = new Map<string, Session>();
+  const sessions = new Map<string, ListedSession>();
   let events: TraceEvent[] = [];
   let ids = new Set<string>();
   return {
@@ -57,8 +57,8 @@ export function createStore() {
       sessions.set(event.actor, { ...before, ...event, seen: (before?.seen ?? 0) + 1, hasFailed });
     },
     /** Those with the latest event first. */
-    sessions: (): readonly Session[] => [...sessions.values()].reverse(),
-    session: (actor: string): Session | undefined => sessions.get(actor),
+    sessions: (): readonly ListedSession[] => [...sessions.values()].reverse(),
+    session: (actor: string): ListedSession | undefined => sessions.get(actor),
     /** The events of a session, or of all sessions of a machine. */
     events: ({ actor, machine }: { actor?: string | undefined; machine?: string | undefined }): readonly TraceEvent[] =>
       events.filter((one) => (actor === undefined ? one.machine === machine : one.actor === actor)),

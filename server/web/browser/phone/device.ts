@@ -1,7 +1,7 @@
 // A phone as it is seen and touched: screen, keypad, dialler, faults of the network, and the log of its requests.
 
 import { button, element } from '../element.ts';
-import type { Exchange, Fault, Phone } from './phone.ts';
+import type { NetworkFault, Phone, PhoneExchange } from './phone.ts';
 import { answerPart, type DevicePart, type PartDeps, screenPart } from './screen.ts';
 
 export interface DeviceDeps extends Pick<PartDeps, 'textChars'> {
@@ -146,7 +146,7 @@ export function faultsPart(phone: Phone, { named }: PartDeps): DevicePart {
   const anew = button('New session', () => void phone.dial(), {
     is: { title: 'Dials again under another session id' },
   });
-  const toggle = (label: string, fault: Fault, title: string) =>
+  const toggle = (label: string, fault: NetworkFault, title: string) =>
     button(label, () => phone.setFault(phone.fault === fault ? 'none' : fault), { is: { title } });
   const twice = toggle('Send twice', 'twice', 'The next request leaves two times at once');
   const drop = toggle('Lose answer', 'drop', 'The answer to the next request is thrown away');
@@ -171,14 +171,14 @@ export function faultsPart(phone: Phone, { named }: PartDeps): DevicePart {
 }
 
 /** Shows exchanges in the list; what is shown already stays as it is, opened or not. */
-export function showLog(list: HTMLOListElement, log: readonly Exchange[]): void {
+export function showLog(list: HTMLOListElement, log: readonly PhoneExchange[]): void {
   const keys = new Set(log.map(makeKey));
   for (const item of [...list.children]) if (!keys.has((item as HTMLElement).dataset.key!)) item.remove();
   const shown = new Set([...list.children].map((item) => (item as HTMLElement).dataset.key));
   for (const exchange of log) if (!shown.has(makeKey(exchange))) list.prepend(entry(exchange));
 }
 
-const makeKey = ({ at, what, answer }: Exchange) => `${at} ${what} ${answer.length}`;
+const makeKey = ({ at, what, answer }: PhoneExchange) => `${at} ${what} ${answer.length}`;
 
 const TEXT_SHOWN = 18;
 
@@ -187,7 +187,7 @@ function shortenText(text: string): string {
   return text.length > TEXT_SHOWN ? `…${text.slice(1 - TEXT_SHOWN)}` : text;
 }
 
-function entry(exchange: Exchange): HTMLLIElement {
+function entry(exchange: PhoneExchange): HTMLLIElement {
   const { what, at, ms, fields, answer, fate } = exchange;
   const parts = [
     element('span', { class: 'what', text: fate === undefined ? what : `${what}: ${fate}` }),

@@ -2,38 +2,38 @@
 
 import type { TextMode } from '../../../../lib/ussd/request.ts';
 import {
-  type Answer,
-  type Fields,
+  type FormFields,
   maskedText,
+  type PhoneAnswer,
+  type PhoneSessionState,
   readSessionState,
   requestText,
-  type SessionState,
   sendRequest,
   type Typed,
 } from './requests.ts';
 
 /** How the next request travels. */
-export type Fault = 'none' | 'twice' | 'drop';
+export type NetworkFault = 'none' | 'twice' | 'drop';
 
 /** A request and its answer, without secrets. */
-export interface Exchange {
+export interface PhoneExchange {
   readonly what: string;
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly ms: number;
-  readonly fields: Fields;
+  readonly fields: FormFields;
   readonly answer: string;
   /** Why the phone has shown nothing of it. @default it has */
   readonly fate?: 'failed' | 'lost';
 }
 
-export interface Session {
+export interface PhoneSession {
   readonly id: string;
   readonly typed: readonly Typed[];
   /** What the screen shows; undefined before the first answer. */
-  readonly screen?: { readonly kind: Answer['kind']; readonly text: string };
+  readonly screen?: { readonly kind: PhoneAnswer['kind']; readonly text: string };
   /** Undefined when nobody knows: then whatever is typed counts as a secret. */
-  readonly standing?: SessionState | undefined;
+  readonly standing?: PhoneSessionState | undefined;
   /** How much was typed when the server was told to forget it: what comes after is no part of the dialogue. */
   readonly forgottenAt?: number;
 }
@@ -44,9 +44,9 @@ export interface PhoneState {
   readonly code: string;
   /** Milliseconds before each request leaves. */
   readonly delay: number;
-  readonly session?: Session | undefined;
+  readonly session?: PhoneSession | undefined;
   /** The newest last. */
-  readonly log: readonly Exchange[];
+  readonly log: readonly PhoneExchange[];
 }
 
 const LOG_KEPT = 40;
@@ -54,9 +54,9 @@ const LOG_KEPT = 40;
 /** Where the requests of a phone go. */
 export interface PhoneLink {
   /** Never rejects. */
-  send(fields: Fields): Promise<Answer>;
+  send(fields: FormFields): Promise<PhoneAnswer>;
   /** Undefined when the session is over. */
-  readState(sessionId: string): Promise<SessionState | undefined>;
+  readState(sessionId: string): Promise<PhoneSessionState | undefined>;
 }
 
 const SERVED: PhoneLink = { send: sendRequest, readState: readSessionState };
@@ -71,7 +71,7 @@ export interface PhoneOptions {
 export class Phone {
   state: PhoneState;
   busy = false;
-  fault: Fault = 'none';
+  fault: NetworkFault = 'none';
   readonly #mode: TextMode;
   readonly #changed: () => void;
   readonly #link: PhoneLink;
@@ -88,7 +88,7 @@ export class Phone {
     this.#changed();
   }
 
-  setFault(fault: Fault): void {
+  setFault(fault: NetworkFault): void {
     this.fault = fault;
     this.#changed();
   }
@@ -105,7 +105,7 @@ export class Phone {
   }
 
   dial(): Promise<void> {
-    const session: Session = { id: `sim-${makeName()}`, typed: [] };
+    const session: PhoneSession = { id: `sim-${makeName()}`, typed: [] };
     this.set({ session });
     return this.#send('dial');
   }
@@ -133,7 +133,7 @@ export class Phone {
     this.set({ session: { ...session, forgottenAt: session.forgottenAt ?? session.typed.length } });
   }
 
-  #fields({ id, typed }: Session): Fields & { readonly text: string } {
+  #fields({ id, typed }: PhoneSession): FormFields & { readonly text: string } {
     const { number, code } = this.state;
     return { sessionId: id, serviceCode: code, phoneNumber: number, text: requestText(typed, this.#mode) };
   }
@@ -162,7 +162,7 @@ export class Phone {
   }
 
   /** All of them at once; the answer to the first. From here on nothing else is sent. */
-  async #travel(requests: readonly Request[]): Promise<Answer> {
+  async #travel(requests: readonly Request[]): Promise<PhoneAnswer> {
     this.busy = true;
     this.#changed();
     await new Promise((resolve) => setTimeout(resolve, this.state.delay));
@@ -170,12 +170,12 @@ export class Phone {
     return answer!;
   }
 
-  async #exchange({ what, fields, shown, isLost }: Request): Promise<Answer> {
+  async #exchange({ what, fields, shown, isLost }: Request): Promise<PhoneAnswer> {
     const at = Date.now();
     const answer = await this.#link.send(fields);
     const fate = isLost ? 'lost' : answer.kind === 'trouble' ? 'failed' : undefined;
     const base = { what, at, ms: Date.now() - at, fields: shown, answer: answer.raw || answer.text };
-    const exchange: Exchange = fate === undefined ? base : { ...base, fate };
+    const exchange: PhoneExchange = fate === undefined ? base : { ...base, fate };
     this.set({ log: [...this.state.log, exchange].slice(-LOG_KEPT) });
     return answer;
   }
@@ -183,9 +183,9 @@ export class Phone {
 
 interface Request {
   readonly what: string;
-  readonly fields: Fields;
+  readonly fields: FormFields;
   /** The same fields as people may see them. */
-  readonly shown: Fields;
+  readonly shown: FormFields;
   /** Whether its answer is thrown away. */
   readonly isLost?: boolean;
 }

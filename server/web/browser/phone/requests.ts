@@ -3,19 +3,19 @@
 import type { TextMode } from '../../../../lib/ussd/request.ts';
 
 /** The fields of a request, as Africa's Talking names them. */
-export interface Fields {
+export interface FormFields {
   readonly [field: string]: string;
 }
 
 /** What came back, or why nothing did. */
-export interface Answer {
+export interface PhoneAnswer {
   readonly kind: 'continue' | 'end' | 'trouble';
   readonly text: string;
   readonly raw: string;
 }
 
 /** The state of a session, as the server answers operators; undefined when the session is over. */
-export interface SessionState {
+export interface PhoneSessionState {
   /** Path of the screen. */
   readonly screen: string;
   readonly secret: boolean;
@@ -27,7 +27,7 @@ export interface SessionState {
 const ENDPOINT = '/simulator/dial';
 
 /** Posts a request; never rejects. */
-export async function sendRequest(fields: Fields): Promise<Answer> {
+export async function sendRequest(fields: FormFields): Promise<PhoneAnswer> {
   try {
     const headers = { 'Content-Type': 'application/json' };
     const answer = await fetch(ENDPOINT, { method: 'POST', headers, body: JSON.stringify(fields) });
@@ -37,7 +37,7 @@ export async function sendRequest(fields: Fields): Promise<Answer> {
   }
 }
 
-function readAnswer(status: number, raw: string): Answer {
+function readAnswer(status: number, raw: string): PhoneAnswer {
   const [, word, text = ''] = /^(CON|END) ?([\s\S]*)$/.exec(raw) ?? [];
   if (word === undefined)
     return { kind: 'trouble', text: `Status ${status}, and neither CON nor END.`, raw: raw.slice(0, 500) };
@@ -45,9 +45,9 @@ function readAnswer(status: number, raw: string): Answer {
 }
 
 /** Asks for the state of a session. */
-export async function readSessionState(sessionId: string): Promise<SessionState | undefined> {
+export async function readSessionState(sessionId: string): Promise<PhoneSessionState | undefined> {
   const answer = await fetch(`/simulator/sessions/${encodeURIComponent(sessionId)}`).catch(() => undefined);
-  return answer?.ok ? ((await answer.json().catch(() => undefined)) as SessionState | undefined) : undefined;
+  return answer?.ok ? ((await answer.json().catch(() => undefined)) as PhoneSessionState | undefined) : undefined;
 }
 
 /** A dialogue as a file of flow tests; rejects with the reason in words. */

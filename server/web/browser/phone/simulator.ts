@@ -9,7 +9,7 @@ import { replaceSecrets, saveFlowTest } from './requests.ts';
 
 startHeader();
 
-interface Kept {
+interface OpenPhone {
   readonly name: string;
   readonly phone: Phone;
   readonly device: Device;
@@ -21,21 +21,21 @@ const FIRST_NUMBER = 260_971_230_001;
 const container = findElement('phones');
 const mode = container.dataset.mode as TextMode;
 const textChars = mode === 'cumulative' ? Number(container.dataset.textChars) : 0;
-let phones: Kept[] = [];
+let phones: OpenPhone[] = [];
 
 /** This tab only, and gone with it: a reload must be able to send the whole text again. */
 function storePhones(): void {
   sessionStorage.setItem(KEPT, JSON.stringify(phones.map(({ name, phone }) => ({ name, state: phone.state }))));
 }
 
-function add({ name, state }: { name: string; state: PhoneState }): Kept {
+function add({ name, state }: { name: string; state: PhoneState }): OpenPhone {
   // A phone tells of changes only once it has been drawn.
   const changed = () => {
     made.device.update();
     storePhones();
   };
   const phone = new Phone(state, { mode, changed });
-  const made: Kept = {
+  const made: OpenPhone = {
     name,
     phone,
     device: device(phone, { name, textChars, save, addTest, remove: () => remove(made) }),
@@ -47,7 +47,7 @@ function add({ name, state }: { name: string; state: PhoneState }): Kept {
   return made;
 }
 
-function remove(one: Kept): void {
+function remove(one: OpenPhone): void {
   phones = phones.filter((other) => other !== one);
   one.device.element.remove();
   findElement('none').hidden = phones.length > 0;

@@ -2,14 +2,14 @@
 
 import { button, element } from '../element.ts';
 import { askJson } from './client.ts';
-import { nameOf, type Page, type Twin } from './records.ts';
+import { nameOf, type RecordPage, type Twin } from './records.ts';
 
 const STATUSES = ['Created', 'UnderReview', 'Verified', 'Rejected', 'Suspended', 'Revoked', 'Deactivated'];
 const PAGE_SIZE = 25;
 /** Pages that are asked for in a row while none of them has anything: a search may walk many records. */
 const EMPTY_PAGES = 40;
 
-interface Search {
+interface ListSearch {
   readonly words: string;
   readonly type: string;
   readonly status: string;
@@ -17,7 +17,7 @@ interface Search {
 }
 
 /** The words of a search as a query of `GET /v1/domains`. Throws an Error that says how a property is written. */
-export function makeQuery({ words, type, status, property }: Search): URLSearchParams {
+export function makeQuery({ words, type, status, property }: ListSearch): URLSearchParams {
   const query = new URLSearchParams({ limit: String(PAGE_SIZE), sort: '-created' });
   if (type !== '') query.set('type', type);
   if (status !== '') query.set('status', status);
@@ -80,7 +80,7 @@ export function twinList(): HTMLElement {
     try {
       for (let pages = 0; pages < EMPTY_PAGES; pages++) {
         if (next !== null) query.set('cursor', next);
-        const page = await askJson<Page<Twin>>(`GET /v1/domains?${query}`);
+        const page = await askJson<RecordPage<Twin>>(`GET /v1/domains?${query}`);
         if (mine !== searches) return;
         next = page.next;
         rows.append(...page.items.map(twinRow));

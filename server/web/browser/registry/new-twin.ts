@@ -2,14 +2,14 @@
 
 import { element } from '../element.ts';
 import { askJson } from './client.ts';
-import type { Page, Protocol, Twin } from './records.ts';
+import type { Protocol, RecordPage, Twin } from './records.ts';
 import { card } from './twin.ts';
 
 const TYPES = ['Organisation', 'Project', 'Device', 'Asset', 'Oracle'];
 
 /** The form. Rejects as `ask` does. */
 export async function newTwin(): Promise<HTMLElement> {
-  const protocols = (await askJson<Page<Protocol>>('GET /v1/protocols?limit=200')).items;
+  const protocols = (await askJson<RecordPage<Protocol>>('GET /v1/protocols?limit=200')).items;
   const type = element('input', { is: { list: 'types', required: true, value: 'Project' } });
   const protocol = element(
     'select',

@@ -43,7 +43,7 @@ export interface HistoryItem {
   readonly changes: readonly { readonly op: string; readonly path: string; readonly value?: unknown }[];
 }
 
-export interface Page<Item> {
+export interface RecordPage<Item> {
   readonly items: readonly Item[];
   readonly next: string | null;
 }

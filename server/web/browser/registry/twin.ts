@@ -3,7 +3,7 @@
 import { button, element } from '../element.ts';
 import { valueTree } from '../values.ts';
 import { ask, askJson, type Me, segment } from './client.ts';
-import { formatTime, type HistoryItem, nameOf, type Page, type ProposalView, type Twin } from './records.ts';
+import { formatTime, type HistoryItem, nameOf, type ProposalView, type RecordPage, type Twin } from './records.ts';
 
 const KINDS: { readonly [status: string]: readonly string[] } = {
   Created: ['verify'],
@@ -19,8 +19,8 @@ export async function twinPage(did: string, me: Me): Promise<HTMLElement> {
   const path = `/v1/domains/${segment(did)}`;
   const [twin, history, proposals] = await Promise.all([
     askJson<Twin>(`GET ${path}`),
-    askJson<Page<HistoryItem>>(`GET ${path}/history?limit=${HISTORY_SHOWN}`),
-    askJson<Page<ProposalView>>(`GET ${path}/proposals?limit=${HISTORY_SHOWN}`),
+    askJson<RecordPage<HistoryItem>>(`GET ${path}/history?limit=${HISTORY_SHOWN}`),
+    askJson<RecordPage<ProposalView>>(`GET ${path}/proposals?limit=${HISTORY_SHOWN}`),
   ]);
   const drawing = element('div', {
     class: 'drawing-box',

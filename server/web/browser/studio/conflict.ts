@@ -1,13 +1,13 @@
 // A file that another program has written meanwhile: shown beside what is in the editor, and the author decides.
 
 import { findElement } from '../element.ts';
-import type { Document } from './editor.ts';
+import type { EditedDocument } from './editor.ts';
 import { showDifference } from './look.ts';
 import type { EditedFile } from './requests.ts';
 
 /** Which file it is, and its text on disk. */
 export interface Conflict {
-  readonly file: Document;
+  readonly file: EditedDocument;
   readonly present: EditedFile;
 }
 

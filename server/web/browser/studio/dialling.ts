@@ -2,7 +2,7 @@
 
 import { element, findElement } from '../element.ts';
 import { Phone, type PhoneLink } from '../phone/phone.ts';
-import { type Answer, replaceSecrets } from '../phone/requests.ts';
+import { type PhoneAnswer, replaceSecrets } from '../phone/requests.ts';
 import { answerPart, screenPart } from '../phone/screen.ts';
 import { get, post } from './requests.ts';
 
@@ -27,7 +27,7 @@ export function dialling({ draft, tests, onRecorded, tell }: DiallingOptions): v
   const name = findElement<HTMLInputElement>('test-name');
   const named = (what: string) => `${what}, phone of the studio`;
   const link: PhoneLink = {
-    async send({ sessionId, phoneNumber, serviceCode, text: typed }): Promise<Answer> {
+    async send({ sessionId, phoneNumber, serviceCode, text: typed }): Promise<PhoneAnswer> {
       try {
         const dialled = { ...draft(), sessionId, phoneNumber, serviceCode, typed };
         const { kind, text } = await post<{ kind: 'continue' | 'end'; text: string }>('/dial', dialled);

@@ -13,39 +13,39 @@ import { explanations, proposals } from './help.ts';
 import { LOOK, shadowOf } from './look.ts';
 import type { Problem } from './requests.ts';
 
-export type Document = 'flow' | 'tests';
+export type EditedDocument = 'flow' | 'tests';
 
 export interface EditorOptions {
   readonly host: HTMLElement;
   /** The name of the flow. */
   readonly flow: () => string;
-  readonly onChange: (document: Document) => void;
+  readonly onChange: (document: EditedDocument) => void;
   /** The cursor is in another place of the flow. */
   readonly onMove: (offset: number) => void;
   readonly onSave: () => void;
 }
 
 export interface Editor {
-  readonly open: Document;
-  text(document: Document): string;
+  readonly open: EditedDocument;
+  text(document: EditedDocument): string;
   /** Another text, without a way back to the one before. */
-  load(document: Document, text: string): void;
+  load(document: EditedDocument, text: string): void;
   /** Another text, as an edit that can be taken back. */
-  change(document: Document, text: string): void;
-  show(document: Document): void;
-  problems(document: Document, problems: readonly Problem[]): void;
+  change(document: EditedDocument, text: string): void;
+  show(document: EditedDocument): void;
+  problems(document: EditedDocument, problems: readonly Problem[]): void;
   /** Moves the cursor there and shows the place. */
-  reveal(document: Document, offset: number): void;
+  reveal(document: EditedDocument, offset: number): void;
   /** Of a line and a column, both 1-based. */
-  offsetOf(document: Document, line: number, column: number): number;
+  offsetOf(document: EditedDocument, line: number, column: number): number;
   /** The offsets of the value at a JSON pointer; undefined where there is none. */
-  find(document: Document, pointer: string): { readonly from: number; readonly to: number } | undefined;
-  replace(document: Document, range: { readonly from: number; readonly to: number }, insert: string): void;
+  find(document: EditedDocument, pointer: string): { readonly from: number; readonly to: number } | undefined;
+  replace(document: EditedDocument, range: { readonly from: number; readonly to: number }, insert: string): void;
 }
 
 export function openEditor({ host, flow, onChange, onMove, onSave }: EditorOptions): Editor {
   const root = shadowOf(host);
-  let open: Document = 'flow';
+  let open: EditedDocument = 'flow';
   const save = () => {
     onSave();
     return true;
@@ -67,19 +67,19 @@ export function openEditor({ host, flow, onChange, onMove, onSave }: EditorOptio
   });
   const shared = [...LOOK, history(), closeBrackets(), highlightSelectionMatches(), keys, heard, lintGutter()];
   const label = (name: string) => EditorView.contentAttributes.of({ 'aria-label': name, tabindex: '0' });
-  const extensions: { readonly [document in Document]: Extension } = {
+  const extensions: { readonly [document in EditedDocument]: Extension } = {
     flow: [...shared, label('The flow as JSON'), proposals(flow), explanations(flow)],
     tests: [...shared, label('The tests as JSON')],
   };
-  const make = (document: Document, doc: string) => EditorState.create({ doc, extensions: extensions[document] });
+  const make = (document: EditedDocument, doc: string) => EditorState.create({ doc, extensions: extensions[document] });
   const kept = { flow: make('flow', ''), tests: make('tests', '') };
   const view = new EditorView({ state: kept.flow, parent: root, root });
-  const stateOf = (document: Document) => (document === open ? view.state : kept[document]);
-  const setState = (document: Document, state: EditorState) => {
+  const stateOf = (document: EditedDocument) => (document === open ? view.state : kept[document]);
+  const setState = (document: EditedDocument, state: EditorState) => {
     kept[document] = state;
     if (document === open) view.setState(state);
   };
-  const show = (document: Document) => {
+  const show = (document: EditedDocument) => {
     if (document === open) return;
     kept[open] = view.state;
     open = document;

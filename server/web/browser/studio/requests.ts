@@ -30,7 +30,7 @@ export interface Failure {
   readonly pointer?: string;
 }
 
-export interface Report {
+export interface TestReport {
   readonly name: string;
   readonly failures: readonly Failure[];
 }
@@ -42,7 +42,7 @@ interface Covered {
 
 export interface Tested {
   readonly problems: readonly Problem[];
-  readonly reports: readonly Report[];
+  readonly reports: readonly TestReport[];
   readonly coverage?: { readonly screens: Covered; readonly options: Covered; readonly ways: Covered };
   /** The tests as they were updated. */
   readonly tests?: string;
@@ -58,7 +58,7 @@ export interface Completion {
   readonly caret?: number;
 }
 
-export interface Wording {
+export interface TranslatedText {
   readonly pointer: string;
   readonly values: readonly ({ readonly text: string; readonly used: number; readonly isGsm: boolean } | null)[];
 }

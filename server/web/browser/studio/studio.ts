@@ -6,7 +6,7 @@ import { beginning } from './begin.ts';
 import { type Conflict, conflictPart } from './conflict.ts';
 import { dialling } from './dialling.ts';
 import { drawingPart } from './drawing.ts';
-import { type Document, openEditor } from './editor.ts';
+import { type EditedDocument, openEditor } from './editor.ts';
 import { keptDrafts } from './kept.ts';
 import { describeState, showProblems } from './problems.ts';
 import { type EditedFlow, get, type Problem, post, type Refused, type Span, type Tested } from './requests.ts';
@@ -117,7 +117,7 @@ const flowList = beginning({
 });
 
 /** A text of the editor with the line ends that its file has. */
-function fileText(document: Document): string {
+function fileText(document: EditedDocument): string {
   const text = editor.text(document);
   return base[document].text.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
 }
@@ -182,19 +182,19 @@ function openPart(part: string): void {
   refreshPart();
 }
 
-function showDocument(document: Document): void {
+function showDocument(document: EditedDocument): void {
   editor.show(document);
   findElement('show-flow').setAttribute('aria-pressed', String(document === 'flow'));
   findElement('show-tests').setAttribute('aria-pressed', String(document === 'tests'));
 }
 
-function reveal(document: Document, offset: number): void {
+function reveal(document: EditedDocument, offset: number): void {
   if (matchMedia('(max-width: 60rem)').matches) openPart('text');
   showDocument(document);
   editor.reveal(document, offset);
 }
 
-function revealPointer(document: Document, pointer: string): void {
+function revealPointer(document: EditedDocument, pointer: string): void {
   const found = editor.find(document, pointer);
   if (found) reveal(document, found.from);
 }

@@ -2,7 +2,7 @@
 // text.
 
 import { button, element, findElement } from '../element.ts';
-import { post, type Wording } from './requests.ts';
+import { post, type TranslatedText } from './requests.ts';
 
 export interface WordsOptions {
   readonly draft: () => { readonly flow: string; readonly text: string };
@@ -19,11 +19,11 @@ export function wordsPart({ draft, write, onPick }: WordsOptions): { refresh(): 
   const box = findElement('wordings');
   const filter = findElement<HTMLInputElement>('find-words');
   let langs: readonly string[] = [];
-  let all: readonly Wording[] = [];
+  let all: readonly TranslatedText[] = [];
   let rows = ROWS;
 
   async function refresh(): Promise<void> {
-    const found = await post<{ langs: string[]; wordings: Wording[] }>('/texts', draft()).catch(() => undefined);
+    const found = await post<{ langs: string[]; wordings: TranslatedText[] }>('/texts', draft()).catch(() => undefined);
     if (!found) return;
     ({ langs, wordings: all } = found);
     // Not while one of its fields is typed into.
@@ -32,7 +32,7 @@ export function wordsPart({ draft, write, onPick }: WordsOptions): { refresh(): 
 
   function show(): void {
     const wanted = filter.value.toLowerCase();
-    const fits = ({ pointer, values }: Wording) =>
+    const fits = ({ pointer, values }: TranslatedText) =>
       wanted === '' ||
       pointer.toLowerCase().includes(wanted) ||
       values.some((one) => one?.text.toLowerCase().includes(wanted));
@@ -52,7 +52,7 @@ export function wordsPart({ draft, write, onPick }: WordsOptions): { refresh(): 
     if (!found.length) box.append(element('p', { class: 'quiet', text: 'There is no such text.' }));
   }
 
-  function drawRow({ pointer, values }: Wording): HTMLElement {
+  function drawRow({ pointer, values }: TranslatedText): HTMLElement {
     const place = button(formatPlace(pointer), () => onPick(pointer), { class: 'place' });
     return element('div', { class: 'wording' }, [
       place,
@@ -60,7 +60,7 @@ export function wordsPart({ draft, write, onPick }: WordsOptions): { refresh(): 
     ]);
   }
 
-  function drawCell({ pointer, values }: Wording, lang: string, at: number): HTMLElement {
+  function drawCell({ pointer, values }: TranslatedText, lang: string, at: number): HTMLElement {
     const value = values[at] ?? null;
     const label = `${formatPlace(pointer)}, ${lang}`;
     const field = element('textarea', {

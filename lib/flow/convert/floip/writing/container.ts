@@ -3,12 +3,12 @@
 
 import type { Json } from '../../../../store/store.ts';
 import { durationMs, type Flow, findExitScreen, type Screen, type Text } from '../../../format/flow.ts';
-import { makeReport, type Report, type ReportEntry } from '../../report.ts';
+import { type ConversionReport, makeReport, type ReportEntry } from '../../report.ts';
 import { type Foreign, refuseFile } from '../../source.ts';
 import { nameShownScreen } from '../../steps/screens.ts';
 import { readContainer, VENDOR } from '../file.ts';
 import { assembleFloipFlows } from '../flows.ts';
-import { digest, type Kept } from '../own.ts';
+import { digest, type LostKey } from '../own.ts';
 import { type Block, blockId, type Writer } from './exits.ts';
 import { describeLanguage, makeUuid } from './ids.ts';
 import { writeScreen } from './screens.ts';
@@ -49,7 +49,7 @@ export function writeContainer(flows: readonly Flow[], { modified }: { readonly 
 type Beside = ReadonlyMap<string, Json>;
 
 interface Writing {
-  readonly report: Report;
+  readonly report: ConversionReport;
   readonly resources: Map<string, Json>;
   readonly modified: Date;
 }
@@ -137,7 +137,7 @@ function writeResource(uuid: string, texts: { readonly [lang: string]: string })
 /** What is not the same when the container is read again, by the uuid of its block. */
 function findKept(
   flows: readonly Flow[],
-  { container, report }: { readonly container: Json; readonly report: Report },
+  { container, report }: { readonly container: Json; readonly report: ConversionReport },
 ): Beside {
   const kept = new Map<string, Json>();
   const again = assembleFloipFlows(readContainer(container as Foreign, 'the container'), { report: makeReport() });
@@ -168,7 +168,7 @@ function findDifferences(screen: Screen, other: Screen): { [key: string]: Json }
   return Object.fromEntries(
     keys.flatMap((key) => {
       if (JSON.stringify(plain(mine[key])) === JSON.stringify(plain(read[key]))) return [];
-      const kept: Kept = { was: digest(read[key]), is: mine[key] ?? null };
+      const kept: LostKey = { was: digest(read[key]), is: mine[key] ?? null };
       return [[key, kept as unknown as Json] as const];
     }),
   );

@@ -21,7 +21,7 @@ export interface Writer {
   flowId(name: string): string;
 }
 
-export interface Place {
+export interface WrittenScreen {
   readonly writer: Writer;
   readonly id: string;
 }
@@ -37,7 +37,7 @@ interface ExitWish {
 }
 
 /** An exit, through blocks that set properties and publish what is tracked on its way. */
-export function makeExit({ writer, id }: Place, { name, key, test, way }: ExitWish): Block {
+export function makeExit({ writer, id }: WrittenScreen, { name, key, test, way }: ExitWish): Block {
   const { flow } = writer;
   let next = blockId(flow, way.to);
   const chain = (kind: string, type: string, config: Block) => {
@@ -59,7 +59,7 @@ export function makeExit({ writer, id }: Place, { name, key, test, way }: ExitWi
   };
 }
 
-function writeValues(values: Values, { writer, id, key }: Place & { readonly key: string }): Json {
+function writeValues(values: Values, { writer, id, key }: WrittenScreen & { readonly key: string }): Json {
   return Object.entries(values).flatMap(([name, value]) => {
     const text = writeValue(value, writer.variables);
     if ('why' in text) {
@@ -80,7 +80,7 @@ function writeValue(value: Json, variables: Variables) {
   return { source: `@(${writeConstant(value)})` };
 }
 
-export function caseExits(ways: readonly Way[], place: Place): Json {
+export function caseExits(ways: readonly Way[], place: WrittenScreen): Json {
   const { writer, id } = place;
   return ways.map(({ when, ...way }, at) => {
     const made = when === undefined ? undefined : expressSource(when, writer.variables);
@@ -91,7 +91,7 @@ export function caseExits(ways: readonly Way[], place: Place): Json {
 }
 
 /** Exits of a block of ours: their tests are conditions of flows. */
-export function makeOwnExits(of: string, given: string | readonly Way[], place: Place): Block[] {
+export function makeOwnExits(of: string, given: string | readonly Way[], place: WrittenScreen): Block[] {
   const ways: readonly Way[] = typeof given === 'string' ? [{ to: given }] : given;
   return ways.map(({ when, ...way }, at) => {
     const { default: _, ...exit } = makeExit(place, { name: `${of}_${at + 1}`, key: `${of}.${at}`, way });
@@ -101,7 +101,7 @@ export function makeOwnExits(of: string, given: string | readonly Way[], place: 
 
 export function numberExits(
   screen: Screen & { readonly type: 'input' },
-  place: Place,
+  place: WrittenScreen,
   way: Omit<Way, 'when'>,
 ): Block[] {
   const taken = makeExit(place, { name: 'taken', test: 'block.value <> NULL', way });
@@ -110,7 +110,7 @@ export function numberExits(
 }
 
 /** Back to the block, through a message where there is one. */
-export function againExit(error: Text | undefined, place: Place): Block {
+export function againExit(error: Text | undefined, place: WrittenScreen): Block {
   const { writer, id } = place;
   const self = blockId(writer.flow, id);
   const uuid = makeUuid(writer.flow.flow, id, 'again');
@@ -131,11 +131,11 @@ export function againExit(error: Text | undefined, place: Place): Block {
 }
 
 /** The text of the screen in every language, as a resource. */
-export function resource(text: Text, place: Place): string {
+export function resource(text: Text, place: WrittenScreen): string {
   return place.writer.resource(writeTexts(text, place));
 }
 
-export function writeTexts(text: Text, { writer, id }: Place): { [lang: string]: string } {
+export function writeTexts(text: Text, { writer, id }: WrittenScreen): { [lang: string]: string } {
   const write = (one: string) =>
     expressTemplate(one, {
       variables: writer.variables,

@@ -68,9 +68,9 @@ const SIGNS: { readonly [sign: string]: string } = {
   '/': '/',
 };
 
-type Call = (args: readonly string[]) => string;
+type CallWriter = (args: readonly string[]) => string;
 
-const CALLS: { readonly [name: string]: Call } = {
+const CALLS: { readonly [name: string]: CallWriter } = {
   len: ([value]) => `LEN(${value})`,
   num: ([value]) => value!,
   str: ([value]) => value!,

@@ -12,20 +12,23 @@ import {
   makeExit,
   makeOwnExits,
   numberExits,
-  type Place,
   resource,
+  type WrittenScreen,
   writeTexts,
 } from './exits.ts';
 import { writeConstant } from './express.ts';
 import { makeUuid } from './ids.ts';
 
-type Write<S extends Screen> = (screen: S, place: Place) => Omit<Block, 'uuid' | 'name'> & { readonly type: string };
+type FloipBlockWriter<S extends Screen> = (
+  screen: S,
+  place: WrittenScreen,
+) => Omit<Block, 'uuid' | 'name'> & { readonly type: string };
 
 /** The block of a screen, and those that its ways lead through. */
-export function writeScreen(screen: Screen, place: Place): Block {
+export function writeScreen(screen: Screen, place: WrittenScreen): Block {
   const { writer, id } = place;
   for (const key of ['back', 'track', 'note'] as const) if (screen[key] !== undefined) writer.note(id, key, LOST[key]);
-  const write = SCREENS[screen.type] as Write<Screen>;
+  const write = SCREENS[screen.type] as FloipBlockWriter<Screen>;
   return { uuid: blockId(writer.flow, id), name: id, label: id, ...write(screen, place) };
 }
 
@@ -35,7 +38,7 @@ const LOST = {
   note: 'Blocks have no notes.',
 } as const;
 
-const SCREENS: { readonly [kind in Screen['type']]: Write<Screen & { readonly type: kind }> } = {
+const SCREENS: { readonly [kind in Screen['type']]: FloipBlockWriter<Screen & { readonly type: kind }> } = {
   menu: (screen, place) => {
     const { writer, id } = place;
     const options = screen.options.map((option, at) => ({ ...option, typed: option.key ?? String(at + 1) }));
@@ -173,7 +176,7 @@ const SCREENS: { readonly [kind in Screen['type']]: Write<Screen & { readonly ty
 function listOptions(
   text: Text,
   options: readonly { readonly text: Text; readonly typed: string; readonly hidden?: boolean }[],
-  place: Place,
+  place: WrittenScreen,
 ) {
   const whole = writeTexts(text, place);
   const shown = options
