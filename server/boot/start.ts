@@ -147,6 +147,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
         ...{ services, keyring, recorder },
       })
     : undefined;
+  if (studio) defer(studio.drafts.close);
   const app = createApp({
     config,
     gateway,

@@ -46,6 +46,13 @@ export const PAGE_LIMITS = {
   // --- studio -----------------------------------------------------------------------------------------------------------
   /** Bytes of a request of the studio: a flow, its tests, and what JSON adds. */
   studioBytes: 12_582_912,
+  /** Milliseconds and megabytes that working on one draft may take, and requests that may wait for it. */
+  draftMs: 30_000,
+  draftMemoryMb: 768,
+  draftQueue: 64,
+  /** Drafts whose problems and compiled flows are kept: by the process, and by the thread that works on them. */
+  draftsKept: 8,
+  draftsWorked: 2,
   /** Phones that have dialled drafts, and are remembered. */
   draftPhones: 50,
   /** Saved versions of one flow that are kept. */

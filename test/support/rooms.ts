@@ -259,7 +259,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine server/menus',
   ),
   'server/web/studio': room(
-    'lib lib/domain/schema lib/engine lib/flow/editing lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing lib/store/memory lib/ussd server/http server/menus server/ussd server/web server/web/kit server/web/simulator',
+    'lib lib/diagram lib/domain/schema lib/engine lib/flow/editing lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing lib/store/memory lib/ussd server/config server/http server/menus server/ussd server/web server/web/kit server/web/simulator',
     'lib/store server/web/diagram',
   ),
 };

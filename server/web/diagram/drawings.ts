@@ -37,10 +37,16 @@ export interface Drawings {
   machines(): DrawableMachine[];
   /** Rejects with ERR_NOT_FOUND for a machine that is not there, and as the layout does. */
   svg(machineId: string, view?: ViewOptions): Promise<Diagram>;
-  /** The same of a flow that need not be served. */
-  draw(flow: CompiledFlow, view?: ViewOptions): Promise<Diagram>;
+  /** The same of a machine that need not be served. */
+  draw(machine: DrawnMachine, view?: ViewOptions): Promise<Diagram>;
   /** Ends the worker. */
   close(): Promise<void>;
+}
+
+export interface DrawnMachine {
+  /** Tells it from every other. */
+  readonly name: readonly string[];
+  find(): Drawing | Promise<Drawing>;
 }
 
 export interface DrawingsOptions {
@@ -60,17 +66,14 @@ export function drawings({ flows }: DrawingsOptions): Drawings {
     },
     svg: (machineId, view = {}) => {
       const flow = flows().get(machineId);
-      return flow ? drawFlow(flow, view) : drawOnce([machineId], () => findDrawing(machineId, flows()), view);
+      const name = [machineId, ...(flow ? [`${flow.version}:${flow.hash}`] : [])];
+      return drawOnce({ name, find: () => findDrawing(machineId, flows()) }, view);
     },
-    draw: (flow, view = {}) => drawFlow(flow, view),
+    draw: (machine, view = {}) => drawOnce(machine, view),
     close: () => worker.close(),
   };
 
-  function drawFlow(flow: CompiledFlow, view: ViewOptions): Promise<Diagram> {
-    return drawOnce([flow.id, `${flow.version}:${flow.hash}`], () => flowDrawing(flow), view);
-  }
-
-  function drawOnce(name: readonly string[], find: () => Drawing, view: ViewOptions): Promise<Diagram> {
+  function drawOnce({ name, find }: DrawnMachine, view: ViewOptions): Promise<Diagram> {
     const asked = JSON.stringify([...name, view.focus, view.narrow]);
     const before = kept.get(asked);
     if (before) return before;
@@ -81,8 +84,8 @@ export function drawings({ flows }: DrawingsOptions): Drawings {
     return made;
   }
 
-  async function make(find: () => Drawing, options: ViewOptions): Promise<Diagram> {
-    const whole = find();
+  async function make(find: DrawnMachine['find'], options: ViewOptions): Promise<Diagram> {
+    const whole = await find();
     const { drawing, focus } = makeView(whole, options);
     const svg = await drawSvg(drawing, { layout: worker, dress: 'embedded' });
     const shown = drawing.states.length;

@@ -1,37 +1,33 @@
 // A flow that is being written: checked, drawn, tested and dialled as it is in the editor, before anything is saved.
 
 import { LRUCache } from 'lru-cache';
+import type { Drawing } from '../../../lib/diagram/drawing.ts';
 import { createEngine } from '../../../lib/engine/engine.ts';
 import type { Services } from '../../../lib/engine/service.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { sketchFlow } from '../../../lib/flow/editing/cursor.ts';
 import type { Flow } from '../../../lib/flow/format/flow.ts';
-import { FLOW_FILE } from '../../../lib/flow/format/parse.ts';
-import type { Problem } from '../../../lib/flow/format/problem.ts';
-import { checkFlow, type LintContext } from '../../../lib/flow/lint/lint.ts';
-import { collectParts } from '../../../lib/flow/lint/parts.ts';
+import type { LintContext } from '../../../lib/flow/lint/lint.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
-import { room } from '../../../lib/flow/run/render.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
 import { memorySnapshots } from '../../../lib/store/memory/index.ts';
 import type { UssdReply } from '../../../lib/ussd/reply.ts';
 import { type UssdService, ussdService } from '../../../lib/ussd/service.ts';
+import { type JobErrors, jobThread } from '../../config/job-thread.ts';
 import { CONTRACTS } from '../../menus/contracts.ts';
-import { tryCompile } from '../../menus/menus.ts';
+import { hashText } from '../../menus/files.ts';
 import { PLAIN_DIALECT } from '../../ussd/dialects.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-
-/** A text of the editor, and the name of its flow. */
-export interface DraftText {
-  readonly flow: string;
-  readonly text: string;
-}
-
-export interface CheckedDraft {
-  readonly problems: readonly Problem[];
-  /** Screen id → offsets of its text. */
-  readonly screens: readonly (readonly [id: string, from: number, to: number])[];
-}
+import {
+  type CheckedDraft,
+  compileDraft,
+  type DraftAnswer,
+  type DraftJob,
+  type DraftResults,
+  type DraftTests,
+  type DraftText,
+  type TestedDraft,
+} from './draft-work.ts';
+import type { Wordings } from './wordings.ts';
 
 export interface DraftsOptions {
   /** The flows that are served now, by name. */
@@ -49,83 +45,111 @@ export interface DraftDial {
   readonly text: string;
 }
 
-export type Drafts = ReturnType<typeof drafts>;
+export interface Drafts {
+  /** What is there beside a draft. */
+  known(): LintContext & { readonly flows: ReadonlyMap<string, Flow> };
+  check(draft: DraftText): Promise<CheckedDraft>;
+  /** The draft compiled. Rejects with ERR_INPUT and the first of its errors, as do the drawing, tests and dials. */
+  compile(draft: DraftText): Promise<CompiledFlow>;
+  /** The drawing, with a name that no other draft has. */
+  drawing(draft: DraftText): { readonly name: readonly string[]; find(): Promise<Drawing> };
+  words(draft: DraftText): Promise<Wordings>;
+  test(draft: DraftText, tests: DraftTests): Promise<TestedDraft>;
+  /** Dials a draft, or goes on in a session that did: with the text that was dialled, whatever the editor holds by now. */
+  dial(draft: DraftText, dialled: DraftDial): Promise<UssdReply>;
+  /** The service of a session that dialled a draft. */
+  phone(sessionId: string): UssdService<CompiledFlow> | undefined;
+  /** Ends the thread that works on drafts. */
+  close(): Promise<void>;
+}
 
-export function drafts({ flows, services, keyring }: DraftsOptions) {
+const failed = (why: string) => new TwinlineError('ERR_INPUT', `The flow could not be checked: ${why}. Split it.`);
+
+const ERRORS: JobErrors = {
+  tooSlow: (ms) => new TwinlineError('ERR_TIMEOUT', `The flow was not checked within ${ms} ms. Split it.`),
+  failed,
+  busy: (most) => new TwinlineError('ERR_BUSY', `${most} drafts are waiting to be checked. Try again in a moment.`),
+  closed: () => failed('the studio is closed'),
+};
+
+export function drafts({ flows, services, keyring }: DraftsOptions): Drafts {
   const phones = new LRUCache<string, UssdService<CompiledFlow>>({ max: PAGE_LIMITS.draftPhones });
-  const known = (): LintContext & { readonly flows: ReadonlyMap<string, Flow> } => ({
-    flows: new Map([...flows()].map(([name, { flow }]) => [name, flow])),
-    services: new Set(Object.keys(services)),
-    contracts: CONTRACTS,
+  // A large draft is asked for by several parts of the page at once. Each is worked out once while the flows around are the same.
+  const checked = new LRUCache<string, Promise<CheckedDraft>>({ max: PAGE_LIMITS.draftsKept });
+  const compiled = new LRUCache<string, Promise<CompiledFlow>>({ max: PAGE_LIMITS.draftsKept });
+  const thread = jobThread<DraftJob, DraftAnswer>({
+    module: new URL('./draft-worker.ts', import.meta.url),
+    ms: PAGE_LIMITS.draftMs,
+    memoryMb: PAGE_LIMITS.draftMemoryMb,
+    most: PAGE_LIMITS.draftQueue,
+    errors: ERRORS,
   });
+  const names = Object.keys(services);
+  const listFlows = () => [...flows().values()].map(({ flow }) => flow);
+  const nameLibrary = () =>
+    hashText([...flows()].map(([name, { version, hash }]) => `${name} ${version} ${hash}`).join('\n'));
+  const nameDraft = ({ flow, text }: DraftText) => [nameLibrary(), flow, hashText(text)];
 
-  function check({ flow, text }: DraftText): CheckedDraft & { readonly flow?: Flow } {
-    const { flow: parsed, problems } = checkFlow(text, flow + FLOW_FILE, known());
-    const screens = [...sketchFlow(text, 0).screens].map(([id, { from, to }]) => [id, from, to] as const);
-    return { problems, screens, ...(parsed && { flow: parsed }) };
+  async function ask<Kind extends keyof DraftResults>(
+    kind: Kind,
+    draft: DraftText,
+    more: Pick<DraftJob, 'tests'> = {},
+  ): Promise<DraftResults[Kind]> {
+    const { flow, text } = draft;
+    const job: DraftJob = { kind, draft: { flow, text }, libraryKey: nameLibrary(), ...more };
+    const library = { flows: listFlows(), services: names };
+    let answer = await thread.run(job);
+    if ('isLibraryMissing' in answer) answer = await thread.run({ ...job, library });
+    if ('isLibraryMissing' in answer) throw failed('the flows around it changed meanwhile');
+    return answer.result as DraftResults[Kind];
   }
 
-  /** The draft compiled. Throws ERR_INPUT with the first of its errors. */
-  function compile(draft: DraftText): CompiledFlow {
-    const { flow, problems } = check(draft);
-    const error = problems.find(({ severity }) => severity === 'error');
-    if (!flow || error) throw invalidDraft(error?.message ?? 'It cannot be read.');
-    const compiled = tryCompile(flow, new Map([...known().flows, [flow.flow, flow]]));
-    if (typeof compiled === 'string') throw invalidDraft(compiled);
-    return compiled;
+  function once<T extends object>(
+    kept: LRUCache<string, Promise<T>>,
+    draft: DraftText,
+    make: () => Promise<T>,
+  ): Promise<T> {
+    const name = nameDraft(draft).join(' ');
+    const before = kept.get(name);
+    if (before) return before;
+    const made = make();
+    kept.set(name, made);
+    // What has failed once may succeed later.
+    made.catch(() => kept.delete(name));
+    return made;
   }
 
-  function openPhone(draft: DraftText): UssdService<CompiledFlow> {
-    const compiled = compile(draft);
-    const engine = createEngine({ store: memorySnapshots(), conversations: [compiled], services, keyring });
-    return ussdService({ engine, flow: compiled.id, keyring });
+  const compile = (draft: DraftText) =>
+    once(compiled, draft, async () => {
+      const around = new Map(listFlows().map((flow) => [flow.flow, flow]));
+      return compileDraft(await ask('flow', draft), around);
+    });
+
+  async function openPhone(draft: DraftText): Promise<UssdService<CompiledFlow>> {
+    const conversation = await compile(draft);
+    const engine = createEngine({ store: memorySnapshots(), conversations: [conversation], services, keyring });
+    return ussdService({ engine, flow: conversation.id, keyring });
   }
 
   return {
-    known,
-    check,
+    known: () => ({
+      flows: new Map(listFlows().map((flow) => [flow.flow, flow])),
+      services: new Set(names),
+      contracts: CONTRACTS,
+    }),
+    check: (draft) => once(checked, draft, () => ask('check', draft)),
     compile,
-    /** Dials a draft, or goes on in a session that did: with the text that was dialled, whatever the editor holds by now. */
-    async dial(draft: DraftText, { sessionId, phoneNumber, serviceCode, text }: DraftDial): Promise<UssdReply> {
-      const phone = text === '' ? openPhone(draft) : phones.get(sessionId);
+    drawing: (draft) => ({ name: ['draft', ...nameDraft(draft)], find: () => ask('draw', draft) }),
+    words: (draft) => ask('words', draft),
+    test: (draft, tests) => ask('test', draft, { tests }),
+    async dial(draft, { sessionId, phoneNumber, serviceCode, text }) {
+      const phone = text === '' ? await openPhone(draft) : phones.get(sessionId);
       if (!phone) return { kind: 'end', text: 'This session is over. Dial again.' };
       phones.set(sessionId, phone);
       const request = { sessionId, phoneNumber, serviceCode, text, event: 'turn', mode: 'cumulative' } as const;
       return phone.turn(request, PLAIN_DIALECT);
     },
-    /** The service of a session that dialled a draft. */
-    phone: (sessionId: string) => phones.get(sessionId),
+    phone: (sessionId) => phones.get(sessionId),
+    close: thread.close,
   };
-}
-
-function invalidDraft(why: string): TwinlineError {
-  return new TwinlineError('ERR_INPUT', `The flow has errors. ${why}`);
-}
-
-/** One text of a flow in all its languages. */
-export interface TranslatedText {
-  /** Of the text in the flow, as a JSON pointer. */
-  readonly pointer: string;
-  /** One for each language of the flow, in their order; null where it is missing. */
-  readonly values: readonly ({ readonly text: string; readonly used: number; readonly isGsm: boolean } | null)[];
-}
-
-/** All texts of a flow with the room that they take, before values are put in. */
-export function listWordings(flow: Flow): {
-  readonly langs: readonly string[];
-  readonly wordings: readonly TranslatedText[];
-} {
-  const langs = flow.langs?.length ? flow.langs : ['en'];
-  const wordings = collectParts(flow).texts.map(
-    ({ pointer, text }): TranslatedText => ({
-      pointer,
-      values: langs.map((lang) => {
-        const words = typeof text === 'string' ? text : text[lang];
-        if (words === undefined) return null;
-        const { used, encoding } = room(words);
-        return { text: words, used, isGsm: encoding === 'gsm7' };
-      }),
-    }),
-  );
-  return { langs, wordings };
 }

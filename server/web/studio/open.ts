@@ -32,6 +32,7 @@ export interface StudioOptions {
   readonly reload: () => Promise<void>;
 }
 
+/** Its drafts are to be closed. */
 export async function openStudio(options: StudioOptions): Promise<StudioDeps> {
   const { folder, library, services, keyring, documents, clock, ...deps } = options;
   await documents.declare([STUDIO_VERSION]);

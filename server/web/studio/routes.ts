@@ -15,9 +15,9 @@ import { sendPage } from '../kit/frame.ts';
 import { readDialogue, recordDialogue, type ServiceRecorder } from '../simulator/flow-test.ts';
 import { readSessionState } from '../simulator/routes.ts';
 import { asked } from './asked.ts';
-import { type Drafts, listWordings } from './drafts.ts';
+import type { Drafts } from './drafts.ts';
 import { studioPage } from './page.ts';
-import { saveDraft, testDraft } from './save.ts';
+import { saveDraft } from './save.ts';
 import { STARTERS, writeStarter } from './starters.ts';
 import type { Versions } from './versions.ts';
 
@@ -138,9 +138,8 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
           ),
         },
       },
-      handle: (ctx, draft, { drafts }) => {
-        const { problems, screens } = drafts.check(draft);
-        ctx.body = { problems, screens };
+      handle: async (ctx, draft, { drafts }) => {
+        ctx.body = await drafts.check(draft);
       },
     }),
     asked('/studio/complete', {
@@ -163,9 +162,8 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       id: 'listDraftTexts',
       summary: 'The texts of a draft in all its languages, with the room that they take',
       needs: ['flow', 'text'],
-      handle: (ctx, draft, { drafts }) => {
-        const { flow } = drafts.check(draft);
-        ctx.body = flow ? listWordings(flow) : { langs: [], wordings: [] };
+      handle: async (ctx, draft, { drafts }) => {
+        ctx.body = await drafts.words(draft);
       },
     }),
     asked('/studio/drawing', {
@@ -174,7 +172,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       needs: ['flow', 'text'],
       takes: ['focus'],
       handle: async (ctx, { focus, ...draft }, { drafts, drawings }) => {
-        ctx.body = await drawings.draw(drafts.compile(draft), focus === undefined ? {} : { focus });
+        ctx.body = await drawings.draw(drafts.drawing(draft), focus === undefined ? {} : { focus });
       },
     }),
     asked('/studio/dial', {
@@ -190,8 +188,8 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       summary: 'Runs tests on a draft; with `update`, writes into them what they show',
       needs: ['flow', 'text', 'tests'],
       takes: ['update'],
-      handle: async (ctx, { update, ...draft }, { drafts }) => {
-        ctx.body = await testDraft(drafts, draft, update === true);
+      handle: async (ctx, { update = false, tests, ...draft }, { drafts }) => {
+        ctx.body = await drafts.test(draft, { tests, update });
       },
     }),
     asked('/studio/record', {
@@ -199,7 +197,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       summary: 'A dialogue of a phone as one more test in the tests of a draft',
       needs: ['flow', 'text', 'tests', 'name', 'sessionId', 'phoneNumber', 'inputs'],
       handle: async (ctx, { name, tests, flow, text, ...dialogue }, { drafts, recorder }) => {
-        const compiled = drafts.compile({ flow, text });
+        const compiled = await drafts.compile({ flow, text });
         const answers = recorder.answers(dialogue.sessionId);
         const test = await recordDialogue(compiled, readDialogue(dialogue), { answers, name });
         ctx.body = { tests: addFlowTest(tests, { flow, test }) };

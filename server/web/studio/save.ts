@@ -1,30 +1,11 @@
-// Testing a draft, and saving it: only what lint and its tests let pass, and only over what the author has read.
+// Saving a draft: only what lint and its tests let pass, and only over what the author has read.
 
 import type { Context } from 'koa';
-import { FLOW_TEST_FILE, parseFlowTests } from '../../../lib/flow/testing/file.ts';
-import { runFlowTests } from '../../../lib/flow/testing/run.ts';
-import { updateFlowTests } from '../../../lib/flow/testing/update.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import type { Body } from './asked.ts';
+import type { DraftText, TestedDraft } from './draft-work.ts';
 import type { Drafts } from './drafts.ts';
 import type { StudioDeps } from './routes.ts';
-
-interface TestedDraft {
-  readonly flow: string;
-  readonly text: string;
-  readonly tests: string;
-}
-
-/** Runs the tests; with `update` after writing into them what they show. Throws ERR_INPUT for a draft with errors. */
-export async function testDraft(drafts: Drafts, { flow, text, tests }: TestedDraft, update: boolean) {
-  const compiled = drafts.compile({ flow, text });
-  const { file, problems } = parseFlowTests(tests, flow + FLOW_TEST_FILE);
-  if (!file) return { problems, reports: [] };
-  const updated = update ? await updateFlowTests(compiled, { file, text: tests }) : undefined;
-  const now = updated ? (parseFlowTests(updated.text, flow + FLOW_TEST_FILE).file ?? file) : file;
-  const { tests: reports, coverage } = await runFlowTests(compiled, now);
-  return { problems, reports, coverage, ...(updated && { tests: updated.text, changed: updated.changed }) };
-}
 
 type Saved = Body<'flow' | 'text' | 'base', 'tests' | 'testsBase'>;
 
@@ -35,10 +16,10 @@ export async function saveDraft(
   { drafts, files, versions, reload }: StudioDeps,
 ): Promise<void> {
   const { flow, text, base, tests, testsBase } = body;
-  const { problems } = drafts.check(body);
+  const { problems } = await drafts.check({ flow, text });
   const before = await files.read(flow);
   const shown = tests ?? (before.tests.hash === '' ? undefined : before.tests.text);
-  const tested = await testBeforeSave(drafts, { flow, text, tests: shown });
+  const tested = await testBeforeSave(drafts, { flow, text }, shown);
   const isRight =
     !problems.some(({ severity }) => severity === 'error') &&
     !tested.problems.length &&
@@ -62,16 +43,14 @@ export async function saveDraft(
   ctx.body = await files.read(flow);
 }
 
-async function testBeforeSave(
-  drafts: Drafts,
-  { flow, text, tests }: Omit<TestedDraft, 'tests'> & { tests: string | undefined },
-) {
+async function testBeforeSave(drafts: Drafts, draft: DraftText, tests: string | undefined): Promise<TestedDraft> {
   try {
-    if (tests !== undefined) return await testDraft(drafts, { flow, text, tests }, false);
-    drafts.compile({ flow, text });
+    if (tests !== undefined) return await drafts.test(draft, { tests, update: false });
+    await drafts.compile(draft);
     return { problems: [], reports: [] };
   } catch (error) {
     // Lint has said it already, or will not be able to.
-    return { problems: [], reports: [{ name: flow, failures: [{ message: (error as Error).message }] }] };
+    const failure = { step: 0, typed: '', message: (error as Error).message, details: [], pointer: '' };
+    return { problems: [], reports: [{ name: draft.flow, failures: [failure] }] };
   }
 }

@@ -152,6 +152,41 @@ test('mistakes are named where they stand, a screen is added, a dialogue becomes
     assert.equal(seen.strangers, []);
   }));
 
+test('what is typed while a text is checked moves the place that Mend changes, and what was edited there is left alone', () =>
+  inStudio(async ({ page, file }) => {
+    const right = file('main.flow.json');
+    const [first, second] = Object.keys((JSON.parse(right) as { screens: object }).screens);
+    const wrong = right.replaceAll(`"to": "${second}"`, `"to": "${second}x"`).replace('"start":', '"strat":');
+    assert.ok(wrong.includes(`"to": "${second}x"`) && wrong.includes('"strat":'), `${first} leads to ${second}`);
+    await paste(page, wrong);
+    const mend = page.locator('#problems li', { hasText: 'strat' }).getByRole('button', { name: 'Mend' });
+    await mend.waitFor();
+    // From now on no check is answered.
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/studio/check', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.locator('#editor .cm-content').press('Control+Home');
+    await page.keyboard.insertText('\n\n   ');
+    await mend.click();
+    const mended = wrong.replace('"strat":', '"start":');
+    assert.is(await text(page), `\n\n   ${mended}`);
+    await mend.click();
+    await page.locator('#told', { hasText: 'edited there meanwhile' }).waitFor();
+    assert.is(await text(page), `\n\n   ${mended}`, 'the same change is not made twice');
+    release();
+    await mend.waitFor({ state: 'detached' });
+    // Now the next kind of mistake is found; each is mended before the answer to the one before has come.
+    const others = page.locator('#problems li', { hasText: `"${second}x"` }).getByRole('button', { name: 'Mend' });
+    await others.first().waitFor();
+    for (let at = (await others.count()) - 1; at >= 0; at--) await others.nth(at).click();
+    assert.is((await text(page)).trim(), right.trim());
+  }));
+
 test('what is dialled is the flow as it is in the editor, and the served one is another until it is saved', () =>
   inStudio(async ({ page, server, file }) => {
     const before = file('main.flow.json');

@@ -6,12 +6,13 @@ import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { ensureSyntaxTree, foldKeymap, syntaxTree } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
-import { EditorState, type Extension, type Text } from '@codemirror/state';
+import { EditorState, type Extension, Text } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
 import type { SyntaxNode } from '@lezer/common';
+import { followText, type SentText } from './followed.ts';
 import { explanations, proposals } from './help.ts';
 import { LOOK, shadowOf } from './look.ts';
-import type { Problem } from './requests.ts';
+import type { Edit, Problem } from './requests.ts';
 
 export type EditedDocument = 'flow' | 'tests';
 
@@ -23,27 +24,40 @@ export interface EditorOptions {
   /** The cursor is in another place of the flow. */
   readonly onMove: (offset: number) => void;
   readonly onSave: () => void;
+  /** What was to be mended was edited meanwhile, and stays as it is. */
+  readonly onMissed: () => void;
+}
+
+export interface SentEdit {
+  readonly edit: Edit;
+  /** The text that it was found in. */
+  readonly sent: SentText;
 }
 
 export interface Editor {
   readonly open: EditedDocument;
   text(document: EditedDocument): string;
+  /** The text, to be sent away; places in the answer are found through it. */
+  send(document: EditedDocument): SentText;
   /** Another text, without a way back to the one before. */
   load(document: EditedDocument, text: string): void;
   /** Another text, as an edit that can be taken back. */
   change(document: EditedDocument, text: string): void;
   show(document: EditedDocument): void;
-  problems(document: EditedDocument, problems: readonly Problem[]): void;
+  /** Marks what is wrong with a text that was sent. */
+  problems(document: EditedDocument, problems: readonly Problem[], sent: SentText): void;
+  /** Makes a change that mends a text that was sent, unless the place was edited meanwhile. */
+  mend(document: EditedDocument, change: SentEdit): void;
+  /** Whether this is the text, whatever its line ends are. */
+  isSame(document: EditedDocument, text: string): boolean;
   /** Moves the cursor there and shows the place. */
   reveal(document: EditedDocument, offset: number): void;
-  /** Of a line and a column, both 1-based. */
-  offsetOf(document: EditedDocument, line: number, column: number): number;
   /** The offsets of the value at a JSON pointer; undefined where there is none. */
   find(document: EditedDocument, pointer: string): { readonly from: number; readonly to: number } | undefined;
-  replace(document: EditedDocument, range: { readonly from: number; readonly to: number }, insert: string): void;
+  replace(document: EditedDocument, edit: Edit): void;
 }
 
-export function openEditor({ host, flow, onChange, onMove, onSave }: EditorOptions): Editor {
+export function openEditor({ host, flow, onChange, onMove, onSave, onMissed }: EditorOptions): Editor {
   const root = shadowOf(host);
   let open: EditedDocument = 'flow';
   const save = () => {
@@ -62,7 +76,10 @@ export function openEditor({ host, flow, onChange, onMove, onSave }: EditorOptio
     ...lintKeymap,
   ]);
   const heard = EditorView.updateListener.of((update) => {
-    if (update.docChanged) onChange(open);
+    if (update.docChanged) {
+      followed[open].note(update.changes);
+      onChange(open);
+    }
     if ((update.selectionSet || update.docChanged) && open === 'flow') onMove(update.state.selection.main.head);
   });
   const shared = [...LOOK, history(), closeBrackets(), highlightSelectionMatches(), keys, heard, lintGutter()];
@@ -73,10 +90,12 @@ export function openEditor({ host, flow, onChange, onMove, onSave }: EditorOptio
   };
   const make = (document: EditedDocument, doc: string) => EditorState.create({ doc, extensions: extensions[document] });
   const kept = { flow: make('flow', ''), tests: make('tests', '') };
+  const followed = { flow: followText(), tests: followText() };
   const view = new EditorView({ state: kept.flow, parent: root, root });
   const stateOf = (document: EditedDocument) => (document === open ? view.state : kept[document]);
   const setState = (document: EditedDocument, state: EditorState) => {
     kept[document] = state;
+    followed[document].restart();
     if (document === open) view.setState(state);
   };
   const show = (document: EditedDocument) => {
@@ -85,33 +104,43 @@ export function openEditor({ host, flow, onChange, onMove, onSave }: EditorOptio
     open = document;
     view.setState(kept[document]);
   };
-  const replace: Editor['replace'] = (document, { from, to }, insert) => {
-    const change = { changes: { from, to, insert } };
-    if (document === open) view.dispatch(change);
+  const replace: Editor['replace'] = (document, changes) => {
+    if (document === open) view.dispatch({ changes });
     else {
-      kept[document] = kept[document].update(change).state;
+      const update = kept[document].update({ changes });
+      kept[document] = update.state;
+      followed[document].note(update.changes);
       onChange(document);
     }
   };
+  const mend: Editor['mend'] = (document, { edit, sent }) => {
+    const found = sent.findEdit(edit);
+    if (found) replace(document, found);
+    else onMissed();
+  };
+  const compared = { flow: readText(''), tests: readText('') };
 
   return {
     get open() {
       return open;
     },
     text: (document) => stateOf(document).doc.toString(),
+    send: (document) => followed[document].send(stateOf(document).doc),
     load: (document, text) => setState(document, make(document, text)),
     change(document, text) {
       const before = stateOf(document).doc.toString();
       const { head, tail } = sameEnds(before, text);
-      replace(document, { from: head, to: before.length - tail }, text.slice(head, text.length - tail));
+      const insert = text.slice(head, text.length - tail);
+      replace(document, { from: head, to: before.length - tail, insert });
     },
     show,
-    problems(document, problems) {
-      const { doc } = stateOf(document);
-      const found = problems.map((problem) => toDiagnostic(stateOf(document), doc, problem));
-      const state = stateOf(document).update(setDiagnostics(stateOf(document), found));
-      if (document === open) view.dispatch(setDiagnostics(view.state, found));
-      else kept[document] = state.state;
+    problems(document, problems, sent) {
+      const state = stateOf(document);
+      const apply = (edit: Edit) => mend(document, { edit, sent });
+      const marks = problems.flatMap((problem) => makeDiagnostic(problem, { state, sent, apply }));
+      const change = setDiagnostics(state, marks);
+      if (document === open) view.dispatch(change);
+      else kept[document] = state.update(change).state;
     },
     reveal(document, offset) {
       show(document);
@@ -119,10 +148,19 @@ export function openEditor({ host, flow, onChange, onMove, onSave }: EditorOptio
       view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: 'center' }) });
       view.focus();
     },
-    offsetOf: (document, line, column) => offsetAt(stateOf(document).doc, line, column),
     find: (document, pointer) => findValue(stateOf(document), pointer),
+    mend,
+    isSame(document, text) {
+      if (compared[document].text !== text) compared[document] = readText(text);
+      return stateOf(document).doc.eq(compared[document].doc);
+    },
     replace,
   };
+}
+
+/** A text as the editor reads it, with which its document is compared without being copied. */
+function readText(text: string): { readonly text: string; readonly doc: Text } {
+  return { text, doc: Text.of(text.split(/\r\n?|\n/)) };
 }
 
 function sameEnds(before: string, after: string): { head: number; tail: number } {
@@ -134,19 +172,22 @@ function sameEnds(before: string, after: string): { head: number; tail: number }
   return { head, tail };
 }
 
-function offsetAt(doc: Text, line: number, column: number): number {
-  const found = doc.line(Math.min(Math.max(line, 1), doc.lines));
-  return Math.min(found.from + column - 1, found.to);
+interface DiagnosticPlace {
+  readonly state: EditorState;
+  readonly sent: SentText;
+  readonly apply: (edit: Edit) => void;
 }
 
-function toDiagnostic(state: EditorState, doc: Text, problem: Problem): Diagnostic {
+/** None when its place is gone. */
+function makeDiagnostic(problem: Problem, { state, sent, apply }: DiagnosticPlace): Diagnostic[] {
   const { line, column, severity, code, message, fix, edit } = problem;
-  const from = offsetAt(doc, line, column);
+  const from = sent.findPlace(line, column);
+  if (from === undefined) return [];
   const node = syntaxTree(state).resolveInner(from, 1);
   const isToken = node.from >= from - 1 && node.to > from && node.to - node.from < 500 && node.firstChild === null;
-  const to = isToken ? node.to : Math.min(from + 1, doc.length);
-  const actions = edit ? [{ name: 'Mend', apply: (view: EditorView) => view.dispatch({ changes: edit }) }] : [];
-  return { from, to, severity, source: code, message: `${message}\n${fix}`, actions };
+  const to = isToken ? node.to : Math.min(from + 1, state.doc.length);
+  const actions = edit ? [{ name: 'Mend', apply: () => apply(edit) }] : [];
+  return [{ from, to, severity, source: code, message: `${message}\n${fix}`, actions }];
 }
 
 const PARSE_MS = 300;

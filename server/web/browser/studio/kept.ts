@@ -5,20 +5,56 @@ export interface KeptTexts {
   readonly tests: string;
 }
 
+export interface KeptDrafts {
+  /** Keeps what is not saved, a moment after the last change, or before the page is left. */
+  keepSoon(): void;
+  /** Keeps what waits to be kept. */
+  keepNow(): void;
+  forget(flow: string): void;
+  find(flow: string): KeptTexts | undefined;
+}
+
+export interface KeptDraftsOptions {
+  /** The name of the flow. */
+  readonly flow: () => string;
+  /** What of it is not saved; undefined when everything is. */
+  readonly unsaved: () => KeptTexts | undefined;
+}
+
+const KEEP_MS = 500;
 const storageKey = (flow: string) => `twinline-studio-${flow}`;
 
-export function keptDrafts() {
+export function keptDrafts({ flow, unsaved }: KeptDraftsOptions): KeptDrafts {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  // Copying a large flow takes longer than a key may, so it waits for a pause.
+  function keepNow(): void {
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    timer = undefined;
+    const texts = unsaved();
+    try {
+      if (texts) sessionStorage.setItem(storageKey(flow()), JSON.stringify(texts));
+      else sessionStorage.removeItem(storageKey(flow()));
+    } catch {
+      // It is too large for the browser: closing the tab asks first.
+    }
+  }
+
+  addEventListener('pagehide', keepNow);
   return {
-    keep(flow: string, texts: KeptTexts): void {
-      try {
-        sessionStorage.setItem(storageKey(flow), JSON.stringify(texts));
-      } catch {
-        // It is too large for the browser: closing the tab asks first.
-      }
+    keepSoon() {
+      clearTimeout(timer);
+      timer = setTimeout(keepNow, KEEP_MS);
     },
-    forget: (flow: string) => sessionStorage.removeItem(storageKey(flow)),
-    find(flow: string): KeptTexts | undefined {
-      const found = sessionStorage.getItem(storageKey(flow));
+    keepNow,
+    forget(name) {
+      clearTimeout(timer);
+      timer = undefined;
+      sessionStorage.removeItem(storageKey(name));
+    },
+    find(name) {
+      const found = sessionStorage.getItem(storageKey(name));
       return found === null ? undefined : (JSON.parse(found) as KeptTexts);
     },
   };

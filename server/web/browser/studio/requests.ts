@@ -19,7 +19,14 @@ export interface Problem {
   readonly message: string;
   readonly fix: string;
   /** The change that mends it, where that is certain. */
-  readonly edit?: { readonly from: number; readonly to: number; readonly insert: string };
+  readonly edit?: Edit;
+}
+
+/** The text between two offsets becomes another. */
+export interface Edit {
+  readonly from: number;
+  readonly to: number;
+  readonly insert: string;
 }
 
 export interface Failure {

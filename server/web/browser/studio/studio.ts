@@ -3,20 +3,20 @@
 import { findElement } from '../element.ts';
 import { startHeader } from '../site.ts';
 import { beginning } from './begin.ts';
+import { checking, describeState } from './checking.ts';
 import { type Conflict, conflictPart } from './conflict.ts';
 import { dialling } from './dialling.ts';
 import { drawingPart } from './drawing.ts';
 import { type EditedDocument, openEditor } from './editor.ts';
+import type { SentText } from './followed.ts';
 import { keptDrafts } from './kept.ts';
-import { describeState, showProblems } from './problems.ts';
-import { type EditedFlow, get, type Problem, post, type Refused, type Span, type Tested } from './requests.ts';
+import { type EditedFlow, get, post, type Refused, type Tested } from './requests.ts';
 import { testing } from './testing.ts';
 import { versionsPart } from './versions.ts';
 import { wordsPart } from './words.ts';
 
 startHeader();
 
-const CHECK_MS = 250;
 const TEST_MS = 700;
 
 const page = findElement('studio');
@@ -25,12 +25,10 @@ const state = findElement('state');
 
 let flow = '';
 let base: EditedFlow = { flow: { text: '', hash: '' }, tests: { text: '', hash: '' } };
-let problems: readonly Problem[] = [];
-let screens: readonly Span[] = [];
 let failing = 0;
 let isSaving = false;
-let checks = 0;
-let checkTimer: ReturnType<typeof setTimeout> | undefined;
+/** The tests that were run last. */
+let testsSent: SentText | undefined;
 let testTimer: ReturnType<typeof setTimeout> | undefined;
 
 const tell = (words: string) => {
@@ -43,28 +41,46 @@ const editor = openEditor({
   host: findElement('editor'),
   flow: () => flow,
   onChange: (document) => {
-    remember();
+    kept.keepSoon();
     showState();
-    if (document === 'flow') checkSoon();
-    else testSoon();
+    if (document === 'tests') return testSoon();
+    // Tests wait for what the check says of this text.
+    clearTimeout(testTimer);
+    checks.soon();
   },
-  onMove: (offset) => drawing.mark(screens.find(([, from, to]) => from <= offset && offset <= to)?.[0]),
+  onMove: (offset) => drawing.mark(checks.findScreen(offset)),
   onSave: () => void save(),
+  onMissed: () => tell('The text was edited there meanwhile. Wait until it is checked again.'),
 });
 const draft = () => ({ flow, text: editor.text('flow') });
 const drawing = drawingPart({
   onPick: (screen) => {
-    const found = screens.find(([id]) => id === screen);
-    if (found) reveal('flow', found[1]);
+    const offset = checks.findOffset(screen);
+    if (offset !== undefined) reveal('flow', offset);
   },
 });
+const checks = checking({
+  editor,
+  flow: () => flow,
+  onPick: (offset) => reveal('flow', offset),
+  onChecked: () => {
+    showState();
+    if (checks.errors) return drawing.outdate();
+    testSoon();
+    refreshPart();
+  },
+  tell: (words) => tell(words),
+});
 const tests = testing({
-  draft: () => ({ ...draft(), tests: editor.text('tests') }),
+  draft: () => {
+    testsSent = editor.send('tests');
+    return { ...draft(), tests: testsSent.text };
+  },
   onUpdate: (text) => editor.change('tests', text),
   onPick: (pointer) => revealPointer('tests', pointer),
   onTested: (tested) => {
     failing = countFailing(tested);
-    editor.problems('tests', tested.problems);
+    if (testsSent) editor.problems('tests', tested.problems, testsSent);
     showState();
   },
 });
@@ -72,7 +88,7 @@ const words = wordsPart({
   draft,
   write: (pointer, value) => {
     const range = editor.find('flow', pointer);
-    if (range) editor.replace('flow', range, value);
+    if (range) editor.replace('flow', { ...range, insert: value });
   },
   onPick: (pointer) => revealPointer('flow', pointer),
 });
@@ -107,7 +123,10 @@ const conflict = conflictPart({
   tell,
 });
 const showConflict = (found: Conflict) => conflict.show(found, editor.text(found.file));
-const kept = keptDrafts();
+const kept = keptDrafts({
+  flow: () => flow,
+  unsaved: () => (isDirty() ? { flow: editor.text('flow'), tests: editor.text('tests') } : undefined),
+});
 const flowList = beginning({
   onBegun: async (name) => {
     await flowList.refresh(name);
@@ -122,48 +141,21 @@ function fileText(document: EditedDocument): string {
   return base[document].text.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
 }
 
-const isDirty = () => fileText('flow') !== base.flow.text || fileText('tests') !== base.tests.text;
-const countErrors = () => problems.filter(({ severity }) => severity === 'error').length;
+const isDirty = () => !editor.isSame('flow', base.flow.text) || !editor.isSame('tests', base.tests.text);
 const countFailing = ({ problems: wrong, reports }: Tested) =>
   wrong.length + reports.filter(({ failures }) => failures.length).length;
 
 function showState(): void {
-  const errors = countErrors();
+  const { errors, warnings } = checks;
   const saved = isSaving ? 'Saving …' : isDirty() ? 'Not saved' : 'Saved';
-  state.textContent = describeState(saved, { errors, warnings: problems.length - errors, failing });
+  state.textContent = describeState(saved, { errors, warnings, failing });
   state.classList.toggle('wrong', errors + failing > 0);
   findElement<HTMLButtonElement>('save').disabled = isSaving || !isDirty();
-}
-
-function checkSoon(): void {
-  clearTimeout(checkTimer);
-  // Tests wait for what the check says of this text.
-  clearTimeout(testTimer);
-  checkTimer = setTimeout(() => void check(), CHECK_MS);
 }
 
 function testSoon(): void {
   clearTimeout(testTimer);
   testTimer = setTimeout(() => void tests.run(), TEST_MS);
-}
-
-async function check(): Promise<void> {
-  const turn = ++checks;
-  const found = await post<{ problems: Problem[]; screens: Span[] }>('/check', draft()).catch((error: Error) => {
-    tell(error.message);
-    return undefined;
-  });
-  if (!found || turn !== checks) return;
-  ({ problems, screens } = found);
-  editor.problems('flow', problems);
-  showProblems(problems, {
-    onPick: ({ line, column }) => reveal('flow', editor.offsetOf('flow', line, column)),
-    onMend: (edit) => editor.replace('flow', edit, edit.insert),
-  });
-  showState();
-  if (countErrors()) return drawing.outdate();
-  testSoon();
-  refreshPart();
 }
 
 /** What only the part that is open needs. */
@@ -215,6 +207,7 @@ async function save(): Promise<void> {
   try {
     base = await post<EditedFlow>('/save', body);
     kept.forget(flow);
+    if (isDirty()) kept.keepSoon();
     tell('Saved, and served from now on.');
     void flowList.refresh(flow);
     refreshPart();
@@ -234,11 +227,12 @@ function showRefusal({ status, body, message }: Refused): void {
 function showFailures(refused: Tested): void {
   if (refused.reports.length || refused.problems.length) tests.show({ ...refused, problems: [] });
   failing = refused.reports.filter(({ failures }) => failures.length).length;
-  tell(countErrors() ? 'Not saved: the flow has errors.' : 'Not saved: its tests do not pass.');
-  if (!countErrors()) openPart('tests');
+  tell(checks.errors ? 'Not saved: the flow has errors.' : 'Not saved: its tests do not pass.');
+  if (!checks.errors) openPart('tests');
 }
 
 async function load(name: string): Promise<void> {
+  kept.keepNow();
   flow = name;
   flows.value = name;
   conflict.hide();
@@ -255,7 +249,7 @@ async function load(name: string): Promise<void> {
   history.replaceState(null, '', `#${name}`);
   showDocument('flow');
   showState();
-  await check();
+  await checks.now();
 }
 
 /** Another program may have written the file while the page was not looked at. */
@@ -270,12 +264,7 @@ async function lookAtDisk(): Promise<void> {
   editor.load('flow', base.flow.text);
   editor.load('tests', base.tests.text);
   tell('The file was changed on disk; this is its text now.');
-  checkSoon();
-}
-
-function remember(): void {
-  if (isDirty()) kept.keep(flow, { flow: editor.text('flow'), tests: editor.text('tests') });
-  else kept.forget(flow);
+  checks.soon();
 }
 
 findElement('save').addEventListener('click', () => void save());

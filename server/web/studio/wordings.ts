@@ -1,0 +1,35 @@
+// The texts of a draft in all its languages, side by side, with the room that each takes of a screen.
+
+import type { Flow } from '../../../lib/flow/format/flow.ts';
+import { collectParts } from '../../../lib/flow/lint/parts.ts';
+import { room } from '../../../lib/flow/run/render.ts';
+
+/** One text of a flow in all its languages. */
+export interface TranslatedText {
+  /** Of the text in the flow, as a JSON pointer. */
+  readonly pointer: string;
+  /** One for each language of the flow, in their order; null where it is missing. */
+  readonly values: readonly ({ readonly text: string; readonly used: number; readonly isGsm: boolean } | null)[];
+}
+
+export interface Wordings {
+  readonly langs: readonly string[];
+  readonly wordings: readonly TranslatedText[];
+}
+
+/** All texts of a flow with the room that they take, before values are put in. */
+export function listWordings(flow: Flow): Wordings {
+  const langs = flow.langs?.length ? flow.langs : ['en'];
+  const wordings = collectParts(flow).texts.map(
+    ({ pointer, text }): TranslatedText => ({
+      pointer,
+      values: langs.map((lang) => {
+        const words = typeof text === 'string' ? text : text[lang];
+        if (words === undefined) return null;
+        const { used, encoding } = room(words);
+        return { text: words, used, isGsm: encoding === 'gsm7' };
+      }),
+    }),
+  );
+  return { langs, wordings };
+}
