@@ -80,7 +80,7 @@ const tests = testing({
   onPick: (pointer) => revealPointer('tests', pointer),
   onTested: (tested) => {
     failing = countFailing(tested);
-    if (testsSent) editor.problems('tests', tested.problems, testsSent);
+    if (testsSent?.isCurrent()) editor.problems('tests', tested.problems, testsSent);
     showState();
   },
 });

@@ -27,29 +27,44 @@ export function testing({ draft, onUpdate, onPick, onTested }: TestingOptions): 
   const list = findElement('results');
   const words = findElement('tested');
   let asked = 0;
+  let updates = 0;
+  /** What the results that are shown are of. */
+  let shown: TestedDraft | undefined;
+
+  // After each change. An update is not given up for it, and what it has shown already is not asked again.
+  async function run(): Promise<void> {
+    const { flow, text, tests } = draft();
+    const isShown = shown?.flow === flow && shown.text === text && shown.tests === tests;
+    if (!updates && !isShown) await ask(false);
+  }
 
   async function ask(update: boolean): Promise<void> {
     const turn = ++asked;
     const body = draft();
     if (body.tests.trim() === '') return say('There are no tests. Dial, and record what you see.');
+    if (update) updates++;
     try {
       const tested = await post<Tested>('/test', { ...body, update });
       if (turn !== asked) return;
       if (update && tested.tests !== undefined && tested.changed) onUpdate(tested.tests);
       show(tested);
+      shown = { ...body, tests: tested.tests ?? body.tests };
       onTested(tested);
       if (update) words.textContent += ` · ${tested.changed ?? 0} expectations written`;
     } catch (error) {
       if (turn === asked) say(error instanceof Refused ? error.message : String(error));
     }
+    if (update) updates--;
   }
 
   function say(text: string): void {
+    shown = undefined;
     words.textContent = text;
     list.replaceChildren();
   }
 
   function show({ problems, reports, coverage }: Tested): void {
+    shown = undefined;
     const failed = reports.filter(({ failures }) => failures.length).length;
     const shares = Object.entries(coverage ?? {}).map(([what, { seen, all }]) => `${seen} of ${all} ${what}`);
     const counts = `${reports.length - failed} passed, ${failed} failed`;
@@ -84,5 +99,5 @@ export function testing({ draft, onUpdate, onPick, onTested }: TestingOptions): 
 
   findElement('run').addEventListener('click', () => void ask(false));
   findElement('update').addEventListener('click', () => void ask(true));
-  return { run: () => ask(false), show };
+  return { run, show };
 }
