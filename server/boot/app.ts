@@ -1,13 +1,13 @@
 // The HTTP application: what a request passes through, in this order, and the routes at the end of it.
 
-import Koa, { type Middleware } from 'koa';
+import Koa, { type Middleware, type Next, type ParameterizedContext } from 'koa';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Adapter } from '../../lib/ussd/adapter.ts';
 import type { UssdService } from '../../lib/ussd/service.ts';
 import type { AgentDoor } from '../agent/door.ts';
 import type { Config } from '../config/config.ts';
 import { readVersion } from '../config/modules.ts';
-import { DOCS_ROUTES, isDocsFile, openDocs } from '../docs/routes.ts';
+import { DOCS_ROUTES, openDocs } from '../docs/routes.ts';
 import { problems } from '../domain/answers.ts';
 import type { DomainDoor } from '../domain/door.ts';
 import type { QueryGateway } from '../gateway/open.ts';
@@ -19,7 +19,7 @@ import { traceRequests } from '../health/trace-requests.ts';
 import type { Listener } from '../http/answer.ts';
 import type { ConnectionOptions } from '../http/connections.ts';
 import { Refusal } from '../http/errors.ts';
-import { admission, type Exceptions, requestId } from '../http/fast-path.ts';
+import { admission, answerAhead, type Exceptions, requestId } from '../http/fast-path.ts';
 import { guardListener } from '../http/guard.ts';
 import { answerErrors, recorder } from '../http/middleware/answer-errors.ts';
 import { type CorsDoor, crossOrigin } from '../http/middleware/cors.ts';
@@ -32,6 +32,7 @@ import {
   firstSegment,
   listRoutes,
   newRouter,
+  pathNames,
   type RouteGroup,
   refuseUnrouted,
   type ServedRoute,
@@ -41,12 +42,14 @@ import { boundAnswers, type UnsentLimits, unsentBytes } from '../http/unsent.ts'
 import { openApiDocument } from '../openapi/document.ts';
 import type { Door as SocketDoor } from '../sockets/socket-server.ts';
 import type { AccountDesk } from '../ussd/account-desk.ts';
+import { USSD_BASE } from '../ussd/dialects.ts';
 import { forbiddenGateways, type UssdGateways } from '../ussd/gateways.ts';
 import { operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { ussdRoutes } from '../ussd/routes.ts';
 import { admitted } from '../web/kit/admitted.ts';
 import { sendErrorPage } from '../web/kit/error-page.ts';
-import { isPageFile, PAGE_FILE_ROUTES } from '../web/kit/routes.ts';
+import { setHeaderOptions } from '../web/kit/header.ts';
+import { PAGE_FILE_ROUTES } from '../web/kit/routes.ts';
 import { REGISTRY_ROUTES } from '../web/registry/routes.ts';
 import type { ToolPages } from '../web/tools.ts';
 import { routeGroups } from './route-groups.ts';
@@ -66,7 +69,7 @@ export interface AppDeps {
   /** Everything below /v1. */
   readonly domain: DomainDoor;
   readonly agent: AgentDoor;
-  readonly sockets: Pick<SocketDoor, 'packets' | 'handshakes'>;
+  readonly sockets: Pick<SocketDoor, 'path' | 'packets' | 'handshakes'>;
   readonly toolPages: ToolPages;
   readonly operators: OperatorRule;
   /** Undefined where there is none. */
@@ -130,22 +133,26 @@ export function createApp(deps: AppDeps): App {
 
   const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...listRoutes(router)];
   const query = deps.query?.door(own, { admit, cors: cors.gateway, record: recorder(deps) });
+  const doors = doorsBySegment(deps, own);
+  const isQuery = (url: string) => query !== undefined && !doors.has(firstSegment(url)) && query.owns(url);
   const app = new Koa({ env: config.environment });
+  setHeaderOptions(app, deps.toolPages.headers);
   app
-    .use(ussd)
-    .use(query?.answer ?? pass)
+    .use((ctx, next) => {
+      const url = ctx.req.url!;
+      ctx.state.door = doors.get(firstSegment(url)) ?? NO_DOOR;
+      if (url.startsWith(USSD_BASE)) return ussd(ctx, next);
+      return isQuery(url) ? query!.answer(ctx, next) : next();
+    })
     .use(assignRequestId())
-    .use(chooseCors(cors, deps))
+    .use((ctx, next) => cors[USSD_PATH.test(ctx.path) ? 'ussd' : findDoor(ctx).cors](ctx, next))
     .use(securityHeaders())
-    .use(deps.toolPages.headers)
     .use(answerErrors({ log, metrics, redact: config.redact, sendErrorPage }))
     .use(answerEarlyProblems())
     .use(boundAnswers())
-    .use(deps.sockets.packets)
-    .use(admitted({ admit, exceptions }))
-    .use(deps.sockets.handshakes)
-    .use(deps.domain)
-    .use(deps.agent)
+    .use((ctx, next) => findDoor(ctx).beforeLimits(ctx, next))
+    .use(admitted({ admit, exceptions: findExceptions(routeGroups(config)) }))
+    .use((ctx, next) => findDoor(ctx).answer(ctx, next))
     .use(router.routes())
     .use((ctx) => {
       if (!HTTP_METHODS.has(ctx.method)) throw new Refusal('not-implemented');
@@ -153,10 +160,11 @@ export function createApp(deps: AppDeps): App {
     });
   app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
   // The URLs of almost every request pass Koa by, unless a browser asks.
-  const rest = query?.ahead(app.callback()) ?? app.callback();
-  const listener = traceRequests(
-    guardListener(ussd.ahead(rest), { overload: deps.overload, health, unsent, isUrgent }),
-  );
+  const ahead = answerAhead(app.callback(), ({ url = '', method }) => {
+    if (url === USSD_BASE) return method === 'POST' ? ussd.plain : undefined;
+    return isQuery(url) ? query!.fastPath : undefined;
+  });
+  const listener = traceRequests(guardListener(ahead, { overload: deps.overload, health, unsent, isUrgent }));
   return {
     listener,
     connections: connectionOptions(deps, readClient),
@@ -164,13 +172,15 @@ export function createApp(deps: AppDeps): App {
   };
 }
 
+function pass(_ctx: unknown, next: Next): Promise<unknown> {
+  return next();
+}
+
 // Of routes that declare one.
 function bodyLimits(groups: readonly RouteGroup[]): ReadonlyMap<string, number> {
   const routes = groups.flatMap(({ routes }) => routes);
   return new Map(routes.flatMap(({ path, body }) => (body?.maxBytes === undefined ? [] : [[path, body.maxBytes]])));
 }
-
-const pass: Middleware = (_ctx, next) => next();
 
 const HTTP_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
@@ -182,19 +192,32 @@ function assignRequestId(): Middleware {
   };
 }
 
-// Pages of other origins are let in by the door that answers the path.
-function chooseCors(
-  cors: Readonly<Record<CorsDoor, Middleware>>,
-  { agent, domain }: Pick<AppDeps, 'agent' | 'domain'>,
-): Middleware {
-  const doors = new Map<string, CorsDoor>([
-    ...agent.routes.map(({ path }) => [firstSegment(path), 'agent'] as const),
-    ...domain.routes.map(({ path }) => [firstSegment(path), 'domain'] as const),
-  ]);
-  return (ctx, next) => {
-    const door = USSD_PATH.test(ctx.path) ? 'ussd' : (doors.get(firstSegment(ctx.path)) ?? 'others');
-    return cors[door](ctx, next);
-  };
+/** What answers the paths below a first segment. What it passes on is asked of the router. */
+interface Door {
+  /** By whose rules pages of other origins are let in. */
+  readonly cors: CorsDoor;
+  /** Takes requests that have bounds of their own. */
+  readonly beforeLimits: Middleware;
+  readonly answer: Middleware;
+}
+
+const NO_DOOR: Door = { cors: 'others', beforeLimits: pass, answer: pass };
+
+const findDoor = ({ state }: ParameterizedContext): Door => state.door;
+
+/** Each first segment of a path that a door answers, all but those of the query gateway, which has what is left. */
+function doorsBySegment(
+  { agent, domain, sockets }: Pick<AppDeps, 'agent' | 'domain' | 'sockets'>,
+  routes: readonly ServedRoute[],
+): ReadonlyMap<string, Door> {
+  const socketDoor = { cors: 'others', beforeLimits: sockets.packets, answer: sockets.handshakes } as const;
+  const listed: [readonly ServedRoute[], Door][] = [
+    [routes, NO_DOOR],
+    [agent.routes, { cors: 'agent', beforeLimits: pass, answer: agent }],
+    [domain.routes, { cors: 'domain', beforeLimits: pass, answer: domain }],
+  ];
+  const doors = listed.flatMap(([all, door]) => all.map(({ path }) => [firstSegment(path), door] as const));
+  return new Map([...doors, [firstSegment(sockets.path), socketDoor]]);
 }
 
 // Without what operators look at there.
@@ -203,13 +226,24 @@ const USSD_PATH = /^\/api\/ussd(\/(?!(debug|sessions)(\/|$))|$)/;
 // Probes are answered under overload too: else an orchestrator would restart a busy process. So is the health report.
 const ALWAYS_ANSWERED = new Set(HEALTH_ROUTES.routes.map(({ path }) => path));
 const isUrgent = (url: string) => ALWAYS_ANSWERED.has(url);
-const UNCOUNTED = new Set(HEALTH_ROUTES.routes.filter(({ rate }) => rate === 'none').map(({ path }) => path));
 
-// Files of pages are not counted: a page that is loaded in part is useless.
-const exceptions = (path: string): Exceptions => ({
-  always: ALWAYS_ANSWERED.has(path),
-  uncounted: UNCOUNTED.has(path) || isPageFile(path) || isDocsFile(path),
-});
+/** By path: routes of `rate: 'none'`, where each name in a path has one of few values, and those that are always answered. */
+function findExceptions(groups: readonly RouteGroup[]): (path: string) => Exceptions | undefined {
+  const uncounted = groups.flatMap(({ routes, parameters }) =>
+    routes.filter(({ rate }) => rate === 'none').flatMap(({ path }) => listPaths(path, parameters)),
+  );
+  const exceptions = new Map<string, Exceptions>(uncounted.map((path) => [path, { uncounted: true }]));
+  for (const path of ALWAYS_ANSWERED) exceptions.set(path, { ...exceptions.get(path), always: true });
+  return (path) => exceptions.get(path);
+}
+
+// A flood of made-up names is counted.
+function listPaths(path: string, parameters: RouteGroup['parameters'] = {}): string[] {
+  const [name] = pathNames(path);
+  if (name === undefined) return [path];
+  const { enum: values = [] } = (parameters[name]?.schema ?? {}) as { readonly enum?: readonly string[] };
+  return values.flatMap((value) => listPaths(path.replace(`:${name}`, value), parameters));
+}
 
 // Refusals under /v1 have the problem format of the domain service, also those made before its routes.
 function answerEarlyProblems(): Middleware {

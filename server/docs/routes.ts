@@ -37,12 +37,6 @@ const SWAGGER_PAGE: PageContent = {
 <noscript>This page needs JavaScript; the document itself is <a href="/openapi.json">/openapi.json</a>.</noscript>`,
 };
 
-/** Whether this path is that of a script or a style sheet of Swagger UI. */
-export function isDocsFile(path: string): boolean {
-  const [, folder, name, ...rest] = path.split('/');
-  return folder === 'docs' && name !== undefined && Object.hasOwn(SWAGGER_TYPES, name) && rest.length === 0;
-}
-
 /** What the documentation is made of; asked for by the first who reads it. */
 export interface DocsSources {
   openApi(): OpenApiDocument;
@@ -81,7 +75,7 @@ export function openDocs({ openApi, groups }: DocsSources): Docs {
 const TEXT: Schema = { type: 'string' };
 const PAGE = { description: 'The page', types: { 'text/html': TEXT } };
 const FILES = { 'text/css': TEXT, 'text/javascript': TEXT };
-const NAME = { description: 'The name of a file', schema: TEXT };
+const FILE = { description: 'The name of a file', schema: { enum: Object.keys(SWAGGER_TYPES) } };
 const SAME = { description: 'What you have is what there is' };
 
 const OPENAPI: Schema = {
@@ -96,7 +90,7 @@ export const DOCS_ROUTES: RouteGroup<Docs> = {
   access: 'public',
   owns: ['/docs'],
   description: 'What you are reading. Nobody needs a key.',
-  parameters: { file: NAME, name: { description: 'As the list of them names it', schema: TEXT } },
+  parameters: { file: FILE, name: { description: 'As the list of them names it', schema: TEXT } },
   answers: { 429: PLAIN_ANSWERS[429] },
   routes: [
     {

@@ -1,24 +1,36 @@
-// The HTTP door of the query gateway: from the path of a request to a method of the node, with refusals in its own form.
+// The HTTP door of the query gateway, at the front of the server: admitted as at other doors, without their middleware; then from the
+// path of a request to a method of the node, with refusals in its own form. The numbers are in test/bench.
 
 import { hash } from 'node:crypto';
-import type { RequestListener } from 'node:http';
 import type { Middleware } from 'koa';
 import type { RefusalName, Route } from '../../lib/gateway/index.ts';
-import type { Exchange } from '../http/fast-path.ts';
+import { REFUSALS, Refusal } from '../http/errors.ts';
+import { type Admit, type Exchange, type FastPath, requestId } from '../http/fast-path.ts';
+import { type AnsweredRequest, OVERLOADED, type Recorder } from '../http/middleware/answer-errors.ts';
 import type { RouteGroup, ServedRoute } from '../http/route-table.ts';
 import { errorResponse, sendResponse } from './answers/response.ts';
 import { answerUnary } from './answers/unary.ts';
 import { gatewayPart } from './documentation.ts';
-import { cutPath, type Front, gatewayFront } from './front.ts';
-import { ownership, splitRoutes, takenBy } from './places.ts';
+import { type Owns, ownership, splitRoutes, takenBy } from './places.ts';
 import { readRequest } from './request.ts';
 import type { Service } from './service.ts';
 
+/** What the server does for all of its doors. */
+export interface Front {
+  readonly admit: Admit;
+  /** For web pages; other clients send no Origin. */
+  readonly cors: Middleware;
+  /** Counts and logs what was answered. */
+  readonly record: Recorder;
+}
+
 export interface GatewayDoor {
-  /** Answers the gateway's paths. Other paths pass. Belongs before all that the front does itself. */
+  /** Whether the path of a URL, as it came, is the gateway's to answer. */
+  readonly owns: Owns;
+  /** Answers one of its requests, for pages of other origins too. Belongs before all that the front does itself. */
   readonly answer: Middleware;
-  /** Answers, before any middleware, what needs none; hands all else to `app`. */
-  ahead(app: RequestListener): RequestListener;
+  /** Answers one of its requests before any middleware. */
+  readonly fastPath: FastPath;
   readonly routes: readonly ServedRoute[];
   /** Templates whose paths belong to other doors. */
   readonly hidden: readonly string[];
@@ -35,16 +47,49 @@ export interface DoorDeps {
   readonly onFault: (error: unknown, requestId: string) => void;
 }
 
+const NO_ROUTE = 'none';
+
 /** Opens the door. */
 export function gatewayDoor({ service, others, front, onFault }: DoorDeps): GatewayDoor {
+  const { admit, cors, record } = front;
   const { catalog, counts, streams } = service;
   const { settings, answers } = catalog;
   const owns = ownership(settings, { routes: catalog.routes, taken: takenBy(others) });
   const gate = settings.gate && createGate(settings.gate.keys);
   const { served, hidden } = splitRoutes(catalog, owns);
 
+  async function answer(exchange: Exchange): Promise<void> {
+    const begun = performance.now();
+    const entered = await enter(exchange);
+    const { req, res, requestId } = exchange;
+    record({ ...entered, method: req.method!, status: res.statusCode, begun, requestId });
+  }
+
+  async function enter(exchange: Exchange): Promise<Pick<AnsweredRequest, 'route' | 'reason'>> {
+    const admitted = await admit(exchange.req);
+    if (admitted.kind === 'admitted') return { route: (await serve(exchange)) ?? NO_ROUTE };
+    const { seconds } = admitted;
+    const words = `${REFUSALS['too-many-requests'].words}. Try again in ${seconds} s`;
+    const refusal =
+      admitted.kind === 'overloaded' ? new Refusal('unavailable') : new Refusal('too-many-requests', words);
+    fail(exchange, refusal, ['Retry-After', String(seconds)]);
+    return { route: NO_ROUTE, reason: admitted.kind === 'overloaded' ? OVERLOADED : undefined };
+  }
+
+  // Gives the template that the path led to, if any. Never rejects.
+  async function serve(exchange: Exchange): Promise<string | undefined> {
+    let route: Route | undefined;
+    try {
+      route = await callNode(exchange);
+    } catch (error) {
+      fail(exchange, error);
+    }
+    counts.answered(route?.rpc, exchange.res.statusCode);
+    return route?.template;
+  }
+
   // Gives the route that answers.
-  async function answer(exchange: Exchange): Promise<Route | undefined> {
+  async function callNode(exchange: Exchange): Promise<Route | undefined> {
     const { req } = exchange;
     if (gate && !gate(req.headers.authorization)) return refuse(exchange, 'no-credentials', CHALLENGE);
     const path = cutPath(req.url!);
@@ -82,23 +127,28 @@ export function gatewayDoor({ service, others, front, onFault }: DoorDeps): Gate
     sendResponse(exchange, { http, body, headers: http === 413 ? CLOSING : headers });
   }
 
-  async function serve(exchange: Exchange): Promise<string | undefined> {
-    let route: Route | undefined;
-    try {
-      route = await answer(exchange);
-    } catch (error) {
-      fail(exchange, error);
-    }
-    counts.answered(route?.rpc, exchange.res.statusCode);
-    return route?.template;
-  }
-
   return {
-    ...gatewayFront(front, { owns, serve, fail, onFault }),
+    owns: (url) => owns(cutPath(url)),
+    answer: (ctx) => {
+      const exchange = { req: ctx.req, res: ctx.res, requestId: requestId(ctx.req) };
+      ctx.res.setHeader('X-Request-Id', exchange.requestId);
+      // A question of a browser before its request is answered there, by Koa.
+      return cors(ctx, () => {
+        ctx.respond = false;
+        return answer(exchange);
+      });
+    },
+    fastPath: { answer, onFault },
     routes: served.map(({ method, path }) => ({ method, path })),
     hidden,
     part: () => gatewayPart(catalog, served),
   };
+}
+
+// A URL as it came, up to its question mark.
+function cutPath(url: string): string {
+  const mark = url.indexOf('?');
+  return mark < 0 ? url : url.slice(0, mark);
 }
 
 const CHALLENGE = ['WWW-Authenticate', 'Bearer realm="gateway"'];

@@ -18,9 +18,8 @@ import { CACHE_RULES, type CachedResponse, createRenderer, type Renderer } from 
 import { type Catalog, createCatalog } from './catalog.ts';
 import { createCounts } from './counts.ts';
 import { gatewayPart } from './documentation.ts';
-import { type GatewayDoor, gatewayDoor } from './door.ts';
+import { type Front, type GatewayDoor, gatewayDoor } from './door.ts';
 import { type GatewayFile, type NodeWait, openChannel, readDescriptors, readGatewayFile } from './file.ts';
-import type { Front } from './front.ts';
 import { ownership, splitRoutes, takenBy } from './places.ts';
 import type { Service } from './service.ts';
 

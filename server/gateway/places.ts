@@ -3,15 +3,8 @@
 
 import { type GatewaySettings, legacyRewrites, type Route } from '../../lib/gateway/index.ts';
 import { parseTemplate } from '../../lib/gateway/route/paths.ts';
-import type { ServedRoute } from '../http/route-table.ts';
+import { firstSegment, type ServedRoute } from '../http/route-table.ts';
 import type { Catalog, GatewayRoute } from './catalog.ts';
-
-/** What stands between the first two slashes of a path, up to a colon. */
-function firstSegment(path: string): string {
-  const end = /[/:?]/g;
-  end.lastIndex = 1;
-  return path.slice(1, end.exec(path)?.index);
-}
 
 // Sockets of the agent.
 const NOT_IN_ROUTES = ['socket.io'];

@@ -42,9 +42,8 @@ export function admission({ overload, readClient, limiter }: AdmissionOptions): 
   };
 }
 
+/** How a door answers ahead of Koa. */
 export interface FastPath {
-  /** Whether the request is answered here. */
-  owns(req: IncomingMessage): boolean;
   answer(exchange: Exchange): Promise<void>;
   /** Called when `answer` rejects; the connection is cut then. */
   onFault(error: unknown, requestId: string): void;
@@ -58,13 +57,17 @@ export interface Exchange {
   readonly requestId: string;
 }
 
-/** Answers what the path owns, and hands all else to `app`. Requests of web pages need CORS, which Koa's middleware does. */
-export function answerAhead(app: RequestListener, { owns, answer, onFault }: FastPath): RequestListener {
+/** Answers the requests that have a fast path, and hands all others to `app`: also those of web pages, which need CORS. */
+export function answerAhead(
+  app: RequestListener,
+  find: (req: IncomingMessage) => FastPath | undefined,
+): RequestListener {
   return (req, res) => {
-    if (req.headers.origin !== undefined || !owns(req)) return app(req, res);
+    const path = req.headers.origin === undefined ? find(req) : undefined;
+    if (!path) return app(req, res);
     const exchange = { req, res, requestId: requestId(req) };
-    answer(exchange).catch((error) => {
-      onFault(error, exchange.requestId);
+    path.answer(exchange).catch((error) => {
+      path.onFault(error, exchange.requestId);
       res.destroy();
     });
   };

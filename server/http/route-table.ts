@@ -155,10 +155,14 @@ export function openApiPath(path: string): string {
   return path.replace(/\/:(\w+)/g, '/{$1}');
 }
 
-/** The first segment of a path: `v1` of `/v1/domains`. */
-export function firstSegment(path: string): string {
-  return path.split('/', 2)[1] ?? '';
+/** What stands between the first two slashes of a path or a URL, up to a colon: `v1` of `/v1/domains?limit=2` and of `/v1:batch`. */
+export function firstSegment(url: string): string {
+  let end = 1;
+  while (end < url.length && !ENDS_SEGMENT.has(url.charCodeAt(end))) end++;
+  return url.slice(1, end);
 }
+
+const ENDS_SEGMENT = new Set([...'/:?#'].map((char) => char.charCodeAt(0)));
 
 /** The methods that a path takes; none when no router knows it. */
 export function methodsAt(

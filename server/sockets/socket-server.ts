@@ -89,6 +89,8 @@ function mayCall({
 }
 
 export interface Door {
+  /** Where its requests go. */
+  readonly path: string;
   /** Takes requests of connections that are open already: they have bounds of their own. */
   readonly packets: Middleware;
   /** Takes all others; they are counted, limited and turned away as requests are. */
@@ -125,6 +127,7 @@ function socketDoor(engine: Engine): Door {
   }
 
   return {
+    path: PATH,
     packets: (ctx, next) => {
       const { sid } = ctx.query;
       const isKnown = ctx.path === PATH && typeof sid === 'string' && open.has(sid);

@@ -3,7 +3,7 @@
 // This is the hot path of the server. It reads its own bodies, writes its answers past Koa's response object, and does
 // for itself what middleware does for the other doors; the numbers are in test/bench.
 
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Adapter, AdapterRoute } from '../../lib/ussd/adapter.ts';
@@ -20,7 +20,7 @@ import type { RawRequest, UssdRequest } from '../../lib/ussd/request.ts';
 import type { UssdService } from '../../lib/ussd/service.ts';
 import type { Log } from '../health/log.ts';
 import type { Metrics, TurnOutcome } from '../health/metrics.ts';
-import { type Admit, answerAhead, type Exchange, type FastPath, requestId } from '../http/fast-path.ts';
+import { type Admit, type Exchange, type FastPath, requestId } from '../http/fast-path.ts';
 import type { Limiter } from '../http/middleware/rate-limit.ts';
 import { listRoutes, newRouter, type ServedRoute } from '../http/route-table.ts';
 import { readUssdBody, type UssdBody } from './body.ts';
@@ -54,29 +54,25 @@ export type UssdRoutes = Middleware & {
   /** Knows which methods its paths take. */
   readonly router: Router;
   readonly routes: readonly ServedRoute[];
-  /** Answers the one URL that almost every request has, and hands all others to `app`. */
-  ahead(app: RequestListener): RequestListener;
+  /** Of a POST to USSD_BASE itself, as almost every request is. */
+  readonly plain: FastPath;
   /** The plain endpoint for the phones of operators: the caller has made sure that it is one of them who asks. */
   readonly simulated: Middleware;
 };
 
-/** The routes of all dialects; other requests go on to what comes next. */
+/** The routes of all dialects, below USSD_BASE; other requests go on to what comes next. */
 export function ussdRoutes(door: UssdDoor): UssdRoutes {
   const router = newRouter();
-  const plain = door.adapters[PLAIN_DIALECT]!;
+  const adapter = door.adapters[PLAIN_DIALECT]!;
   for (const place of dialectRoutes(door.adapters)) addDialectRoute(router, place, door);
-  const serve = server(USSD_BASE, { method: 'POST', path: '' }, { door, adapter: plain });
   // What the router would say of this URL is known without asking it, and nothing that Koa makes of a request is needed.
-  const plainPath: FastPath = {
-    owns: (req) => req.url === USSD_BASE && req.method === 'POST',
-    answer: serve,
+  const plain: FastPath = {
+    answer: server(USSD_BASE, { method: 'POST', path: '' }, { door, adapter }),
     onFault: (error, id) => door.log.warn({ err: error, requestId: id }, 'a response failed'),
   };
-  const routes = router.routes() as Middleware;
-  const answer: Middleware = (ctx, next) => (ctx.req.url!.startsWith(USSD_BASE) ? routes(ctx, next) : next());
   // Koa's own middleware has counted this request, and read its body.
   const trusted: UssdDoor = { ...door, gateways: EVERYBODY, admit: door.admitOperator, limiter: async () => 0 };
-  const dial = taker(SIMULATOR_BASE, { method: 'POST', path: '' }, { door: trusted, adapter: plain });
+  const dial = taker(SIMULATOR_BASE, { method: 'POST', path: '' }, { door: trusted, adapter });
   const simulated: Middleware = async (ctx) => {
     const body: UssdBody = { kind: 'text', text: (ctx.request.rawBody as string | undefined) ?? '' };
     const { raw } = (await dial({ req: ctx.req, id: ctx.state.requestId, read: async () => body }))!;
@@ -84,12 +80,7 @@ export function ussdRoutes(door: UssdDoor): UssdRoutes {
     ctx.set({ 'Content-Type': raw.type, 'Cache-Control': 'no-store' });
     ctx.body = raw.body;
   };
-  return Object.assign(answer, {
-    routes: listRoutes(router),
-    router,
-    ahead: (app: RequestListener) => answerAhead(app, plainPath),
-    simulated,
-  });
+  return Object.assign(router.routes() as Middleware, { routes: listRoutes(router), router, plain, simulated });
 }
 
 interface Dialect {

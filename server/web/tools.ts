@@ -18,7 +18,7 @@ import { CHAT_ROUTES, type ChatDeps } from './chat/routes.ts';
 import { homeReader } from './home/facts.ts';
 import { homeSender } from './home/page.ts';
 import { INSPECTOR_ROUTES, type InspectorDoor } from './inspector/routes.ts';
-import { provideHeaders } from './kit/header.ts';
+import type { HeaderOptions } from './kit/header.ts';
 import {
   browserOperators,
   operatorPasses,
@@ -53,8 +53,7 @@ export interface ToolPagesDeps extends Pick<SimulatorDeps, 'gateway' | 'recorder
 }
 
 export interface ToolPages {
-  /** For the headers of all pages; before whatever sends one. */
-  readonly headers: Middleware;
+  readonly headers: HeaderOptions;
   /** Adds the routes of the pages; `dial` answers their phones. */
   addRoutes(router: Router, dial: Middleware): void;
   /** Answers `GET /` with a page where the client would rather have one; resolves to whether it did. */
@@ -67,11 +66,11 @@ export function toolPages(deps: ToolPagesDeps): ToolPages {
   const passes = tokens && operatorPasses({ tokens, keyring, clock: systemClock });
   return {
     addRoutes: (router, dial) => addToolRoutes(router, { ...deps, dial, passes }),
-    headers: provideHeaders({
+    headers: {
       production: config.production,
       studio: config.studio,
       identifyReader: readerIdentifier({ passes }, operators),
-    }),
+    },
     sendHome: homeSender({
       version: readVersion(),
       environment: config.environment,

@@ -10,7 +10,7 @@ import { messagePage, prefersHtml, sendPage } from './frame.ts';
 export interface AdmitOptions {
   readonly admit: Admit;
   /** What is not asked of requests to this path. */
-  readonly exceptions: (path: string) => Exceptions;
+  readonly exceptions: (path: string) => Exceptions | undefined;
 }
 
 /** Lets requests in: 503 under overload, and 429 for one too many of a client, each with `Retry-After`. */

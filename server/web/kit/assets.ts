@@ -45,7 +45,7 @@ export interface Asset {
 
 const PAGES = new URL('../', import.meta.url);
 const IS_BUILT = import.meta.url.endsWith('.js');
-const NAMES = Object.keys(ENTRIES) as AssetName[];
+export const ASSET_NAMES = Object.keys(ENTRIES) as readonly AssetName[];
 
 export function isAsset(name: string): name is AssetName {
   return Object.hasOwn(ENTRIES, name);
@@ -65,7 +65,7 @@ export async function assetAddress(name: AssetName): Promise<string> {
 export async function writeAssets(folder: string): Promise<void> {
   mkdirSync(join(folder, 'assets'), { recursive: true });
   const write = async (name: AssetName) => writeFileSync(join(folder, 'assets', name), (await bundle(name)).text);
-  await Promise.all(NAMES.map(write));
+  await Promise.all(ASSET_NAMES.map(write));
 }
 
 const built = new Map<AssetName, Promise<Asset>>();

@@ -1,6 +1,7 @@
 // What stands above every page: the tools that the reader may open, where the reader is, and the search of the documentation.
 
-import type { Context, Middleware } from 'koa';
+import type Koa from 'koa';
+import type { Context } from 'koa';
 import { html, type Markup } from '../../../lib/markup.ts';
 
 export interface SiteLink {
@@ -44,18 +45,15 @@ export interface HeaderOptions {
   readonly identifyReader: (ctx: Context) => PageReader;
 }
 
-/** Says of what the headers of pages are made. */
-export function provideHeaders(options: HeaderOptions): Middleware {
-  return (ctx, next) => {
-    ctx.state.headers = options;
-    return next();
-  };
+/** Of what the headers of all pages of an application are made. */
+export function setHeaderOptions(app: Koa, options: HeaderOptions): void {
+  app.context.headerOptions = options;
 }
 
-/** For an application without {@link provideHeaders}: no tools. */
+/** For an application without {@link setHeaderOptions}: no tools. */
 const PLAIN: HeaderOptions = { production: true, studio: false, identifyReader: () => ({ kind: 'visitor' }) };
 
-const readOptions = (ctx: Context): HeaderOptions => ctx.state.headers ?? PLAIN;
+const readOptions = (ctx: Context): HeaderOptions => ctx.headerOptions ?? PLAIN;
 
 export const identifyReader = (ctx: Context): PageReader => readOptions(ctx).identifyReader(ctx);
 

@@ -5,22 +5,16 @@ import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { PLAIN_ANSWERS, UNKNOWN } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
-import { isAsset, readAsset } from './assets.ts';
+import { ASSET_NAMES, isAsset, readAsset } from './assets.ts';
 
 const TEXT: Schema = { type: 'string' };
-
-/** Whether this path is that of a script or a style sheet of pages. */
-export function isPageFile(path: string): boolean {
-  const [, folder, name, ...rest] = path.split('/');
-  return folder === 'pages' && name !== undefined && rest.length === 0 && isAsset(name);
-}
 
 export const PAGE_FILE_ROUTES: RouteGroup<unknown> = {
   tag: 'Documentation',
   access: 'public',
   owns: ['/pages'],
   description: 'What you are reading. Nobody needs a key.',
-  parameters: { file: { description: 'The name of a file', schema: TEXT } },
+  parameters: { file: { description: 'The name of a file', schema: { enum: ASSET_NAMES } } },
   answers: { 429: PLAIN_ANSWERS[429] },
   routes: [
     {
