@@ -15,18 +15,26 @@ import type { Health } from '../health/health.ts';
 import type { Log } from '../health/log.ts';
 import { gauge, type Metrics } from '../health/metrics.ts';
 import { HEALTH_ROUTES } from '../health/routes.ts';
-import { traceRequests } from '../health/trace-requests.ts';
-import type { Listener } from '../http/answer.ts';
 import type { ConnectionOptions } from '../http/connections.ts';
 import { Refusal } from '../http/errors.ts';
-import { admission, answerAhead, type Exceptions, requestId } from '../http/fast-path.ts';
-import { guardListener } from '../http/guard.ts';
+import {
+  admission,
+  admitRequests,
+  answerAhead,
+  connectionOptions,
+  countedOverload,
+  dialLimiter,
+  type Exceptions,
+  openLimiter,
+  requestId,
+} from '../http/fast-path.ts';
+import { guardListener, type Listener, traceRequests } from '../http/guard.ts';
 import { answerErrors, recorder } from '../http/middleware/answer-errors.ts';
 import { type CorsDoor, crossOrigin } from '../http/middleware/cors.ts';
 import { jsonBody } from '../http/middleware/json-body.ts';
 import { type OperatorRule, operatorsOnly } from '../http/middleware/operator.ts';
 import { securityHeaders } from '../http/middleware/security-headers.ts';
-import type { Overload } from '../http/overload/watch.ts';
+import type { Overload } from '../http/overload.ts';
 import {
   addRoutes,
   firstSegment,
@@ -37,7 +45,6 @@ import {
   refuseUnrouted,
   type ServedRoute,
 } from '../http/route-table.ts';
-import { connectionOptions, countedOverload, dialLimiter, openLimiter } from '../http/turn-away.ts';
 import { boundAnswers, type UnsentLimits, unsentBytes } from '../http/unsent.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import type { Door as SocketDoor } from '../sockets/socket-server.ts';
@@ -46,8 +53,7 @@ import { USSD_BASE } from '../ussd/dialects.ts';
 import { forbiddenGateways, type UssdGateways } from '../ussd/gateways.ts';
 import { operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { ussdRoutes } from '../ussd/routes.ts';
-import { admitted } from '../web/kit/admitted.ts';
-import { sendErrorPage } from '../web/kit/error-page.ts';
+import { sendErrorPage, sendWaitPage } from '../web/kit/error-page.ts';
 import { setHeaderOptions } from '../web/kit/header.ts';
 import { PAGE_FILE_ROUTES } from '../web/kit/routes.ts';
 import { REGISTRY_ROUTES } from '../web/registry/routes.ts';
@@ -151,7 +157,7 @@ export function createApp(deps: AppDeps): App {
     .use(answerEarlyProblems())
     .use(boundAnswers())
     .use((ctx, next) => findDoor(ctx).beforeLimits(ctx, next))
-    .use(admitted({ admit, exceptions: findExceptions(routeGroups(config)) }))
+    .use(admitRequests({ admit, exceptions: findExceptions(routeGroups(config)), sendWaitPage }))
     .use((ctx, next) => findDoor(ctx).answer(ctx, next))
     .use(router.routes())
     .use((ctx) => {
@@ -164,7 +170,9 @@ export function createApp(deps: AppDeps): App {
     if (url === USSD_BASE) return method === 'POST' ? ussd.plain : undefined;
     return isQuery(url) ? query!.fastPath : undefined;
   });
-  const listener = traceRequests(guardListener(ahead, { overload: deps.overload, health, unsent, isUrgent }));
+  const listener = traceRequests(
+    guardListener(ahead, { overload: deps.overload, health, unsent, urgent: ALWAYS_ANSWERED }),
+  );
   return {
     listener,
     connections: connectionOptions(deps, readClient),
@@ -225,7 +233,6 @@ const USSD_PATH = /^\/api\/ussd(\/(?!(debug|sessions)(\/|$))|$)/;
 
 // Probes are answered under overload too: else an orchestrator would restart a busy process. So is the health report.
 const ALWAYS_ANSWERED = new Set(HEALTH_ROUTES.routes.map(({ path }) => path));
-const isUrgent = (url: string) => ALWAYS_ANSWERED.has(url);
 
 /** By path: routes of `rate: 'none'`, where each name in a path has one of few values, and those that are always answered. */
 function findExceptions(groups: readonly RouteGroup[]): (path: string) => Exceptions | undefined {

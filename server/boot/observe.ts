@@ -18,7 +18,7 @@ import { processMetrics, SESSIONS_COUNTED, type StoredCounts } from '../health/p
 import { serviceCalls } from '../health/service-calls.ts';
 import { turnWatch } from '../health/turn-watch.ts';
 import { type Listening, listen } from '../http/listen.ts';
-import type { Overload } from '../http/overload/watch.ts';
+import type { Overload } from '../http/overload.ts';
 import type { MenuWatch } from '../menus/watch.ts';
 
 export interface Observed {

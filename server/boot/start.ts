@@ -23,12 +23,12 @@ import { type StoreHealth, type Watched, watchHealth } from '../health/health.ts
 import { createLog, type Log } from '../health/log.ts';
 import type { WatchedStores } from '../health/write-watch.ts';
 import type { ConnectionRules } from '../http/connections.ts';
+import { callRarely } from '../http/fast-path.ts';
 import { listen } from '../http/listen.ts';
 import { clientReader } from '../http/middleware/client.ts';
 import { type OperatorRule, operatorsOnly, operatorTokens } from '../http/middleware/operator.ts';
-import { type OverloadLimits, overloadWatch } from '../http/overload/watch.ts';
+import { type OverloadLimits, overloadWatch } from '../http/overload.ts';
 import type { ServedRoute } from '../http/route-table.ts';
-import { callRarely } from '../http/turn-away.ts';
 import { listRefused } from '../menus/menus.ts';
 import { watchMenus } from '../menus/watch.ts';
 import { ussdGateways } from '../ussd/gateways.ts';

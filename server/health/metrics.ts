@@ -1,7 +1,7 @@
 // What the server counts, and the text in which Prometheus reads it. Label values come from our own tables only.
 
 import type { CutReason } from '../http/connections.ts';
-import type { Overload } from '../http/overload/watch.ts';
+import type { Overload } from '../http/overload.ts';
 import type { GatewayRefusal } from '../ussd/gateways.ts';
 import type { StoreHealth } from './health.ts';
 

@@ -5,7 +5,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from './guard.ts';
 import { isLongUpload } from './long-uploads.ts';
 
 /** Why a connection is cut: its client takes nothing, or too little, or sends the body of a request too slowly. */

@@ -1,12 +1,24 @@
-// What every request passes before a door answers it: overload, whose request it is, and the limit of that client. Koa's
-// doors pass it as middleware; USSD and the query gateway answer ahead of Koa, for what Koa makes of a request costs them more
-// than their own work (see test/bench).
+// What every request passes before a door answers it: overload, whose request it is, and the limit of that client; and how requests and
+// connections that are refused here are counted and logged. Koa's doors pass it as middleware; USSD and the query gateway answer
+// ahead of Koa, for what Koa makes of a request costs them more than their own work (see test/bench).
 
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Client, ReadClient } from './middleware/client.ts';
-import type { ClientLimiter } from './middleware/rate-limit.ts';
-import type { Overload } from './overload/watch.ts';
+import type { Socket } from 'node:net';
+import type { Context, Middleware } from 'koa';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import type { RedisConnection } from '../../lib/store/redis/connection.ts';
+import type { Config } from '../config/config.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
+import type { Log } from '../health/log.ts';
+import type { Metrics } from '../health/metrics.ts';
+import type { ConnectionOptions, CutReason } from './connections.ts';
+import { REFUSALS, Refusal } from './errors.ts';
+import { OVERLOADED } from './middleware/answer-errors.ts';
+import { type Client, type ReadClient, UNCOUNTED } from './middleware/client.ts';
+import { type ClientLimiter, type Limiter, type LimiterOptions, rateLimiter } from './middleware/rate-limit.ts';
+import { sharedRateLimiter } from './middleware/shared-rate-limit.ts';
+import type { Overload } from './overload.ts';
 
 /** Whether a request may pass; `seconds`: when to try again. */
 export type Admission =
@@ -31,14 +43,38 @@ export interface Exceptions {
 /** Lets a request in, or says why not. Clients of RATE_LIMIT_EXEMPT are not counted here. */
 export type Admit = (req: IncomingMessage, exceptions?: Exceptions) => Promise<Admission>;
 
-const OVERLOADED: Admission = { kind: 'overloaded', seconds: 1 };
+const REFUSED_AS_OVERLOADED: Admission = { kind: 'overloaded', seconds: 1 };
 
 export function admission({ overload, readClient, limiter }: AdmissionOptions): Admit {
   return async (req, { always = false, uncounted = false } = {}) => {
-    if (!always && overload.isOver(req)) return OVERLOADED;
+    if (!always && overload.isOver(req)) return REFUSED_AS_OVERLOADED;
     const client = readClient(req);
     const seconds = client.exempt || uncounted ? 0 : await limiter(client.bucket, client.network);
     return seconds === 0 ? { kind: 'admitted', client } : { kind: 'limited', seconds, client };
+  };
+}
+
+export interface MiddlewareOptions {
+  readonly admit: Admit;
+  /** What is not asked of requests to this path. */
+  readonly exceptions: (path: string) => Exceptions | undefined;
+  /** Answers 429 with a page where the client would rather have one; resolves to whether it did. */
+  readonly sendWaitPage: (ctx: Context, seconds: number) => Promise<boolean>;
+}
+
+/** Lets requests in: 503 under overload, and 429 for one too many of a client, each with `Retry-After`. */
+export function admitRequests({ admit, exceptions, sendWaitPage }: MiddlewareOptions): Middleware {
+  return async (ctx, next) => {
+    const admission = await admit(ctx.req, exceptions(ctx.path));
+    if (admission.kind === 'admitted') return next();
+    const { seconds } = admission;
+    ctx.set('Retry-After', String(seconds));
+    if (admission.kind === 'overloaded') {
+      ctx.state.reason = OVERLOADED;
+      throw new Refusal('unavailable');
+    }
+    if (await sendWaitPage(ctx as Context, seconds)) return;
+    throw new Refusal('too-many-requests', `${REFUSALS['too-many-requests'].words}. Try again in ${seconds} s`);
   };
 }
 
@@ -81,4 +117,117 @@ let count = 0;
 export function requestId({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && FIT.test(given) ? given : `${RUN}.${(++count).toString(36)}`;
+}
+
+export interface TurnAwayDeps {
+  readonly config: Pick<Config, 'rateLimit'>;
+  readonly overload: Pick<Overload, 'isOver' | 'inFlight'>;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Where instances count requests together; without it each counts for itself. */
+  readonly redis?: RedisConnection | undefined;
+}
+
+/** The limit for all doors: one count per client. */
+export function openLimiter(deps: TurnAwayDeps): ClientLimiter {
+  const { rateLimit } = deps.config;
+  const limit = plainLimiter(deps, rateLimit);
+  const limitNetwork = plainLimiter(deps, { ...rateLimit, max: rateLimit.max * SERVER_LIMITS.networkShare });
+  return async (bucket, network) => {
+    if (bucket === UNCOUNTED) return 0;
+    const seconds = (await limit(bucket)) || (network === undefined ? 0 : await limitNetwork(network));
+    if (seconds > 0) deps.metrics.refused(isCaller(bucket) ? 'phone' : 'address');
+    return seconds;
+  };
+}
+
+// A notice that a session has ended may name no phone.
+const isCaller = (bucket: string) => bucket.startsWith('phone ') || bucket.startsWith('session ');
+
+/** The same for dials; an address that is refused is told to the log, for it may be that of a telecom gateway. */
+export function dialLimiter(limiter: ClientLimiter, log: Log): ClientLimiter {
+  const fix = 'If this is your telecom gateway, list it in RATE_LIMIT_EXEMPT: its callers are then limited one by one.';
+  const tell = callRarely((address: string, times) =>
+    log.warn({ address, times }, `dials are refused: too many requests from one address. ${fix}`),
+  );
+  return async (bucket, network) => {
+    const seconds = await limiter(bucket, network);
+    if (seconds > 0 && !isCaller(bucket)) tell(bucket);
+    return seconds;
+  };
+}
+
+/** The overload check; it also counts the requests that it refuses, and tells the log now and then: a line for each is work too. */
+export function countedOverload({ overload, metrics, log }: TurnAwayDeps): Pick<Overload, 'isOver'> {
+  const tell = callRarely((inFlight: number, times) =>
+    log.warn({ inFlight, times }, 'requests are turned away: there is more to do than this server can'),
+  );
+  return {
+    isOver: (req) => {
+      if (!overload.isOver(req)) return false;
+      metrics.refused('overload');
+      tell(overload.inFlight);
+      return true;
+    },
+  };
+}
+
+/** The rules for connections: known proxies and gateways may have any number. */
+export function connectionOptions({ metrics, log }: TurnAwayDeps, readClient: ReadClient): ConnectionOptions {
+  const logCrowd = callRarely((address: string, times) =>
+    log.warn(
+      { address, times },
+      'connections are refused: this address has too many. A proxy belongs into TRUST_PROXY_CIDRS',
+    ),
+  );
+  const logCut = callRarely((reason: CutReason, times) =>
+    log.warn(
+      { reason, times },
+      'connections are cut: their clients do not read the answers, or do not send what they began',
+    ),
+  );
+  return {
+    countedAs: (socket: Socket) => {
+      const { bucket, exempt, proxy } = readClient({ socket, headers: {} });
+      return exempt || proxy || bucket === UNCOUNTED ? undefined : bucket;
+    },
+    onRefused: (address) => {
+      metrics.refused('connections');
+      logCrowd(address);
+    },
+    onCut: (reason) => {
+      metrics.cut(reason);
+      logCut(reason);
+    },
+  };
+}
+
+function plainLimiter({ redis, metrics, log }: TurnAwayDeps, limits: LimiterOptions): Limiter {
+  const local = rateLimiter(limits);
+  if (!redis) return local;
+  const onAway = (error: unknown) => {
+    metrics.problem('rate-limit');
+    log.warn({ err: error }, 'requests are counted by this instance alone while Redis is away');
+  };
+  const onBack = () => log.info('requests are counted in Redis again');
+  return sharedRateLimiter({ ...limits, redis, local, onAway, onBack });
+}
+
+const PAUSE_MS = 60_000;
+
+/** Calls `tell` with the first of what happens, and then at most once a minute; `times`: how often it happened since. */
+export function callRarely<T>(
+  tell: (what: T, times: number) => void,
+  clock: Pick<Clock, 'monotonic'> = systemClock,
+): (what: T) => void {
+  let toldAt: number | undefined;
+  let times = 0;
+  return (what) => {
+    times++;
+    const now = clock.monotonic();
+    if (toldAt !== undefined && now - toldAt < PAUSE_MS) return;
+    tell(what, times);
+    toldAt = now;
+    times = 0;
+  };
 }

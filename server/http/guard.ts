@@ -1,11 +1,36 @@
-// Refuses requests before anything else reads them, and counts those that are in progress.
+// What stands before everything else that reads a request: its answer, which says when the rest is up to the client; a span where
+// spans are taken; the refusal of what two servers could read differently; the count of requests that are in progress.
 
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
+import { SpanStatusCode } from '@opentelemetry/api';
+import { isTracing, openSpan } from '../../lib/http/tracing.ts';
 import type { Health } from '../health/health.ts';
-import { type Answer, GIVEN, type Listener } from './answer.ts';
-import { waitingRequests } from './overload/waiting.ts';
-import type { Overload } from './overload/watch.ts';
+import { type Overload, waitingRequests } from './overload.ts';
 import type { UnsentBytes } from './unsent.ts';
+
+/** What an answer emits when its handler has given all of it to Node. */
+export const GIVEN = 'twinline:given';
+
+export class Answer<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
+  /** Whether it counts as a request that is being worked on. */
+  isInFlight = false;
+  /** Whether it stays open and mostly waits, as a stream of events does. */
+  isWaiting = false;
+  /** Where large bodies are counted until the client has taken them; missing where nobody counts. */
+  unsent: UnsentBytes | undefined;
+
+  override end(...given: unknown[]): this {
+    super.end(...(given as []));
+    // A reader that gave the body up has left it paused, and Node reads on only what nobody has begun to read: the next request
+    // of the connection, perhaps of another client behind the same proxy, would get no answer.
+    if (this.req.readableFlowing === false && !this.req.complete) this.req.resume();
+    this.emit(GIVEN);
+    return this;
+  }
+}
+
+/** Answers requests. Node's own listeners fit. */
+export type Listener = (req: IncomingMessage, res: Answer) => void;
 
 /** What an answer emits that stays open and mostly waits: it is no work from then on. Its door cuts slow readers off. */
 export const WAITING = 'twinline:waiting';
@@ -14,12 +39,12 @@ export interface Guards {
   readonly overload: Overload;
   readonly health: Health;
   readonly unsent: UnsentBytes;
-  /** Whether requests with this URL never wait for others. */
-  readonly isUrgent: (url: string) => boolean;
+  /** URLs of requests that never wait for others. */
+  readonly urgent: ReadonlySet<string>;
 }
 
 /** Answers requests that two servers could read differently with 400; hands all others on, each when there is time for it. */
-export function guardListener(app: RequestListener, { overload, health, unsent, isUrgent }: Guards): Listener {
+export function guardListener(app: RequestListener, { overload, health, unsent, urgent }: Guards): Listener {
   // Once for each answer, whichever comes first: what its client has not taken yet is no work of ours.
   function leave(this: Answer): void {
     if (!this.isInFlight) return;
@@ -43,7 +68,7 @@ export function guardListener(app: RequestListener, { overload, health, unsent, 
   const waiting = waitingRequests({ overload, begin });
   return (req, res) => {
     if (isAmbiguous(req)) return refuse(res);
-    if (isUrgent(req.url!)) begin(req, res);
+    if (urgent.has(req.url!)) begin(req, res);
     else waiting.enter(req, res);
   };
 }
@@ -64,4 +89,21 @@ function refuse(res: ServerResponse): void {
   const length = String(body.length);
   res.writeHead(400, { 'Content-Type': 'application/json', 'Content-Length': length, Connection: 'close' });
   res.end(body);
+}
+
+/** The same listener; each request is a span, whose parent is its `traceparent`. Who answers knows the route, and names the span by it. */
+export function traceRequests(listener: Listener): Listener {
+  return (req, res) => {
+    if (!isTracing()) return listener(req, res);
+    const { method = 'GET', headers } = req;
+    const attributes = { 'http.request.method': method };
+    return openSpan(method, { way: 'in', attributes, headers }, (span) => {
+      res.once('close', () => {
+        span.setAttribute('http.response.status_code', res.statusCode);
+        if (res.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+        span.end();
+      });
+      return listener(req, res);
+    });
+  };
 }

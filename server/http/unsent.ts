@@ -3,8 +3,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Middleware } from 'koa';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import { Answer } from './answer.ts';
 import { Refusal } from './errors.ts';
+import { Answer } from './guard.ts';
 import type { Client, ReadClient } from './middleware/client.ts';
 
 export interface UnsentLimits {

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Answer, type Listener } from './answer.ts';
+import { Answer, type Listener } from './guard.ts';
 
 /** The connection behind a request, and what its client has sent after it. */
 export interface Upgrade {

@@ -142,7 +142,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/audit': room('lib', 'lib/store server/health'),
   'server/boot': room(
-    'lib lib/account lib/agent lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/http/overload server/menus server/openapi server/stores server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
+    'lib lib/account lib/agent lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
     'lib/flow/run lib/store lib/store/redis server/sockets',
   ),
   'server/cli': room(
@@ -188,14 +188,13 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/health': room(
     'lib lib/domain/schema lib/flow/run lib/http server/config server/http server/stores',
-    'lib/engine lib/store lib/ussd server/http/overload server/ussd',
+    'lib/engine lib/store lib/ussd server/ussd',
   ),
   'server/http': room(
-    'lib lib/domain lib/json server/config server/http/middleware server/http/overload',
+    'lib lib/domain lib/http lib/json server/config server/http/middleware',
     'lib/domain/did lib/domain/schema lib/store lib/store/redis server/boot server/health',
   ),
   'server/http/middleware': room('lib lib/http lib/json server/config server/http', 'lib/store/redis server/health'),
-  'server/http/overload': room('server/config', 'server/health server/http'),
   'server/menus': room(
     'lib lib/account lib/flow/format lib/flow/run lib/flow/testing server/config',
     'lib/flow/lint lib/engine lib/store server/health',

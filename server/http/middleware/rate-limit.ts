@@ -2,8 +2,8 @@
 
 import type { Context } from 'koa';
 import ratelimit from 'koa-ratelimit';
+import { LRUCache } from 'lru-cache';
 import { SERVER_LIMITS } from '../../config/limits.ts';
-import { LastSeenMap } from './last-seen-map.ts';
 
 /** Counts one request under `bucket`: 0 when it may pass, else the seconds to wait, at least 1. */
 export type Limiter = (bucket: string) => Promise<number>;
@@ -48,3 +48,61 @@ export function rateLimiter({ max, windowMs }: LimiterOptions): Limiter {
 }
 
 async function pass(): Promise<void> {}
+
+/**
+ * The bounded memory of koa-ratelimit, which insists on a Map. Of all that was put in, the `max` entries that were asked for last. Every call takes the same time, however many
+ * entries there are: a plain Map that is put in order by `delete` and `set` must skip the holes that these leave.
+ */
+export class LastSeenMap<V extends object> extends Map<string, V> {
+  readonly #entries: LRUCache<string, V>;
+
+  constructor(max: number) {
+    super();
+    this.#entries = new LRUCache({ max });
+  }
+
+  override get size(): number {
+    return this.#entries.size;
+  }
+
+  override get(key: string): V | undefined {
+    return this.#entries.get(key);
+  }
+
+  override has(key: string): boolean {
+    return this.#entries.has(key);
+  }
+
+  override set(key: string, value: V): this {
+    this.#entries.set(key, value);
+    return this;
+  }
+
+  override delete(key: string): boolean {
+    return this.#entries.delete(key);
+  }
+
+  override clear(): void {
+    this.#entries.clear();
+  }
+
+  override keys(): MapIterator<string> {
+    return this.#entries.keys() as MapIterator<string>;
+  }
+
+  override values(): MapIterator<V> {
+    return this.#entries.values() as MapIterator<V>;
+  }
+
+  override entries(): MapIterator<[string, V]> {
+    return this.#entries.entries() as MapIterator<[string, V]>;
+  }
+
+  override [Symbol.iterator](): MapIterator<[string, V]> {
+    return this.entries();
+  }
+
+  override forEach(look: (value: V, key: string, map: Map<string, V>) => void): void {
+    for (const [key, value] of this.entries()) look(value, key, this);
+  }
+}

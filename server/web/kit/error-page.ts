@@ -36,3 +36,20 @@ function errorWords({ code, error, requestId }: ErrorAnswer['body']): Part {
 <p>Go to the <a href="/">home</a> of this server or its <a href="/docs/guides">guides</a>, or read <a href="/docs/errors/${code}">what ${code} means</a>.</p>
 <p class="at">Request <code>${requestId}</code></p>`;
 }
+
+/**
+ * Answers 429 with a page when a browser asks for one; resolves to whether it did. The page asks again by itself when the time has
+ * come.
+ */
+export async function sendWaitPage(ctx: Context, seconds: number): Promise<boolean> {
+  if (!prefersHtml(ctx)) return false;
+  const now = Date.now();
+  const until = new Date(now + seconds * 1_000).toISOString();
+  const left = `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
+  const words = html`<p>This address has asked for more than this server answers in so short a time.</p>
+<p>Try again in <time data-until="${until}" data-now="${new Date(now).toISOString()}">${left}</time>.</p>`;
+  ctx.status = 429;
+  ctx.set('Cache-Control', 'no-store');
+  await sendPage(ctx, { ...messagePage('Too many requests', words), script: 'countdown.js' });
+  return true;
+}

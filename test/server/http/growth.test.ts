@@ -9,7 +9,7 @@ import { USSD_LIMITS } from '../../../lib/ussd/limits.ts';
 import { phoneSessions } from '../../../lib/ussd/phone-sessions.ts';
 import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { clientReader } from '../../../server/http/middleware/client.ts';
-import { LastSeenMap } from '../../../server/http/middleware/last-seen-map.ts';
+import { LastSeenMap } from '../../../server/http/middleware/rate-limit.ts';
 
 const test = suite('growth', { timeoutMs: 120_000 });
 

@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { warnAtStart } from '../../../server/boot/start.ts';
 import { readConfig } from '../../../server/config/config.ts';
-import { LastSeenMap } from '../../../server/http/middleware/last-seen-map.ts';
-import { callRarely } from '../../../server/http/turn-away.ts';
+import { callRarely } from '../../../server/http/fast-path.ts';
+import { LastSeenMap } from '../../../server/http/middleware/rate-limit.ts';
 import { DIAL, json, withServer } from '../support/serve.ts';
 
 const test = suite('rate limit');

@@ -9,8 +9,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { sendResponse } from '../../../server/gateway/answers/response.ts';
-import { Answer } from '../../../server/http/answer.ts';
 import { type ConnectionRules, type CutReason, watchConnections } from '../../../server/http/connections.ts';
+import { Answer } from '../../../server/http/guard.ts';
 import { unsentBytes } from '../../../server/http/unsent.ts';
 import { DIAL, type Served, testRoutes, withServer } from '../support/serve.ts';
 
