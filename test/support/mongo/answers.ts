@@ -6,7 +6,7 @@ import { COMMAND_NOT_FOUND, fault, faultOf, INTERNAL, type MongoFault, stateOf, 
 import { hello, STATEMENTS, type Statement } from './commands.ts';
 import { type FirstPage, openCursors } from './cursors.ts';
 import { parameters, type Request, readRequest, sessionKey, writesIn } from './request.ts';
-import { openTransactions } from './transactions.ts';
+import { openTransactions, reserve } from './transactions.ts';
 import type { Command } from './wire.ts';
 
 /** BSON as the engine made it, or a document of the bridge's own. */
@@ -53,7 +53,7 @@ export function answers(sql: Sql, { address, version }: { address: string; versi
       if ('code' in connection) return connection;
       return statement.shape === 'cursor' ? page(request, statement, connection) : row(request, statement, connection);
     }
-    if (statement.shape === 'cursor') return page(request, statement, await sql.reserve());
+    if (statement.shape === 'cursor') return page(request, statement, await reserve(sql));
     return writesIn(request) > 1 ? row(request, statement.batch ?? statement, sql) : untilFree(request, statement);
   }
 

@@ -27,6 +27,12 @@ export interface Transactions {
   end(sessions: readonly string[]): Promise<void>;
 }
 
+/** A connection for one user alone. postgres.js gives one that is open at once; one that it opens for this it may never give. */
+export async function reserve(sql: Sql): Promise<ReservedSql> {
+  await sql.unsafe('SELECT 1');
+  return sql.reserve();
+}
+
 export function openTransactions(sql: Sql): Transactions {
   const bySession = new Map<string, Known>();
 
@@ -51,7 +57,7 @@ export function openTransactions(sql: Sql): Transactions {
 
   async function begin(of: Membership): Promise<ReservedSql> {
     await abortKnown(bySession.get(of.session));
-    const connection = await sql.reserve();
+    const connection = await reserve(sql);
     bySession.set(of.session, { number: of.number, state: 'open', connection });
     // MongoDB's transactions read one snapshot and fail on a write conflict; so does this level.
     await connection.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ');
