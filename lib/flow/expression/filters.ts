@@ -13,9 +13,13 @@ export interface FilterKind extends Described {
   readonly args: Arguments;
   /** Fewest and most arguments. */
   readonly arity: readonly [least: number, most: number];
+  /** The kinds of values that it can print; of others it makes nothing. */
+  readonly takes: readonly ('text' | 'number' | 'boolean' | 'list')[];
   /** The filter for these arguments, or what is wrong with them. */
   readonly make: (...args: string[]) => Filter | { readonly problem: string };
 }
+
+const PLAIN = ['text', 'number', 'boolean'] as const;
 
 /** Every filter that templates can use. */
 export const FILTERS: { readonly [name: string]: FilterKind } = {
@@ -29,6 +33,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
       ['{{balance|money:EUR}}', 'EUR 1.234,50', { balance: 1234.5, lang: 'de' }],
     ],
     arity: [0, 1],
+    takes: ['number', 'text'],
     make: (code = '') => {
       if (code !== '' && !/^[A-Z]{3}$/.test(code)) return { problem: 'a currency is three capital letters, as in KES' };
       const prefix = code === '' ? '' : `${code} `;
@@ -47,6 +52,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
       ['{{weight|number:1}} kg', '1,250.1 kg', { weight: 1250.125 }],
     ],
     arity: [0, 1],
+    takes: ['number', 'text'],
     make: (digits) => {
       if (digits === undefined) return (value, lang) => formatNumber(value, lang, 0, 3);
       const places = parseWhole(digits, 0, 9);
@@ -63,6 +69,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
       ['{{name|trunc:8}}', 'Tariro..', { name: 'Tariro Moyo' }],
     ],
     arity: [1, 1],
+    takes: PLAIN,
     make: (length) => {
       const most = parseWhole(length, 1, 999);
       if (most === undefined) return { problem: 'a length is 1 to 999' };
@@ -79,6 +86,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     args: { length: '1 to 999 characters' },
     examples: [['{{name|first:1}}. {{surname}}', 'T. Moyo', { name: 'Tariro', surname: 'Moyo' }]],
     arity: [1, 1],
+    takes: PLAIN,
     make: (length) => {
       const most = parseWhole(length, 1, 999);
       if (most === undefined) return { problem: 'a length is 1 to 999' };
@@ -95,6 +103,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
       ['{{code|mask}}', '****', { code: '48291' }],
     ],
     arity: [0, 1],
+    takes: PLAIN,
     make: (shown = '4') => {
       const last = parseWhole(shown, 1, 4);
       if (last === undefined) return { problem: 'the characters shown are 1 to 4' };
@@ -111,6 +120,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     args: {},
     examples: [['{{code|upper}}', 'ZM12', { code: 'zm12' }]],
     arity: [0, 0],
+    takes: PLAIN,
     make: () => (value) => toText(value).toUpperCase(),
   },
   lower: {
@@ -119,6 +129,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     args: {},
     examples: [['{{answer|lower}}', 'yes', { answer: 'YES' }]],
     arity: [0, 0],
+    takes: PLAIN,
     make: () => (value) => toText(value).toLowerCase(),
   },
   date: {
@@ -130,6 +141,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
       ['{{due|date:iso}}', '2026-02-28', { due: 1772265600000 }],
     ],
     arity: [0, 1],
+    takes: ['text', 'number'],
     make: (format = 'dmy') => {
       if (format !== 'dmy' && format !== 'iso') return { problem: 'write date or date:iso' };
       return (value) => {
@@ -148,6 +160,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
       ["{{count}} {{count|plural:'bag':'bags'}}", '3 bags', { count: 3 }],
     ],
     arity: [2, 2],
+    takes: ['number', 'text'],
     make: (one, other) => (value) => {
       const count = typeof value === 'string' && isDecimal(value) ? Number(value) : value;
       if (typeof count !== 'number') return null;
@@ -160,6 +173,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     args: { text: 'what is printed for nothing' },
     examples: [['Dear {{name|default:friend}}', 'Dear friend']],
     arity: [1, 1],
+    takes: PLAIN,
     make: (text) => (value) => (toText(value) === '' ? (text ?? null) : value),
   },
   count: {
@@ -171,6 +185,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
       ['{{basket|count}} in your basket', '0 in your basket'],
     ],
     arity: [0, 0],
+    takes: ['list'],
     make: () => (value) => (Array.isArray(value) ? value.length : value === null ? 0 : null),
   },
 };

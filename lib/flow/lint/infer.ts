@@ -4,11 +4,22 @@ import type { FunctionName } from '../expression/functions.ts';
 import type { BinarySign } from '../expression/operators.ts';
 import type { Node } from '../expression/parse.ts';
 import type { Mend } from '../format/problem.ts';
-import { formatPath, type ObjectFields, type Shape, UNKNOWN } from './shapes.ts';
+import {
+  describeNode,
+  findStart,
+  formatPath,
+  isKnown,
+  KIND_WORDS,
+  type KnownShape,
+  literalShape,
+  type ObjectFields,
+  type Shape,
+  UNKNOWN,
+} from './shapes.ts';
 
 /** A mistake inside an expression or path. */
 export interface Slip {
-  readonly code: 'unknown-field' | 'wrong-kind';
+  readonly code: 'unknown-field' | 'wrong-kind' | 'prints-nothing';
   /** Where in the source, from 0. */
   readonly at: number;
   /** False when it is known from a sample only. */
@@ -74,19 +85,8 @@ const TRUTH: Shape = { kind: 'boolean', isSure: true };
 const NUMBER: Shape = { kind: 'number', isSure: true };
 const TEXT: Shape = { kind: 'text', isSure: true };
 
-type KnownShape = Exclude<Shape, { readonly kind: 'unknown' | 'null' }>;
-
-function isKnown(shape: Shape): shape is KnownShape {
-  return shape.kind !== 'unknown' && shape.kind !== 'null';
-}
-
 function isSure(shape: Shape): boolean {
   return isKnown(shape) && shape.isSure;
-}
-
-function literalShape(value: null | boolean | number | string): Shape {
-  if (value === null) return { kind: 'null' };
-  return { kind: typeof value === 'string' ? 'text' : (typeof value as 'number' | 'boolean'), isSure: true };
 }
 
 interface FieldRead {
@@ -168,7 +168,7 @@ const ordered: Meets = (a, b) => a.kind === b.kind && (a.kind === 'number' || a.
 const holds: Meets = (part, whole) => {
   if (whole.kind === 'text') return part.kind === 'text';
   if (whole.kind !== 'list') return false;
-  return isPlain(part) && (!isKnown(whole.of) || !isPlain(whole.of) || whole.of.kind === part.kind);
+  return isPlain(part) && (!isKnown(whole.of) || whole.of.kind === part.kind);
 };
 // Which kinds a sign can work on; what it cannot gives false, and "+" fails.
 const MEETS: { readonly [sign in BinarySign]?: Meets } = {
@@ -195,11 +195,18 @@ function mismatchSlip(
 ): Slip {
   const outcome = OUTCOMES[sign] ?? 'that never holds';
   const says = `has ${describeNode(left, a)} ${sign} ${describeNode(right, b)}: nothing is converted, so ${outcome}.`;
+  const items = b.kind === 'list' && isKnown(b.of) && !isPlain(b.of) ? KIND_WORDS[b.of.kind] : undefined;
   const fix =
+    (items && `Compare with a list of plain values: each item of this one is ${items}, and equals nothing.`) ??
     adviseConversion(left, a, b) ??
     adviseConversion(right, b, a) ??
     'Compare values of one kind: num(text) and str(number) convert.';
-  return { code: 'wrong-kind', at, isSure: a.isSure && b.isSure, says, fix };
+  return { code: 'wrong-kind', at, isSure: a.isSure && isSureInside(b), says, fix };
+}
+
+// What a list holds may be known from a sample only.
+function isSureInside(shape: KnownShape): boolean {
+  return shape.isSure && (shape.kind !== 'list' || !isKnown(shape.of) || shape.of.isSure);
 }
 
 /** How the text side of a mixed pair becomes a number, or a constant the kind of the other side. */
@@ -231,7 +238,21 @@ function arithmeticSlip(
   return { code: 'wrong-kind', at, isSure: shape.isSure, says, fix };
 }
 
+/** The kinds that each argument may have; the last ones are those of all others, too. */
+const TAKES: { readonly [name in FunctionName]?: readonly KnownShape['kind'][] } = {
+  len: ['text', 'list'],
+  num: ['text', 'number'],
+  str: ['text', 'number', 'boolean'],
+  lower: ['text'],
+  upper: ['text'],
+  startsWith: ['text'],
+};
 const NUMERIC = new Set<FunctionName>(['min', 'max', 'round', 'abs']);
+/** What comes of an argument of another kind; the other functions fail. */
+const GIVES_ANYWAY: { readonly [name in FunctionName]?: string } = {
+  num: 'that is always null',
+  startsWith: 'that is always false',
+};
 const GIVES: { readonly [name in FunctionName]: Shape } = {
   len: NUMBER,
   num: NUMBER,
@@ -247,44 +268,31 @@ const GIVES: { readonly [name in FunctionName]: Shape } = {
 };
 
 function callShape({ name, args, at }: Extract<Node, { kind: 'call' }>, reading: ShapeContext): Shape {
-  for (const arg of args) {
-    if (NUMERIC.has(name)) reportNumber(arg, { sign: name, at }, reading);
-    else inferShape(arg, reading);
+  const shapes = args.map((arg) => {
+    if (!NUMERIC.has(name)) return inferShape(arg, reading);
+    reportNumber(arg, { sign: name, at }, reading);
+    return UNKNOWN;
+  });
+  const [whole, part] = shapes;
+  if (name === 'contains' && whole && part && isKnown(whole) && isKnown(part) && !holds(part, whole))
+    reading.report(mismatchSlip({ kind: 'binary', sign: 'in', left: args[1]!, right: args[0]!, at }, [part, whole]));
+  for (const [index, shape] of shapes.entries()) {
+    const takes = TAKES[name];
+    if (!takes || !isKnown(shape) || takes.includes(shape.kind)) continue;
+    const wanted = takes.map((kind) => KIND_WORDS[kind]).join(' or ');
+    reading.report({
+      code: 'wrong-kind',
+      at,
+      isSure: shape.isSure,
+      says: `gives ${name} ${describeNode(args[index]!, shape)}, and it takes ${wanted}: ${GIVES_ANYWAY[name] ?? 'that fails, and with it the turn'}.`,
+      fix: adviseArgument(args[index]!, shape, takes),
+    });
   }
   return GIVES[name];
 }
 
-const KIND_WORDS: { readonly [kind in KnownShape['kind']]: string } = {
-  text: 'a text',
-  number: 'a number',
-  boolean: 'true or false',
-  list: 'a list',
-  object: 'an object',
-};
-
-// `"nrc", a text`, or the constant itself.
-function describeNode(node: Node, { kind }: KnownShape): string {
-  const path = formatPath(node);
-  if (path !== undefined) return `"${path}" (${KIND_WORDS[kind]})`;
-  return node.kind === 'value' ? `${JSON.stringify(node.value)} (${KIND_WORDS[kind]})` : KIND_WORDS[kind];
-}
-
-function findStart(node: Node): number {
-  switch (node.kind) {
-    case 'name':
-    case 'minus':
-    case 'call':
-      return node.at;
-    case 'member':
-    case 'index':
-      return findStart(node.of);
-    case 'binary':
-      return findStart(node.left);
-    case 'choice':
-      return findStart(node.test);
-    case 'not':
-      return findStart(node.of);
-    case 'value':
-      return 0;
-  }
+function adviseArgument(node: Node, { kind }: KnownShape, takes: readonly KnownShape['kind'][]): string {
+  const path = formatPath(node) ?? (node.kind === 'value' ? String(node.value) : 'value');
+  if (kind === 'number' && takes.includes('text')) return `Write str(${path}), or leave the function away.`;
+  return `Give it ${takes.map((one) => KIND_WORDS[one]).join(' or ')}.`;
 }

@@ -14,6 +14,12 @@ export type Shape =
   | { readonly kind: 'list'; readonly of: Shape; readonly isSure: boolean }
   | { readonly kind: 'object'; readonly fields?: ObjectFields | undefined; readonly isSure: boolean };
 
+export type KnownShape = Exclude<Shape, { readonly kind: 'unknown' | 'null' }>;
+
+export function isKnown(shape: Shape): shape is KnownShape {
+  return shape.kind !== 'unknown' && shape.kind !== 'null';
+}
+
 export const UNKNOWN: Shape = { kind: 'unknown' };
 
 /** The fields of an object whose fields are all known. */
@@ -161,4 +167,45 @@ export function formatPath(node: Node): string | undefined {
   if (before === undefined) return undefined;
   if (node.kind === 'member') return `${before}.${node.name}`;
   return node.index.kind === 'value' ? `${before}[${JSON.stringify(node.index.value)}]` : `${before}[...]`;
+}
+
+export const KIND_WORDS: { readonly [kind in KnownShape['kind']]: string } = {
+  text: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+  list: 'a list',
+  object: 'an object',
+};
+
+/** `"nrc" (a text)`, or the constant itself. */
+export function describeNode(node: Node, { kind }: KnownShape): string {
+  const path = formatPath(node);
+  if (path !== undefined) return `"${path}" (${KIND_WORDS[kind]})`;
+  return node.kind === 'value' ? `${JSON.stringify(node.value)} (${KIND_WORDS[kind]})` : KIND_WORDS[kind];
+}
+
+export function literalShape(value: null | boolean | number | string): Shape {
+  if (value === null) return { kind: 'null' };
+  return { kind: typeof value === 'string' ? 'text' : (typeof value as 'number' | 'boolean'), isSure: true };
+}
+
+/** Where a part of an expression begins in its source. */
+export function findStart(node: Node): number {
+  switch (node.kind) {
+    case 'name':
+    case 'minus':
+    case 'call':
+      return node.at;
+    case 'member':
+    case 'index':
+      return findStart(node.of);
+    case 'binary':
+      return findStart(node.left);
+    case 'choice':
+      return findStart(node.test);
+    case 'not':
+      return findStart(node.of);
+    case 'value':
+      return 0;
+  }
 }

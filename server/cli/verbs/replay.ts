@@ -95,7 +95,10 @@ function formatReplays(replays: readonly Replay[]): string {
   const turns = replays.flatMap((replay) => replay.turns);
   const count = (outcome: ReplayedTurn['outcome']) => turns.filter((turn) => turn.outcome === outcome).length;
   const sum = `${count('same')} same, ${count('moved')} moved, ${count('different')} different`;
-  return [...replays.flatMap(formatReplay), `${replays.length} dialogues, ${turns.length} turns: ${sum}`].join('\n');
+  return [
+    ...replays.flatMap(formatReplay),
+    `${replays.length} ${replays.length === 1 ? 'dialogue' : 'dialogues'}, ${turns.length} ${turns.length === 1 ? 'turn' : 'turns'}: ${sum}`,
+  ].join('\n');
 }
 
 function formatReplay({ dialogue: { name, version }, flow, turns }: Replay): string[] {

@@ -39,7 +39,7 @@ export const CALLER = `{
   "vars": {
     "address": { "type": "object" },
     "nrc": { "type": "string", "max": 12, "sample": "123456/10/1" },
-    "depots": { "type": "array", "sample": [{ "name": "Chongwe" }] },
+    "depots": { "type": "array", "default": [], "sample": [{ "name": "Chongwe" }] },
     "farmer": { "type": "object", "sample": { "name": "Ann", "fee": 12.5 } }
   },
   "screens": {
@@ -278,6 +278,7 @@ export const MISTAKES: readonly Mistake[] = [
     code: 'wrong-save',
     at: '"receipt"',
     says: 'an object',
+    also: ['never-set'],
   }),
   mistake(
     'ussd',

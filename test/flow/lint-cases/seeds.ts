@@ -2,6 +2,7 @@
 
 import type { Flow } from '../../../lib/flow/format/flow.ts';
 import type { LintContext } from '../../../lib/flow/lint/lint.ts';
+import type { ServiceContract } from '../../../lib/flow/lint/shapes.ts';
 
 export interface Seed {
   readonly code: string;
@@ -59,6 +60,17 @@ const NO_AUTH = [
 ] as const;
 const called = (name: string, more = '') =>
   [LOAD_TX, `"type": "flow", "flow": "${name}", ${more}"done": "history"`] as const;
+
+const text = { kind: 'text', about: 'a text' } as const;
+const VERIFY: ServiceContract = {
+  doc: 'Checks a PIN.',
+  input: { msisdn: text, pin: { ...text, required: true }, name: text },
+  answer: {
+    ok: { kind: 'boolean', about: 'whether it is right' },
+    name: text,
+    balance: { kind: 'number', about: 'money' },
+  },
+};
 
 export const SEEDS: readonly Seed[] = [
   error('bad-name', { edits: [['"id": "login"', '"id": "log-in"']], at: '"log-in"', says: ['Option "log-in"'] }),
@@ -599,5 +611,87 @@ export const SEEDS: readonly Seed[] = [
     at: '"history", "done"',
     says: ['wallet → history → wallet'],
     known: { flows: new Map([['history', circular]]) },
+  }),
+  warning('never-set', {
+    edits: [
+      ['"auth": {', '"fee": { "type": "number" },\n    "auth": {'],
+      ['{ "msisdn": "=msisdn" }', '{ "msisdn": "=msisdn", "fee": "=fee" }'],
+    ],
+    at: '"fee": { "type"',
+    says: ['"fee" is always null', '"with.fee" of screen "loadTx"', '"save" or "set"'],
+    known: { flows: new Map() },
+  }),
+  warning('never-set', {
+    edits: [
+      ['"auth": {', '"phonenumber": { "type": "string", "max": 13 },\n    "auth": {'],
+      ['{ "msisdn": "=msisdn" }', '{ "msisdn": "=phonenumber" }'],
+    ],
+    at: '"phonenumber": { "type"',
+    says: ['"phonenumber"', 'Did you mean "phoneNumber"?', 'doors fill'],
+    known: { flows: new Map() },
+  }),
+  error('door-variable', {
+    edits: [['"msisdn": { "type": "string", "max": 13 }', '"msisdn": { "type": "number" }']],
+    at: '"number" },\n    "lang"',
+    says: ['"msisdn"', '"string"', 'a text'],
+  }),
+  warning('lang-variable', {
+    edits: [[`"set": { "lang": "=lang == 'en' ? 'sn' : 'en'" },\n          `, '']],
+    at: '"lang": { "type"',
+    says: ['every caller reads "en"', 'sn', '"set": { "lang": "sn" }'],
+    known: { flows: new Map() },
+  }),
+  error('prints-nothing', {
+    edits: [['{{name}}, balance', '{{auth}}, balance']],
+    at: 'auth}}, balance',
+    says: ['"auth" (an object)', 'nothing is shown', '{{auth.'],
+  }),
+  error('prints-nothing', {
+    edits: [['{{name}}, balance', '{{tx}}, balance']],
+    at: 'tx}}, balance',
+    says: ['"tx" (a list)', '{{tx|count}}'],
+  }),
+  warning('prints-nothing', {
+    edits: [['{{name}}, balance', '{{name|money}}, balance']],
+    at: 'name|money}}',
+    says: ['"Tariro"', '"money"', 'Write {{name}}'],
+  }),
+  warning('prints-nothing', {
+    edits: [['{{name}}, balance', '{{balance|date:iso}}, balance']],
+    at: 'balance|date:iso',
+    says: ['1970', '{{balance|number}}'],
+  }),
+  error('wrong-kind', {
+    edits: [['"balance >= 1"', '"len(balance) >= 1"']],
+    at: 'len(balance)',
+    says: ['gives len "balance" (a number)', 'that fails', 'str(balance)'],
+  }),
+  error('wrong-kind', {
+    edits: [['"balance >= 1"', '"contains(name, 5)"']],
+    at: 'contains(name, 5)',
+    says: ['5 (a number)', 'never holds', "'5' in quotes"],
+  }),
+  warning('wrong-kind', {
+    edits: [
+      [
+        '"tx": { "type": "array", "default": [] }',
+        '"tx": { "type": "array", "sample": [{ "label": "A", "amount": 1 }] }',
+      ],
+      ['"balance >= 1"', '"name in tx"'],
+    ],
+    at: 'in tx',
+    says: ['each item of this one is an object', 'list of plain values'],
+  }),
+  error('service-input', {
+    edits: [['"pin": "=pin" }', '"pin": 1234 }']],
+    at: '1234 }',
+    says: ['1234, a number, as "pin"', 'Write it in quotes: "1234"'],
+    known: { contracts: { 'auth.verifyPin': VERIFY } },
+  }),
+  error('service-input', {
+    edits: [['"pin": "=pin" }', '"pin": "=pin", "name": "=tx" }']],
+    at: '"=tx" }',
+    says: ['"tx", a list, as "name"', 'Give it a text'],
+    known: { contracts: { 'auth.verifyPin': VERIFY } },
   }),
 ];

@@ -26,7 +26,7 @@ export const callRules: readonly LintRule[] = [
         const message = `Screen "${id}" calls the service "${screen.service}", which is not known here.`;
         const fix =
           meant === undefined
-            ? `Add the service "${screen.service}". Known: ${formatNames(known)}.`
+            ? `Name the module that has "${screen.service}" in the setting SERVICES, such as SERVICES=./services/mine.js in .env. Known: ${formatNames(known)}.`
             : `Write "${meant}".`;
         yield {
           pointer: pointerTo('screens', id, 'service'),

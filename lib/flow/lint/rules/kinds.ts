@@ -7,6 +7,7 @@ import { capitalize, describePlace } from '../../format/problem.ts';
 import { parsePointer } from '../../format/source.ts';
 import { inferShape, reportCondition, type ShapeContext, type Slip } from '../infer.ts';
 import type { ExpressionPart, VariableWrite, Wording } from '../parts.ts';
+import { findEmptySlot } from '../printed.ts';
 import { getList, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 import { answerShape, declaredShapes, FAILURE, mergedShape, outputShape, type Shape, UNKNOWN } from '../shapes.ts';
 
@@ -29,12 +30,19 @@ export const typeRules: readonly LintRule[] = [
     means: 'the items of a list screen are no list, so that it is always empty',
     find: (lint) => slipsFound(lint, 'not-a-list'),
   },
+  {
+    code: 'prints-nothing',
+    severity: 'error',
+    means: 'a text prints a list, an object, or what its filter cannot read: nothing is shown',
+    find: (lint) => slipsFound(lint, 'prints-nothing'),
+  },
 ];
 
 interface Slips {
   readonly 'unknown-field': readonly RuleFinding[];
   readonly 'wrong-kind': readonly RuleFinding[];
   readonly 'not-a-list': readonly RuleFinding[];
+  readonly 'prints-nothing': readonly RuleFinding[];
 }
 
 // The three rules share one pass over a flow.
@@ -51,6 +59,7 @@ function findSlips(lint: Lint): Slips {
     'unknown-field': [] as RuleFinding[],
     'wrong-kind': [] as RuleFinding[],
     'not-a-list': [] as RuleFinding[],
+    'prints-nothing': [] as RuleFinding[],
   };
   const parse = parser();
   const shapes = variableShapes(lint, parse);
@@ -77,9 +86,11 @@ function findSlips(lint: Lint): Slips {
   }
   for (const part of lint.parts.wordings) {
     if (!part.compiled.ok) continue;
-    for (const { path, offset } of part.compiled.value.paths) {
-      const root = path.includes('.') ? parse(path) : undefined;
-      if (root) inferShape(root, reading(part, offset));
+    for (const slot of part.compiled.value.paths) {
+      const root = parse(slot.path);
+      const scope = reading(part, slot.offset);
+      const slip = root && findEmptySlot({ slot, shape: inferShape(root, scope), vars: lint.vars, text: part.source });
+      if (slip) scope.report(slip);
     }
   }
   return slips;

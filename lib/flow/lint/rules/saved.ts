@@ -8,7 +8,7 @@ import { pointerTo } from '../../format/source.ts';
 import { inferShape } from '../infer.ts';
 import type { VariableWrite } from '../parts.ts';
 import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
-import { jsonShape, type Shape, UNKNOWN } from '../shapes.ts';
+import { type ContractKind, isKnown, jsonShape, type KnownShape, type Shape, UNKNOWN } from '../shapes.ts';
 import { readPointer, variableShapes } from './kinds.ts';
 
 export const savedRules: readonly LintRule[] = [
@@ -31,7 +31,9 @@ export const savedRules: readonly LintRule[] = [
     code: 'service-input',
     severity: 'error',
     means: 'a call gives a service something that it does not know, or leaves out what it needs',
-    *find({ flow, contracts, nearest, mend }) {
+    *find(lint) {
+      const { flow, contracts, nearest, mend } = lint;
+      let shapes: ReadonlyMap<string, Shape> | undefined;
       for (const [id, screen] of Object.entries(flow.screens)) {
         const contract =
           screen.type === 'call' && Object.hasOwn(contracts, screen.service) ? contracts[screen.service] : undefined;
@@ -44,6 +46,16 @@ export const savedRules: readonly LintRule[] = [
           const message = `Screen "${id}" gives "${screen.service}" a "${name}", which it does not know.${didYouMean(meant)}`;
           const fix = meant === undefined ? `It takes: ${formatNames(known)}.` : `Write "${meant}".`;
           yield { pointer: pointerTo('screens', id, 'with', name), at: 'key', message, fix, ...mend(name, known) };
+        }
+        shapes ??= variableShapes(lint);
+        for (const [name, value] of Object.entries(screen.with ?? {})) {
+          const kind = known.includes(name) ? contract.input[name]!.kind : 'any';
+          const shape =
+            typeof value === 'string' && value.startsWith('=')
+              ? expressionShape(value.slice(1), lint, shapes)
+              : jsonShape(value, '');
+          if (kind === 'any' || !isKnown(shape) || shape.kind === kind) continue;
+          yield wrongInput({ id, service: screen.service, name, value, kind, shape });
         }
         const missing = known.filter((name) => contract.input[name]!.required && !given.includes(name));
         if (unknown.length) continue;
@@ -59,6 +71,37 @@ export const savedRules: readonly LintRule[] = [
     },
   },
 ];
+
+interface GivenInput {
+  readonly id: string;
+  readonly service: string;
+  readonly name: string;
+  readonly value: Json;
+  readonly kind: ContractKind;
+  readonly shape: KnownShape;
+}
+
+function wrongInput({ id, service, name, value, kind, shape }: GivenInput): RuleFinding {
+  const isExpression = typeof value === 'string' && value.startsWith('=');
+  const what = isExpression ? `"${value.slice(1)}"` : showValue(value);
+  const wanted = KIND_WORDS[kind as Shape['kind']];
+  const message = `Screen "${id}" gives "${service}" ${what}, ${KIND_WORDS[shape.kind]}, as "${name}", which is ${wanted}: it always fails.`;
+  const pointer = pointerTo('screens', id, 'with', name);
+  const severity = !isExpression || shape.isSure ? 'error' : 'warning';
+  if (typeof value === 'number' && kind === 'text')
+    return {
+      pointer,
+      message,
+      severity,
+      fix: `Write it in quotes: "${value}".`,
+      mend: { old: String(value), text: `"${value}"` },
+    };
+  const fix =
+    isExpression && shape.kind === 'number' && kind === 'text'
+      ? `Write "=str(${value.slice(1)})".`
+      : `Give it ${wanted}.`;
+  return { pointer, message, fix, severity };
+}
 
 /** The shape of what is written; undefined where it is null, or nothing is known of it. */
 function writtenShape(

@@ -71,8 +71,8 @@ export const textRules: readonly LintRule[] = [
     code: 'lang-variable',
     severity: 'warning',
     means:
-      'a flow in several languages has no variable `lang` that chooses one, or begins it with a language it has not',
-    *find({ flow, langs, vars }) {
+      'a flow in several languages has no variable `lang` that is set to one, or begins it with a language it has not',
+    *find({ flow, langs, vars, parts, graph, flows }) {
       if (flow.langs === undefined || langs.length < 2) return;
       const lang = vars.get('lang');
       const begin = lang?.default;
@@ -86,6 +86,16 @@ export const textRules: readonly LintRule[] = [
       } else if (typeof begin === 'string' && !langs.includes(begin)) {
         const message = `Variable "lang" begins as "${begin}", which is not in "langs"; callers read "${langs[0]}".`;
         yield { pointer: pointerTo('vars', 'lang', 'default'), message, fix: `Write one of: ${langs.join(', ')}.` };
+      } else if (
+        flows &&
+        !graph.isCalled &&
+        !parts.writes.some(({ name, of }) => name === 'lang' && of === undefined)
+      ) {
+        const read = typeof begin === 'string' ? begin : langs[0];
+        const others = langs.filter((one) => one !== read);
+        const message = `Nothing sets the variable "lang": every caller reads "${read}", and no text in ${others.join(', ')} is ever shown.`;
+        const fix = `Let an option choose: "set": { "lang": "${others[0]}" }.`;
+        yield { pointer: pointerTo('vars', 'lang'), at: 'key', message, fix };
       }
     },
   },

@@ -3,6 +3,7 @@
 import { readTokens } from '../../expression/tokens.ts';
 import { nameKind } from '../../expression/values.ts';
 import { isName, type Variable } from '../../format/flow.ts';
+import { DOOR_NAMES } from '../../format/names.ts';
 import { describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { ID_CHECKS, readId } from '../../run/id-checks.ts';
@@ -51,6 +52,47 @@ export const variableRules: readonly LintRule[] = [
     },
   },
   {
+    code: 'never-set',
+    severity: 'warning',
+    means: 'a variable is read, and nothing gives it a value: it is always null',
+    *find(lint) {
+      const { flows, vars, parts } = lint;
+      if (!flows) return;
+      const given = new Set([...Object.keys(DOOR_NAMES), ...listGivenNames(lint)]);
+      const free = Object.keys(DOOR_NAMES).filter((name) => !vars.has(name));
+      const broken = parts.expressions.some(({ compiled }) => !compiled.ok);
+      const seen = new Set<string>();
+      if (broken) return;
+      for (const { name, pointer } of listReads(lint)) {
+        const variable = vars.get(name);
+        if (!variable || given.has(name) || variable.default !== undefined || seen.has(name) || name === 'lang')
+          continue;
+        seen.add(name);
+        const door = lint.nearest(name, free);
+        const place = describePlace(pointer);
+        const message = `Variable "${name}" is always null: ${place} reads it, and nothing sets it.${didYouMean(door)}`;
+        const fix =
+          door === undefined
+            ? `Set "${name}" before that with "save" or "set", or give it a "default".`
+            : `Write "${door}" here and wherever it is read: that is what doors fill.`;
+        yield { pointer: pointerTo('vars', name), at: 'key', message, fix };
+      }
+    },
+  },
+  {
+    code: 'door-variable',
+    severity: 'error',
+    means: 'a variable that doors fill with a text is declared with another type',
+    *find({ vars }) {
+      for (const [name, { type }] of vars) {
+        if (!Object.hasOwn(DOOR_NAMES, name) || type === 'string') continue;
+        const message = `Variable "${name}" has the type "${type}", and doors fill it with a text, such as "${DOOR_NAMES[name]!.example}".`;
+        const pointer = pointerTo('vars', name, 'type');
+        yield { pointer, message, fix: `Write "type": "string" for "${type}".`, mend: { old: type, text: 'string' } };
+      }
+    },
+  },
+  {
     code: 'wrong-default',
     severity: 'error',
     means:
@@ -79,6 +121,19 @@ export const variableRules: readonly LintRule[] = [
     },
   },
 ];
+
+/** The variables that this flow sets, or that another gives it when it calls it. */
+function* listGivenNames({ flow, flows, parts, vars, varNames, nearest }: Lint): Iterable<string> {
+  for (const { name, of } of parts.writes) {
+    if (of !== undefined && of !== flow.flow) continue;
+    // A misspelt name is told as that.
+    const meant = vars.has(name) ? name : nearest(name, varNames);
+    if (meant !== undefined) yield meant;
+  }
+  for (const other of flows?.values() ?? [])
+    for (const screen of Object.values(other.screens))
+      if (screen.type === 'flow' && screen.flow === flow.flow) yield* Object.keys(screen.with ?? {});
+}
 
 /** Every place where the flow reads a variable. */
 function listReads({ flow, parts }: Lint): Use[] {

@@ -50,7 +50,8 @@ export function testing({ draft, onUpdate, onPick, onTested }: TestingOptions): 
       show(tested);
       shown = { ...body, tests: tested.tests ?? body.tests };
       onTested(tested);
-      if (update) words.textContent += ` · ${tested.changed ?? 0} expectations written`;
+      if (update)
+        words.textContent += ` · ${tested.changed ?? 0} ${tested.changed === 1 ? 'expectation' : 'expectations'} written`;
     } catch (error) {
       if (turn === asked) say(error instanceof Refused ? error.message : String(error));
     }
