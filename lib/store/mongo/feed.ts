@@ -6,6 +6,10 @@
 // its number before anything that follows from it. A transaction around a counter would be shorter. But one that its
 // writer leaves open, being killed or cut off, locks the counter, and with it every write of every instance, until the
 // server gives it up: after transactionLifetimeLimitSeconds, 60 by default.
+//
+// Measured with DocumentDB on two cores that other programs used too, in documents inserted a second: one process 83 with
+// 32 callers and 51 with one; three processes together 48 with 32 callers each and 7 with one each. A transaction around a
+// counter gave 96, 33, 39 and 6 there.
 
 import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
