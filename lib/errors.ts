@@ -72,11 +72,11 @@ export function cutText(text: string, chars: number): string {
 }
 
 /** The first items, so many and of so many bytes that an answer may list them as problems. */
-export function cutList<T>(items: readonly T[], textOf: (item: T) => string): T[] {
+export function cutList<T>(items: readonly T[], toText: (item: T) => string): T[] {
   const listed = items.slice(0, COMMON_LIMITS.problemDetails);
   let bytes = 0;
   const end = listed.findIndex((item) => {
-    bytes += Buffer.byteLength(textOf(item));
+    bytes += Buffer.byteLength(toText(item));
     return bytes > COMMON_LIMITS.problemBytes;
   });
   return end < 0 ? listed : listed.slice(0, end);

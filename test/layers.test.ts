@@ -118,6 +118,21 @@ test('file names are in kebab-case, say what is inside, and an index.ts is one t
   assert.equal(found, []);
 });
 
+// Words that are no object of a verb: checks made of checks, and a choice.
+const ENDS_IN_OF = new Set(['checkOneOf', 'checkListOf', 'checkObjectOf', 'oneOf', 'anyOf']);
+
+test('the name of a function is a verb, not a noun with Of', () => {
+  const functions =
+    /\bfunction\*? ([a-z]\w*Of)\b|\bconst ([a-z]\w*Of)\b[^=\n]* = (?:async )?(?:\(|\w+ =>)|^ +(?:readonly )?([a-z]\w*Of)(?:\(|: (?:async )?\(|: \w+ =>)/gm;
+  const found = [...product].flatMap(([path, source]) =>
+    [...source.matchAll(functions)].flatMap(([, ...names]) => {
+      const name = names.find((one) => one !== undefined)!;
+      return ENDS_IN_OF.has(name) ? [] : [`${path}: ${name}`];
+    }),
+  );
+  assert.equal(found, []);
+});
+
 test('the scan reads every form of import, and tells types from values', () => {
   const source = `// import 'comment';
 import one from 'one';

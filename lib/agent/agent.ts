@@ -117,7 +117,7 @@ export interface Agent extends Follower {
   abort(request: { owner: string; session: string; runId?: string }): Promise<boolean | undefined>;
   /** The live run of a session, or the first in line; null when nothing is open, undefined when the session is not theirs. */
   openRun(owner: string, session: string): Promise<RunView | null | undefined>;
-  readonly offers: Pick<Offers, 'waiting' | 'take'>;
+  readonly offers: Pick<Offers, 'listWaiting' | 'take'>;
   /** True when a run of this session waits for this call; late, foreign and repeated answers change nothing. Throws ERR_INPUT when it is too large. */
   answerCall(answer: CallAnswer): Promise<boolean>;
   /** Deletes a session with its transcript, runs and what its responder keeps; false when it is not theirs. */
@@ -229,7 +229,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   async function sweepUnused(limit: number): Promise<number> {
     const before = clock.now() - keepSessionsMs;
     if (!Number.isFinite(before)) return 0;
-    const unused = await sessions.unused(before, limit);
+    const unused = await sessions.listUnused(before, limit);
     for (const { owner, id } of unused) await deleteSession(owner, id, before);
     return unused.length;
   }

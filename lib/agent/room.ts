@@ -118,7 +118,7 @@ export interface CallEvent {
 
 export interface Offers {
   /** Ids of calls of the live run that were offered and have no result. */
-  waiting(session: string): Promise<string[]>;
+  listWaiting(session: string): Promise<string[]>;
   /** Takes the waiting calls that were not offered yet; the caller must offer them now. */
   take(session: string): Promise<CallEvent[]>;
   /** Asks every process to take the waiting calls of a session and tell them to the clients it has. Never rejects. */
@@ -157,7 +157,7 @@ export async function openOffers({
   });
   return {
     take,
-    async waiting(session) {
+    async listWaiting(session) {
       const calls = (await runs.open(session)).flatMap(({ context }) => context.calls);
       return calls.filter((call) => isOpen(call) && call.args === undefined).map(({ id }) => id);
     },

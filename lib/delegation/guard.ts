@@ -196,8 +196,8 @@ function judgeContent({ ucans }: Chain, kind: TokenKind, rules: GuardRules): Tok
   const owner = accepted.resource === 'issuer' ? issuer : ucans.at(-1)!.issuer;
   if (!capabilities.every((one) => isAccepted(one, { owner, accepted, kind }))) return 'wrong-capability';
   if (accepted.resource === 'issuer' && ucans.length > 1) return 'unneeded-proof';
-  const supported = (did: string): boolean => didMethod(did) === 'key' || methods.has(didMethod(did));
-  return ucans.every((ucan) => supported(ucan.issuer)) ? undefined : 'issuer-unsupported';
+  const isSupported = (did: string): boolean => didMethod(did) === 'key' || methods.has(didMethod(did));
+  return ucans.every((ucan) => isSupported(ucan.issuer)) ? undefined : 'issuer-unsupported';
 }
 
 type TokenRequirement = { readonly owner: string; readonly accepted: Accepted; readonly kind: TokenKind };

@@ -59,15 +59,15 @@ export async function isVisible(documents: DocumentStore, { body }: Domain): Pro
 
 /** The twin; throws `not-found`, or `gone` when it was deactivated. */
 export async function requireDomain(documents: DocumentStore, { tenant }: Caller, reference: string): Promise<Domain> {
-  return living(await findDomain(documents, tenant, reference), reference);
+  return requireActive(await findDomain(documents, tenant, reference), reference);
 }
 
 /** As {@link requireDomain}, after every vote about it that is over has taken effect. */
 export async function requireSettled(reading: ReadDeps, { tenant }: Caller, reference: string): Promise<Domain> {
-  return living(await findSettled(reading, tenant, reference), reference);
+  return requireActive(await findSettled(reading, tenant, reference), reference);
 }
 
-function living(found: Domain | undefined, reference: string): Domain {
+function requireActive(found: Domain | undefined, reference: string): Domain {
   if (!found) throw refuse('not-found', `There is no domain ${JSON.stringify(reference)}.`);
   if (found.body.status !== 'Deactivated') return found;
   throw refuse('gone', `${found.body.did} was deactivated. Its history stays readable.`);
@@ -128,7 +128,7 @@ async function findChunk<Body extends JsonObject>(
   try {
     return await documents.find<Body>(kind, { ...query, cursor });
   } catch (error) {
-    if (error instanceof TwinlineError && error.code === 'ERR_INPUT') throw badCursor();
+    if (error instanceof TwinlineError && error.code === 'ERR_INPUT') throw cursorError();
     throw error;
   }
 }
@@ -152,7 +152,7 @@ export function requireLimit(limit: number): void {
   throw refuse('bad-limit', `limit=${limit} is not a whole number from 1 to ${COMMON_LIMITS.pageSizeMax}.`);
 }
 
-export function badCursor(): TwinlineError {
+export function cursorError(): TwinlineError {
   return refuse(
     'bad-cursor',
     'The cursor is damaged or belongs to another query. Send `next` back with the query that gave it.',

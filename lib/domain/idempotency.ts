@@ -34,7 +34,7 @@ export interface Idempotency {
    * gives the answer of the first time. A refusal or a failure is not remembered: the next try works anew. Throws `idempotency-mismatch` when the key stood for another content,
    * `in-progress` when the first is not done within DOMAIN_LIMITS.idempotencyWaitMs.
    */
-  once<A extends JsonObject>(request: Repeatable, work: (token: string) => Promise<A>): Promise<A>;
+  runOnce<A extends JsonObject>(request: Repeatable, work: (token: string) => Promise<A>): Promise<A>;
   /** Forgets what has expired; how many. */
   sweep(now: number, limit: number): Promise<number>;
 }
@@ -58,7 +58,7 @@ export function idempotency({ documents, clock }: { documents: DocumentStore; cl
   // Of one whose worker died, or whose time is over.
   async function takeOver(old: StoredDocument<Memory>, content: string): Promise<StoredDocument<Memory> | undefined> {
     const now = clock.now();
-    const token = old.body.expiresAt <= now ? randomToken() : tokenIn(old.body);
+    const token = old.body.expiresAt <= now ? randomToken() : readToken(old.body);
     const body: Memory = { content, token, state: 'running', since: now, expiresAt: now + DOMAIN_LIMITS.idempotencyMs };
     const result = await documents.replace(IDEMPOTENCY, old.id, old.revision, body);
     return result.kind === 'replaced' ? { id: old.id, revision: result.revision, body } : undefined;
@@ -66,7 +66,7 @@ export function idempotency({ documents, clock }: { documents: DocumentStore; cl
 
   async function finish<A extends JsonObject>(mine: StoredDocument<Memory>, work: (token: string) => Promise<A>) {
     try {
-      const token = tokenIn(mine.body);
+      const token = readToken(mine.body);
       const answer = await work(token);
       const { content, expiresAt } = mine.body;
       const done: Memory = { content, token, expiresAt, state: 'done', answer };
@@ -81,7 +81,7 @@ export function idempotency({ documents, clock }: { documents: DocumentStore; cl
   }
 
   return {
-    async once<A extends JsonObject>({ scope, key, content }: Repeatable, work: (token: string) => Promise<A>) {
+    async runOnce<A extends JsonObject>({ scope, key, content }: Repeatable, work: (token: string) => Promise<A>) {
       checkKey(key);
       const id = digest([...scope, key]);
       const print = digest([content]);
@@ -119,7 +119,7 @@ function isStale(memory: Memory, now: number): boolean {
   );
 }
 
-function tokenIn({ token, did }: Memory): string {
+function readToken({ token, did }: Memory): string {
   return token ?? did!.split(':').at(-1)!;
 }
 

@@ -22,7 +22,7 @@ import { type Graph, type GraphQuery, readGraph } from './twin/graph.ts';
 import { type HistoryItem, readHistory, twinAt } from './twin/history.ts';
 import { type DomainPage, type ListQuery, listTwins } from './twin/list.ts';
 import { type Domain, domainView, type LinksTo, type StoredDomain } from './twin/record.ts';
-import { composedLists, readLineage } from './twin/rules.ts';
+import { composeLists, readLineage } from './twin/rules.ts';
 import { NO_VOTES, type SettleVotes } from './voting/proposal.ts';
 
 export interface RegistryOptions {
@@ -57,7 +57,7 @@ export interface Registry {
   ): Promise<{ items: HistoryItem[]; next?: string }>;
   graph(caller: Caller, query: GraphQuery): Promise<Graph>;
   /** The record together with what it inherits. */
-  composed(domain: Domain): Promise<JsonObject>;
+  composeView(domain: Domain): Promise<JsonObject>;
   /** Ends what a crash has left half done since `before`: parts whose parent never came. How many. */
   sweep(before: number, limit: number): Promise<number>;
 }
@@ -99,13 +99,13 @@ export function registry({
       return readGraph(documents, caller, query);
     },
 
-    async composed(domain) {
+    async composeView(domain) {
       const view = domainView(domain, clock.now(), linksTo);
       const protocol = await deps.protocols.at(domain.body.class, domain.body.classVersion);
       if (!protocol) return view;
       const lineage = await readLineage(deps.protocols, protocol);
       const classChain = lineage.protocols.map(({ body, version }) => ({ did: body.did, version, name: body.name }));
-      return { ...view, ...composedLists(domain.body, lineage), composed: true, classChain };
+      return { ...view, ...composeLists(domain.body, lineage), composed: true, classChain };
     },
 
     async sweep(before, limit) {

@@ -18,7 +18,7 @@ import {
   type ProposalRequest,
   permitAction,
   requireProposal,
-  reviewed,
+  reviewProposal,
   type Voted,
 } from './voting/ballot.ts';
 import { type Executed, executionServices, noteOnDomain, readVerification } from './voting/execution.ts';
@@ -131,7 +131,7 @@ export function verification(options: VerificationOptions): VerificationService 
   async function findOpenProposals(subject: string): Promise<Proposal[]> {
     const openFor = { in: PROPOSAL_KINDS.map((kind) => openKey(subject, kind)) };
     const { items } = await documents.find<StoredProposal>(PROPOSAL, { index: 'open', where: { openFor } });
-    return Promise.all(items.map(async (item) => reviewed(deps, await proposals.refresh(item))));
+    return Promise.all(items.map(async (item) => reviewProposal(deps, await proposals.refresh(item))));
   }
 
   return {

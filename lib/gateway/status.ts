@@ -72,7 +72,7 @@ export interface StatusAnswers {
 
 export function createStatusAnswers({ registry, writers, hide, unknownRoute = 404 }: StatusOptions): StatusAnswers {
   const any = registry.getMessage('google.protobuf.Any');
-  const writeDetail = any && writers.writerOf(any);
+  const writeDetail = any && writers.findWriter(any);
   const clean = (text: string): string => withoutAddresses(text, hide);
   const answer = (http: number, { code, message }: { code: number; message: string }, details: string[] = []) => ({
     http,

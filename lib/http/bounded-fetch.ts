@@ -33,7 +33,7 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
     };
     try {
       const answer = await inTime(headersMs, fetch(input, { ...init, signal: over.signal, redirect: 'manual' }));
-      if (answer.status >= 300 && answer.status < 400) throw redirected(answer.status);
+      if (answer.status >= 300 && answer.status < 400) throw redirectError(answer.status);
       const { body, status, statusText, headers } = answer;
       if (!body) {
         forget();
@@ -93,7 +93,7 @@ function countStream({ bytes, lineBytes }: FetchBounds, { take, end, forget }: B
   );
 }
 
-function redirected(status: number): TwinlineError {
+function redirectError(status: number): TwinlineError {
   return new TwinlineError(
     'ERR_SERVICE',
     `It answered ${status}; redirects are not followed. Set the address that it leads to.`,

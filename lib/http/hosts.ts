@@ -146,7 +146,7 @@ export function addressProblem(text: string): string | undefined {
 }
 
 /** The same, with what the name leads to now; a name that leads nowhere yet is asked again when something is sent. */
-export async function resolvedProblem(text: string, resolve: Resolve = systemResolve): Promise<string | undefined> {
+export async function findResolvedProblem(text: string, resolve: Resolve = systemResolve): Promise<string | undefined> {
   const problem = addressProblem(text);
   if (problem !== undefined) return problem;
   const host = new URL(text).hostname;

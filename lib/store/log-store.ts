@@ -174,24 +174,24 @@ export function checkWhole(what: string, value: number, bounds: { min: number; m
 export function checkAppend(frames: readonly string[], options: AppendOptions): Append {
   checkClaim(options);
   checkWhole('number of the expected last frame', options.expected, { min: 0 });
-  if (frames.length === 0 && !options.end) throw refusedAppend('it has no frame and does not end the log');
+  if (frames.length === 0 && !options.end) throw appendError('it has no frame and does not end the log');
   if (frames.length > COMMON_LIMITS.framesPerAppend)
-    throw refusedAppend(`it has ${frames.length} frames of at most ${COMMON_LIMITS.framesPerAppend}`);
+    throw appendError(`it has ${frames.length} frames of at most ${COMMON_LIMITS.framesPerAppend}`);
   const bytes = frames.reduce((sum, text) => sum + frameBytes(text), 0);
   if (bytes > COMMON_LIMITS.appendBytes)
-    throw refusedAppend(`it has ${bytes} bytes of at most ${COMMON_LIMITS.appendBytes}`);
+    throw appendError(`it has ${bytes} bytes of at most ${COMMON_LIMITS.appendBytes}`);
   return { frames, bytes, options };
 }
 
 function frameBytes(text: string): number {
-  if (!isWellFormed(text)) throw refusedAppend('a frame has half a surrogate pair');
+  if (!isWellFormed(text)) throw appendError('a frame has half a surrogate pair');
   const bytes = Buffer.byteLength(text);
   if (bytes > STORE_LIMITS.frameBytes)
-    throw refusedAppend(`a frame has ${bytes} bytes of at most ${STORE_LIMITS.frameBytes}`);
+    throw appendError(`a frame has ${bytes} bytes of at most ${STORE_LIMITS.frameBytes}`);
   return bytes;
 }
 
-function refusedAppend(reason: string): TwinlineError {
+function appendError(reason: string): TwinlineError {
   return new TwinlineError('ERR_INPUT', `An append to a log was refused: ${reason}. Split or shorten it.`);
 }
 

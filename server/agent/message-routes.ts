@@ -15,7 +15,7 @@ import { agentUser } from '../user/authenticate.ts';
 import { agentError, BODY_ANSWERS, jsonAnswer, refusalAnswer, WRONG_INPUT } from '../user/errors.ts';
 import { readInput, readTimeZone } from '../user/input.ts';
 import type { Readers } from './readers.ts';
-import { MESSAGES, ownSession, UNKNOWN_SESSION, unknownSession } from './session-routes.ts';
+import { MESSAGES, requireOwnSession, UNKNOWN_SESSION, unknownSessionError } from './session-routes.ts';
 
 const TEXT: Schema = { type: 'string' };
 const FLAG: Schema = { type: 'boolean' };
@@ -118,7 +118,7 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
       const { body } = readInput<{ body: { sessionId: string; runId?: string } }>(ctx);
       const { sessionId: session, ...run } = body;
       const aborted = await agent.abort({ owner: agentUser(ctx).did, session, ...run });
-      if (aborted === undefined) throw unknownSession();
+      if (aborted === undefined) throw unknownSessionError();
       ctx.body = { success: aborted };
     },
   },
@@ -142,7 +142,7 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
     async handle(ctx, deps) {
       const { body } = readInput<{ body: SendBody }>(ctx);
       const { agent } = deps;
-      const session = await ownSession(ctx, agent);
+      const session = await requireOwnSession(ctx, agent);
       const run = await sendMessage(agent, makeRequest(ctx, session, body));
       ctx.set('X-Run-Id', run.runId);
       if (body.stream) await stream(ctx, deps, { run, after: 0 });
@@ -213,7 +213,7 @@ async function sendMessage(agent: Agent, request: SendRequest): Promise<RunView>
     case 'full':
       throw agentError(503, 'Too many messages are being answered; try again in a moment');
     default:
-      throw unknownSession();
+      throw unknownSessionError();
   }
 }
 

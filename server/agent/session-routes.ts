@@ -118,7 +118,7 @@ export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
     summary: 'Delete a session with its transcript',
     answers: { 200: jsonAnswer('It is gone', record('Done', { message: TEXT })), 404: UNKNOWN_SESSION },
     async handle(ctx, { agent }) {
-      if (!(await agent.deleteSession(agentUser(ctx).did, ctx.params.sessionId!))) throw unknownSession();
+      if (!(await agent.deleteSession(agentUser(ctx).did, ctx.params.sessionId!))) throw unknownSessionError();
       ctx.body = { message: 'Session deleted successfully' };
     },
   },
@@ -130,7 +130,7 @@ export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
     answers: { 200: jsonAnswer('The run, or null', OPEN_RUN), 404: UNKNOWN_SESSION },
     async handle(ctx, { agent }) {
       const run = await agent.openRun(agentUser(ctx).did, ctx.params.sessionId!);
-      if (run === undefined) throw unknownSession();
+      if (run === undefined) throw unknownSessionError();
       ctx.body = { run };
     },
   },
@@ -148,7 +148,7 @@ export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
     async handle(ctx, { agent }) {
       const { query } = readInput<{ query: { limit: number; before?: string; after?: string } }>(ctx);
       const { limit, before, after } = query;
-      const session = await ownSession(ctx, agent);
+      const session = await requireOwnSession(ctx, agent);
       const page = agent.transcript.page(session, { limit, ...(before && { before }), ...(after && { after }) });
       ctx.body = await page.catch(refuseInput);
     },
@@ -160,7 +160,7 @@ export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
     summary: 'The whole transcript',
     answers: { 200: jsonAnswer('The messages', TRANSCRIPT), 404: UNKNOWN_SESSION },
     async handle(ctx, { agent }) {
-      ctx.body = { messages: await agent.transcript.all(await ownSession(ctx, agent)) };
+      ctx.body = { messages: await agent.transcript.all(await requireOwnSession(ctx, agent)) };
     },
   },
 ];
@@ -172,12 +172,12 @@ export function refuseInput(error: unknown): never {
 }
 
 /** The session of the path; throws 404 unless it is the user's. */
-export async function ownSession(ctx: Context, agent: Agent): Promise<string> {
+export async function requireOwnSession(ctx: Context, agent: Agent): Promise<string> {
   const id = (ctx.params as { sessionId: string }).sessionId;
   if (await agent.sessions.owns(agentUser(ctx).did, id)) return id;
-  throw unknownSession();
+  throw unknownSessionError();
 }
 
-export function unknownSession() {
+export function unknownSessionError() {
   return agentError(404, 'Session not found');
 }

@@ -133,13 +133,13 @@ export async function verifyAudit(documents: Pick<DocumentStore, 'find'>, keyrin
   let last: AuditEntry | undefined;
   for await (const entry of readAudit(documents)) {
     const number = (last?.number ?? 0) + 1;
-    const broken = (why: string): AuditVerdict => ({ kind: 'broken', number, why });
-    if (entry.number !== number) return broken(`it is missing: entry ${entry.number} comes in its place`);
+    const brokenVerdict = (why: string): AuditVerdict => ({ kind: 'broken', number, why });
+    if (entry.number !== number) return brokenVerdict(`it is missing: entry ${entry.number} comes in its place`);
     const mac = computeMac(keyring, entry);
     if (mac === undefined)
-      return broken(`it was written with the key ${JSON.stringify(entry.kid)}, which is not configured`);
-    if (mac !== entry.mac) return broken('it was changed after it was written');
-    if (entry.previous !== (last?.mac ?? '')) return broken('it does not follow the entry before it');
+      return brokenVerdict(`it was written with the key ${JSON.stringify(entry.kid)}, which is not configured`);
+    if (mac !== entry.mac) return brokenVerdict('it was changed after it was written');
+    if (entry.previous !== (last?.mac ?? '')) return brokenVerdict('it does not follow the entry before it');
     last = entry;
   }
   return { kind: 'whole', entries: last?.number ?? 0, last };

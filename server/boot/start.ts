@@ -15,7 +15,7 @@ import { IN_MEMORY } from '../config/data-dir.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Finding } from '../doctor/check.ts';
 import { limitFinding, proxyFinding } from '../doctor/machine.ts';
-import { misspeltFindings, ownMenusFinding } from '../doctor/settings.ts';
+import { checkMenusDir, misspeltFindings } from '../doctor/settings.ts';
 import { spaceFinding } from '../doctor/stores.ts';
 import { openDomain } from '../domain/open.ts';
 import type { QueryGateway } from '../gateway/open.ts';
@@ -289,7 +289,7 @@ function storeHealthLogger(log: Log): (store: StoreHealth) => void {
  */
 export function warnAtStart(config: Config, log: Log): void {
   const findings: Finding[] = misspeltFindings(config);
-  if (config.production) findings.push(ownMenusFinding(config));
+  if (config.production) findings.push(checkMenusDir(config));
   const isDiskUsed = config.redisUrl === undefined || config.mongodbUrl === undefined;
   if (isDiskUsed && config.dataDir !== IN_MEMORY) findings.push(spaceFinding(config.dataDir));
   if (config.production) findings.push(limitFinding(config));

@@ -17,13 +17,13 @@ export function readRoutesConfig(env: NodeJS.ProcessEnv): ReturnType<typeof read
 }
 
 /** The groups of the server and of its plugins. Throws ERR_CONFIG when a plugin cannot be loaded. */
-export async function declaredGroups(config: Config): Promise<RouteGroup[]> {
+export async function readDeclaredGroups(config: Config): Promise<RouteGroup[]> {
   return [...routeGroups(config), ...(await pluginRouteGroups(config, ownRoutes(config)))];
 }
 
 /** The same, and those of the query gateway. Rejects with ERR_CONFIG, and with ERR_SERVICE when its node is not there. */
-export async function declaredGroupsWithGateway(config: Config): Promise<RouteGroup[]> {
-  const groups = await declaredGroups(config);
+export async function readDeclaredGroupsWithGateway(config: Config): Promise<RouteGroup[]> {
+  const groups = await readDeclaredGroups(config);
   if (config.gatewayFile === undefined) return groups;
   const { readGatewayFile } = await import('../gateway/file.ts');
   const { gatewayRouteGroup } = await import('../gateway/open.ts');

@@ -21,7 +21,7 @@ export interface InstalledPackage {
 export function dependencyOn({ folder, version }: InstalledPackage, project: string): string {
   const modules = dirname(folder);
   if (basename(modules) !== 'node_modules') return filePath(project, folder);
-  const from = recordedOrigin(modules, basename(folder));
+  const from = readOrigin(modules, basename(folder));
   if (from === undefined || OF_REGISTRY.test(from)) return version;
   if (!from.startsWith('file:')) return from;
   const place = resolve(dirname(modules), from.slice('file:'.length));
@@ -40,7 +40,7 @@ interface Installed {
   readonly packages?: { readonly [path: string]: { readonly resolved?: string } | undefined };
 }
 
-function recordedOrigin(modules: string, name: string): string | undefined {
+function readOrigin(modules: string, name: string): string | undefined {
   const file = join(modules, RECORD);
   if (!existsSync(file)) return undefined;
   return (JSON.parse(readFileSync(file, 'utf8')) as Installed).packages?.[`node_modules/${name}`]?.resolved;

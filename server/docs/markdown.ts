@@ -42,9 +42,9 @@ const reader = new Marked({
       if (text.trim() === '…') return '';
       const [language = '', place = ''] = lang.split(' ');
       const { caption, kind } = describeBlock(language, place);
-      const focus = `tabindex="0" role="region" aria-label="${escaped(caption || kind)}"`;
-      const heading = caption && `<figcaption>${escaped(caption)}</figcaption>`;
-      const code = `<code class="language-${language}">${escaped(text)}</code>`;
+      const focus = `tabindex="0" role="region" aria-label="${escapeText(caption || kind)}"`;
+      const heading = caption && `<figcaption>${escapeText(caption)}</figcaption>`;
+      const code = `<code class="language-${language}">${escapeText(text)}</code>`;
       return `<figure class="code ${kind}">${heading}<pre ${focus}>${code}</pre></figure>\n`;
     },
     table(this: Inline, { header, rows }) {
@@ -85,6 +85,6 @@ function ordinal(count: number): string {
   return count + (ENDINGS[ordinals.select(count)] ?? 'th');
 }
 
-function escaped(text: string): string {
+function escapeText(text: string): string {
   return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
 }

@@ -59,13 +59,13 @@ export function openDocs({ openApi, groups }: DocsSources): Docs {
   return {
     search: openSearch(groups),
     document: () => {
-      text ??= served('application/json', JSON.stringify(openApi()));
+      text ??= makeServed('application/json', JSON.stringify(openApi()));
       return text;
     },
     file: (name) => {
       const known = files.get(name);
       if (known || !folder || !Object.hasOwn(SWAGGER_TYPES, name)) return known;
-      const read = readFile(join(folder, name)).then((bytes) => served(SWAGGER_TYPES[name]!, bytes));
+      const read = readFile(join(folder, name)).then((bytes) => makeServed(SWAGGER_TYPES[name]!, bytes));
       files.set(name, read);
       return read;
     },
@@ -129,7 +129,7 @@ export const DOCS_ROUTES: RouteGroup<Docs> = {
       id: 'getError',
       summary: 'What one error means',
       answers: { 200: PAGE, 404: { ...PAGE, description: 'There is no such error' } },
-      handle: (ctx) => sendDocs(ctx, errorPage(ctx.params.name!) ?? unknownPage(ctx)),
+      handle: (ctx) => sendDocs(ctx, errorPage(ctx.params.name!) ?? answerUnknownPage(ctx)),
     },
     {
       method: 'GET',
@@ -147,7 +147,7 @@ export const DOCS_ROUTES: RouteGroup<Docs> = {
       answers: { 200: PAGE, 404: { ...PAGE, description: 'There is no such guide' } },
       handle: async (ctx) => {
         const name = ctx.params.name!;
-        await sendDocs(ctx, isGuide(name) ? await guidePage(name) : unknownPage(ctx));
+        await sendDocs(ctx, isGuide(name) ? await guidePage(name) : answerUnknownPage(ctx));
       },
     },
     {
@@ -203,12 +203,12 @@ async function sendDocsPage(ctx: Context): Promise<void> {
   await sendPage(ctx, SWAGGER_PAGE);
 }
 
-function unknownPage(ctx: Context): PageContent {
+function answerUnknownPage(ctx: Context): PageContent {
   ctx.status = 404;
   return messagePage('There is no such page', html`<p>See all <a href="/docs/guides">guides</a>.</p>`);
 }
 
-function served(type: string, content: string | Buffer): Served {
+function makeServed(type: string, content: string | Buffer): Served {
   return { type, content, etag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"` };
 }
 

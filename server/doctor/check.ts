@@ -42,4 +42,4 @@ export interface DoctorCheck {
 
 export const fine = (words: string): Finding => ({ level: 'fine', words });
 export const advice = (words: string, fix: string): Finding => ({ level: 'advice', words, fix });
-export const broken = (words: string, fix: string): Finding => ({ level: 'broken', words, fix });
+export const brokenFinding = (words: string, fix: string): Finding => ({ level: 'broken', words, fix });

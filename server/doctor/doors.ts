@@ -10,7 +10,7 @@ import { readGatewayFile } from '../gateway/file.ts';
 import { openCatalog } from '../gateway/open.ts';
 import { loadMenus } from '../menus/menus.ts';
 import { serviceNames } from '../menus/services.ts';
-import { advice, broken, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
+import { advice, brokenFinding, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
 
 const ASK_MS = 5_000;
 const LIST_BYTES = 4_194_304;
@@ -30,7 +30,7 @@ async function answerFinding({ config }: CheckContext): Promise<Finding> {
     return judge(model, { status: answer.status, text: await answer.text(), host: url.host });
   } catch (error) {
     const why = error instanceof TwinlineError ? error.message : 'the connection failed';
-    return broken(`the model at ${url.host} does not answer: ${why}`, 'Check MODEL_BASE_URL, and that it runs.');
+    return brokenFinding(`the model at ${url.host} does not answer: ${why}`, 'Check MODEL_BASE_URL, and that it runs.');
   }
 }
 
@@ -41,8 +41,9 @@ interface DoorAnswer {
 }
 
 function judge({ name, others }: Model, { status, text, host }: DoorAnswer): Finding {
-  if (status === 401 || status === 403) return broken(`${host} refuses the key (${status})`, 'Set MODEL_API_KEY.');
-  if (status >= 500) return broken(`${host} is broken (${status})`, 'Look at its own log.');
+  if (status === 401 || status === 403)
+    return brokenFinding(`${host} refuses the key (${status})`, 'Set MODEL_API_KEY.');
+  if (status >= 500) return brokenFinding(`${host} is broken (${status})`, 'Look at its own log.');
   const listed = status === 200 ? namesIn(text) : undefined;
   if (!listed) {
     const words = `${host} answers, and lists no models (${status})`;
@@ -83,7 +84,7 @@ async function serverFindings({ config }: CheckContext): Promise<Finding[]> {
       await connection.close();
       const [problem] = problems;
       if (problem !== undefined)
-        return broken(describeError(problem), `Check its url and headers in ${config.mcpServersFile}.`);
+        return brokenFinding(describeError(problem), `Check its url and headers in ${config.mcpServersFile}.`);
       if (count > 0) return fine(`"${server.name}" answers and offers ${count} tools`);
       return advice(`"${server.name}" answers and offers no tool that can be called`, 'Look at its own settings.');
     }),
@@ -127,7 +128,7 @@ async function nodeFinding(channel: Awaited<ReturnType<typeof openCatalog>>['cha
   if (await channel.ready(READY_MS)) return fine(`the node ${channel.name} of the query gateway answers`);
   const { trouble } = channel.health();
   const why = trouble === undefined ? `no connection within ${READY_MS / 1_000} s` : trouble;
-  return broken(
+  return brokenFinding(
     `the node ${channel.name} of the query gateway cannot be reached (${why})`,
     'Check "upstream" and "tls".',
   );
@@ -142,7 +143,7 @@ export const MENU_CHECKS: readonly DoctorCheck[] = [
       const menus = await loadMenus({ folder: config.menusDir, services }, flow);
       const errors = menus.problems.filter(({ severity }) => severity === 'error').length + menus.failures.length;
       const words = `${menus.compiled.size} of ${menus.files.length} menus load from ${config.menusDir}`;
-      if (errors) return broken(`${words}, with ${errors} errors`, 'See: npx twinline lint');
+      if (errors) return brokenFinding(`${words}, with ${errors} errors`, 'See: npx twinline lint');
       const warnings = menus.problems.length;
       return warnings ? advice(`${words}, with ${warnings} warnings`, 'See: npx twinline lint') : fine(words);
     },

@@ -2,7 +2,7 @@
 
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Config, ConfigReading } from '../config/config.ts';
-import { broken, type CheckContext, type DoctorCheck, type Finding, type StoreProbe } from './check.ts';
+import { brokenFinding, type CheckContext, type DoctorCheck, type Finding, type StoreProbe } from './check.ts';
 import { GATEWAY_CHECKS, MCP_CHECKS, MENU_CHECKS, MODEL_CHECKS } from './doors.ts';
 import { KEY_CHECKS } from './keys.ts';
 import { CLOCK_CHECKS, MACHINE_CHECKS, NETWORK_CHECKS } from './machine.ts';
@@ -88,5 +88,5 @@ async function runCheck({ name, when, run }: DoctorCheck, { context, errors }: R
 function describeError(error: unknown): Finding {
   if (error instanceof TwinlineError) return { level: 'broken', words: error.message };
   const { code, name } = error as NodeJS.ErrnoException;
-  return broken(`it cannot be looked at (${code ?? name})`, 'Start the server to see more in its log.');
+  return brokenFinding(`it cannot be looked at (${code ?? name})`, 'Start the server to see more in its log.');
 }

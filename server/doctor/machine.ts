@@ -7,7 +7,7 @@ import { createAdapters } from '../../lib/ussd/adapter.ts';
 import type { Config } from '../config/config.ts';
 import { isNetwork } from '../config/kinds.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
-import { advice, broken, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
+import { advice, brokenFinding, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
 
 /** When each line of Node that we run on ends. */
 const ENDS: Readonly<Record<number, string>> = { 20: '2026-04-30', 22: '2027-04-30', 24: '2028-04-30' };
@@ -39,7 +39,7 @@ export function nodeFinding(version: string, now: number): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const fix = 'Use Node 24.';
   if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]))
-    return broken(`Node ${version} is older than ${OLDEST.join('.')}`, fix);
+    return brokenFinding(`Node ${version} is older than ${OLDEST.join('.')}`, fix);
   const end = ENDS[major];
   if (major % 2 === 1 || (end !== undefined && now >= Date.parse(end)))
     return advice(`Node ${version} gets no fixes${end ? ` since ${end}` : ': odd versions are not maintained'}`, fix);
@@ -49,14 +49,14 @@ export function nodeFinding(version: string, now: number): Finding {
 export function skewFinding(whose: string, skewMs: number): Finding {
   const words = `the clock of ${whose} is ${Math.abs(skewMs)} ms ${skewMs < 0 ? 'behind' : 'ahead of'} ours`;
   if (Math.abs(skewMs) <= SKEW_MAX_MS) return fine(words);
-  return broken(words, 'Run NTP on all machines: sessions expire and timers fire by these clocks.');
+  return brokenFinding(words, 'Run NTP on all machines: sessions expire and timers fire by these clocks.');
 }
 
 export function filesFinding(max: number | undefined): Finding {
   if (max === undefined) return fine('any number of open files');
   const words = `${max} open files (ulimit -n)`;
   const fix = 'Raise it: ulimit -n 65536, or LimitNOFILE=65536 in the unit of systemd.';
-  if (max < FILES_BROKEN) return broken(words, fix);
+  if (max < FILES_BROKEN) return brokenFinding(words, fix);
   return max < FILES_ADVICE ? advice(words, fix) : fine(words);
 }
 
@@ -104,7 +104,7 @@ export function proxyFinding({ trustedProxies, isBehindProxy, production, host }
     if (!production) return fine('no proxy is trusted: the client is who connects');
     const together = `all clients of ${host} count as a single address`;
     if (isBehindProxy)
-      return broken(
+      return brokenFinding(
         `TRUST_PROXY_ENABLED=true, and no proxy is listed: behind one, ${together}`,
         'List the addresses of your proxies in TRUST_PROXY_CIDRS.',
       );
@@ -113,7 +113,7 @@ export function proxyFinding({ trustedProxies, isBehindProxy, production, host }
   }
   const wide = trustedProxies.filter(isWide);
   if (!wide.length) return fine(`X-Forwarded-For counts from ${trustedProxies.join(', ')}`);
-  return broken(
+  return brokenFinding(
     `TRUST_PROXY_CIDRS holds ${wide.join(', ')}: strangers can claim any address`,
     'List the addresses of your proxies only.',
   );
@@ -133,7 +133,7 @@ export function limitFinding({ rateLimit, production }: Limited): Finding {
   const { max, windowMs, exempt } = rateLimit;
   const wide = exempt.filter(isWide);
   if (wide.length)
-    return broken(
+    return brokenFinding(
       `RATE_LIMIT_EXEMPT holds ${wide.join(', ')}: nobody is limited by address`,
       'List the addresses of your telecom gateway only.',
     );
@@ -159,7 +159,7 @@ export function gatewayFinding({ ussd, production }: Pick<CheckContext['config']
   const networks = gateways.filter(isNetwork);
   const wide = networks.filter(isWide);
   if (wide.length)
-    return broken(
+    return brokenFinding(
       `USSD_GATEWAYS holds ${wide.join(', ')}: strangers may speak for any phone`,
       'List your gateway only.',
     );
@@ -176,7 +176,7 @@ async function portFinding({ config }: CheckContext): Promise<Finding> {
   if (code === undefined) return fine(`${place} is free`);
   if (code === 'EADDRINUSE' && (await isTwinline(host, port))) return fine(`Twinline answers at ${place} already`);
   const why = code === 'EADDRINUSE' ? 'another program uses it' : code;
-  return broken(`cannot listen on ${place}: ${why}`, 'Set another PORT or HOST, or stop that program.');
+  return brokenFinding(`cannot listen on ${place}: ${why}`, 'Set another PORT or HOST, or stop that program.');
 }
 
 function listenOnce(host: string, port: number): Promise<string | undefined> {

@@ -8,7 +8,7 @@ export const SETTING_CHECKS: readonly DoctorCheck[] = [
     name: 'names of settings',
     run: ({ config }) => (config.misspelt.length ? misspeltFindings(config) : fine('none is probably misspelt')),
   },
-  { name: 'own menus', when: ({ config }) => config.production, run: ({ config }) => ownMenusFinding(config) },
+  { name: 'own menus', when: ({ config }) => config.production, run: ({ config }) => checkMenusDir(config) },
 ];
 
 /** One for each variable that is no setting and differs from one by a letter or two. */
@@ -19,7 +19,7 @@ export function misspeltFindings({ misspelt }: Pick<Config, 'misspelt'>): Findin
 }
 
 /** Whether callers get menus of the operator. */
-export function ownMenusFinding({ menusDir, menusAreShipped }: Pick<Config, 'menusDir' | 'menusAreShipped'>): Finding {
+export function checkMenusDir({ menusDir, menusAreShipped }: Pick<Config, 'menusDir' | 'menusAreShipped'>): Finding {
   if (!menusAreShipped) return fine(menusDir);
   const words = 'MENUS_DIR is not set: callers get the menus that Twinline ships as examples';
   return advice(words, 'Set MENUS_DIR to the folder of your menus.');

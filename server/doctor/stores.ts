@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { tryToWrite } from '../../lib/store/lmdb/hold.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import type { RedisFacts } from '../stores/facts.ts';
-import { advice, broken, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
+import { advice, brokenFinding, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
 
 const OLDEST = [6, 2] as const;
 const MEMORY_SHARE = 0.8;
@@ -41,7 +41,7 @@ export const REDIS_CHECKS: readonly DoctorCheck[] = [
     const [major = 0, minor = 0] = version.split('.').map(Number);
     const isOld = major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);
     if (!isOld) return fine(`Redis ${version}`);
-    return broken(`Redis ${version} is too old`, `Use Redis ${OLDEST.join('.')} or newer, better 7.`);
+    return brokenFinding(`Redis ${version} is too old`, `Use Redis ${OLDEST.join('.')} or newer, better 7.`);
   }),
   each('Redis keeps sessions', ({ settings }, { config }) => {
     const { appendonly, appendfsync } = settings;
@@ -50,7 +50,7 @@ export const REDIS_CHECKS: readonly DoctorCheck[] = [
     if (appendonly !== 'yes') {
       const words = 'Redis forgets all sessions when it restarts (appendonly no)';
       const fix = 'Set appendonly yes in redis.conf, or REDIS_ACCEPT_LOSS=true to live with it.';
-      return config.production && !config.redisAcceptLoss ? broken(words, fix) : advice(words, fix);
+      return config.production && !config.redisAcceptLoss ? brokenFinding(words, fix) : advice(words, fix);
     }
     if (appendfsync === 'always') return fine('Redis keeps sessions: on disk before they are answered (always)');
     return fine(`Redis keeps sessions: its crash or a power cut can cost the last second (appendfsync ${appendfsync})`);
@@ -62,7 +62,9 @@ export const REDIS_CHECKS: readonly DoctorCheck[] = [
     if (policy === 'noeviction') return fine('Redis evicts nothing (noeviction)');
     const words = `Redis may throw sessions away when its memory is full (maxmemory-policy ${policy})`;
     const fix = 'Set maxmemory-policy noeviction.';
-    return maxmemory === '0' ? advice(`${words}; no maxmemory is set, so it does not yet`, fix) : broken(words, fix);
+    return maxmemory === '0'
+      ? advice(`${words}; no maxmemory is set, so it does not yet`, fix)
+      : brokenFinding(words, fix);
   }),
   each('Redis memory', ({ settings, usedMemory = 0 }) => {
     const max = Number(settings.maxmemory ?? 0);
@@ -116,21 +118,21 @@ export const FOLDER_CHECKS: readonly DoctorCheck[] = [
       if (dataDir === IN_MEMORY) {
         const words = 'DATA_DIR=:memory: keeps nothing when the process ends';
         const fix = 'Set DATA_DIR to a folder on a disk.';
-        return production ? broken(words, fix) : advice(words, fix);
+        return production ? brokenFinding(words, fix) : advice(words, fix);
       }
       const place = existing(dataDir);
-      if (!statSync(place).isDirectory()) return broken(`${place} is no folder`, 'Set DATA_DIR to another one.');
+      if (!statSync(place).isDirectory()) return brokenFinding(`${place} is no folder`, 'Set DATA_DIR to another one.');
       try {
         accessSync(place, constants.W_OK | constants.X_OK);
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
-        return broken(`${place} cannot be written (${code})`, 'Give its rights to the user of the server.');
+        return brokenFinding(`${place} cannot be written (${code})`, 'Give its rights to the user of the server.');
       }
       try {
         tryToWrite(place);
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
-        return broken(`${place} takes no writes (${code})`, 'Make room there, or raise the quota of this user.');
+        return brokenFinding(`${place} takes no writes (${code})`, 'Make room there, or raise the quota of this user.');
       }
       return fine(place === dataDir ? `${dataDir} can be written` : `${dataDir} can be made`);
     },
@@ -143,14 +145,14 @@ export const FOLDER_CHECKS: readonly DoctorCheck[] = [
 ];
 
 /** Whether the disk of this folder has room: `free` bytes, @default what the system says, or throws. */
-export function spaceFinding(folder: string, free: number = freeBytes(folder)): Finding {
+export function spaceFinding(folder: string, free: number = measureFreeBytes(folder)): Finding {
   const words = `${Math.round(free / MIB)} MiB free for ${folder}`;
   const fix = 'Make room: LMDB and SQLite refuse writes on a full disk.';
-  if (free < FREE_BROKEN) return broken(words, fix);
+  if (free < FREE_BROKEN) return brokenFinding(words, fix);
   return free < FREE_ADVICE ? advice(words, fix) : fine(words);
 }
 
-function freeBytes(folder: string): number {
+function measureFreeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(existing(folder));
   return bavail * bsize;
 }

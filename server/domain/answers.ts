@@ -103,8 +103,8 @@ export async function answerOnce(
   const { tenant, principal } = readCaller(ctx);
   const key = idempotencyKey(ctx);
   const request = { scope: [tenant, principal, ctx.method, ctx.path], content: body.text };
-  const once = async (token: string) => ({ ...(await work(token)) });
-  const answer = key === undefined ? await work() : await idempotency.once({ ...request, key }, once);
+  const copyAnswer = async (token: string) => ({ ...(await work(token)) });
+  const answer = key === undefined ? await work() : await idempotency.runOnce({ ...request, key }, copyAnswer);
   ctx.status = answer.status;
   ctx.set({ ...answer.headers });
   ctx.body = answer.body;
@@ -136,7 +136,7 @@ export function makeEtag({ revision, body }: Domain, now: number): string {
 }
 
 /** A proposal as clients read it, and where more about it is. */
-export function linkedProposal(proposal: Proposal) {
+export function showProposal(proposal: Proposal) {
   const self = `/v1/proposals/${proposal.id}`;
   const domain = twinLinks(proposal.body.subject).self;
   const links = { self, votes: `${self}/votes`, pageLink: `${self}/page-link`, domain };

@@ -32,7 +32,7 @@ import { twinLinks } from './answers.ts';
 import { type ApiKeys, type ApiKeysOptions, apiKeys, DEFAULT_TENANT, type HeldKeys } from './api-keys.ts';
 import { type DomainDoor, domainDoor } from './door.ts';
 import { importPlaces } from './routes/bulk.ts';
-import { signedCards } from './routes/cards.ts';
+import { makeCardCache } from './routes/cards.ts';
 
 export interface DomainService {
   readonly door: DomainDoor;
@@ -151,7 +151,7 @@ export async function openDomain({
     idempotency: repeated,
     bulk: bulk({ documents, clock, idempotency: repeated }),
     imports: importPlaces(),
-    signedCards: signedCards(),
+    signedCards: makeCardCache(),
     issuer: signer,
     statusLists: statusLists({ documents, issuer: signer, clock, settleVotes }),
     publicUrl,

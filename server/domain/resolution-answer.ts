@@ -1,7 +1,7 @@
 // What the outcome of a resolution is over HTTP: the form that the client accepts, the status, the body.
 
 import type { Resolution } from '../../lib/domain/did/resolution.ts';
-import { type Failed, failed, RESOLUTION_ERRORS } from '../../lib/domain/did/resolution-options.ts';
+import { type Failed, makeFailure, RESOLUTION_ERRORS } from '../../lib/domain/did/resolution-options.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { RESOLUTION_STATUS } from '../http/errors.ts';
 
@@ -28,7 +28,7 @@ export function answerTo(outcome: Resolution, accepts: Accepts): ResolutionAnswe
   const types = listTypes(outcome);
   const type = accepts(types);
   if (outcome.kind === 'failed') return failure(outcome, type);
-  if (!type) return failure(failed('REPRESENTATION_NOT_SUPPORTED', `Accept one of ${types.join(', ')}.`), type);
+  if (!type) return failure(makeFailure('REPRESENTATION_NOT_SUPPORTED', `Accept one of ${types.join(', ')}.`), type);
   if (type === URI_LIST) return address(outcome.kind === 'document' ? outcome.endpoints : []);
   const { metadata } = outcome;
   const content = outcome.kind === 'part' ? outcome.part : outcome.document;
@@ -54,7 +54,7 @@ function failure(failure: Failed, accepted: string | false): ResolutionAnswer {
     return {
       status,
       type: DEREFERENCED,
-      body: dereferenced({ error: resolutionError({ ...failure, code }) }, null, {}),
+      body: makeDereferenced({ error: resolutionError({ ...failure, code }) }, null, {}),
     };
   }
   const error = resolutionError(failure);
@@ -70,13 +70,13 @@ function resolutionError({ code, detail }: Failed): JsonObject {
 
 function address([location]: readonly string[] = []): ResolutionAnswer {
   if (location === undefined)
-    return failure(failed('NOT_FOUND', 'The document has no such service with a public address.'), URI_LIST);
+    return failure(makeFailure('NOT_FOUND', 'The document has no such service with a public address.'), URI_LIST);
   return { status: 303, type: URI_LIST, body: '', location };
 }
 
 function result(type: string, content: JsonObject | null, metadata: JsonObject): { type: string; body: JsonObject } {
   const about = content ? { contentType: DOCUMENT_TYPES[type === OLD_RESULT ? 1 : 0]! } : {};
-  if (type === DEREFERENCED) return { type, body: dereferenced(about, content, metadata) };
+  if (type === DEREFERENCED) return { type, body: makeDereferenced(about, content, metadata) };
   const context = type === OLD_RESULT ? { '@context': 'https://w3id.org/did-resolution/v1' } : {};
   return {
     type,
@@ -85,6 +85,6 @@ function result(type: string, content: JsonObject | null, metadata: JsonObject):
 }
 
 // DID Core 1.0 and its test suite call the content `contentStream`; DID Resolution calls it `content`.
-function dereferenced(about: JsonObject, content: JsonObject | null, metadata: JsonObject): JsonObject {
+function makeDereferenced(about: JsonObject, content: JsonObject | null, metadata: JsonObject): JsonObject {
   return { dereferencingMetadata: about, content, contentStream: content, contentMetadata: metadata };
 }

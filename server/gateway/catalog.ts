@@ -108,7 +108,7 @@ function completeRoute(route: Route, { use, writers, warnings }: CompletedRoute)
   const common = { ...route, grpcPath: `/${rpc}`, isRaw, isShared };
   if (use !== 'call') return { ...common, use, write: refuseToWrite };
   try {
-    return { ...common, use, write: writers.writerOf(output, responseBody || undefined) };
+    return { ...common, use, write: writers.findWriter(output, responseBody || undefined) };
   } catch (error) {
     warnings.push(`${rpc} is answered with 501: ${(error as Error).message}`);
     return { ...common, use: 'disabled', write: refuseToWrite };

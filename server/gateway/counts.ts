@@ -5,9 +5,9 @@ import { counter, createDurations, gauge, histogram } from '../health/metrics.ts
 
 export interface GatewayCounts {
   /** A request was answered; `rpc` is undefined when it led to no method. */
-  answered(rpc: string | undefined, status: number): void;
+  countAnswer(rpc: string | undefined, status: number): void;
   /** A call of the node took so long. */
-  called(ms: number): void;
+  countCall(ms: number): void;
   lines(): string[];
 }
 
@@ -23,11 +23,11 @@ export function createCounts({ channel, cache }: Counted): GatewayCounts {
   const state = (states: readonly string[], now: string) =>
     new Map(states.map((one) => [`state="${one}"`, one === now ? 1 : 0]));
   return {
-    answered: (rpc = 'none', status) => {
+    countAnswer: (rpc = 'none', status) => {
       const labels = `rpc="${rpc}",status="${Math.trunc(status / 100)}xx"`;
       requests.set(labels, (requests.get(labels) ?? 0) + 1);
     },
-    called: upstream.add,
+    countCall: upstream.add,
     lines: () => {
       const { hits, misses, shared, entries, bytes, height } = cache.stats();
       const breaker = channel.breaker();

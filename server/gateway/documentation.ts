@@ -28,22 +28,22 @@ const STATUS: Schema = {
   },
 };
 
-const failed = (description: string): RouteAnswer => ({ description, types: { [JSON_TYPE]: STATUS } });
+const describeFailure = (description: string): RouteAnswer => ({ description, types: { [JSON_TYPE]: STATUS } });
 
 const ANSWERS: { readonly [status: number]: RouteAnswer } = {
-  400: failed('A value of the path, the query or a header is wrong, or the node says so'),
-  404: failed('The node does not have it'),
-  429: failed('Too many requests from one address, or too many for the node'),
-  500: failed('The node failed, or its answer cannot be read'),
-  501: failed('The node does not have this method, or it is disabled here'),
-  502: failed('The answer of the node is too large'),
-  503: failed('The node cannot be reached, or there is too much to do'),
-  504: failed('The node did not answer in time'),
+  400: describeFailure('A value of the path, the query or a header is wrong, or the node says so'),
+  404: describeFailure('The node does not have it'),
+  429: describeFailure('Too many requests from one address, or too many for the node'),
+  500: describeFailure('The node failed, or its answer cannot be read'),
+  501: describeFailure('The node does not have this method, or it is disabled here'),
+  502: describeFailure('The answer of the node is too large'),
+  503: describeFailure('The node cannot be reached, or there is too much to do'),
+  504: describeFailure('The node did not answer in time'),
 };
 
 const GATED: { readonly [status: number]: RouteAnswer } = {
-  401: { ...failed('No key, or none that counts'), headers: { 'WWW-Authenticate': 'How to come in' } },
-  403: failed('Keys may not call this method'),
+  401: { ...describeFailure('No key, or none that counts'), headers: { 'WWW-Authenticate': 'How to come in' } },
+  403: describeFailure('Keys may not call this method'),
 };
 
 const HEADERS: { readonly [name: string]: Parameter } = {
@@ -75,7 +75,7 @@ export function gatewayPart({ settings, routes }: Catalog, served: readonly Serv
     routes: operations,
     answers: { ...ANSWERS, ...(settings.gate && GATED) },
     access: settings.gate ? 'gateway-key' : 'public',
-    schemas: { 'google.rpc.Status': STATUS, ...schemas.named() },
+    schemas: { 'google.rpc.Status': STATUS, ...schemas.listNamed() },
   };
 }
 
@@ -117,7 +117,7 @@ function describeOperation({ method, path, route, names }: Served, { row, schema
     answers: {
       200: describeReply(route, reply),
       ...(!streaming && method === 'GET' && { 304: { description: 'What you have is what there is' } }),
-      ...(body && { 413: failed('The body is too large'), 415: failed('The body is encoded') }),
+      ...(body && { 413: describeFailure('The body is too large'), 415: describeFailure('The body is encoded') }),
     },
   };
 }

@@ -11,7 +11,7 @@ import type { RouteGroup, ServedRoute } from '../http/route-table.ts';
 import { errorResponse, sendResponse } from './answers/response.ts';
 import { answerUnary } from './answers/unary.ts';
 import { gatewayPart } from './documentation.ts';
-import { type Owns, ownership, splitRoutes, takenBy } from './places.ts';
+import { listTaken, type Owns, ownership, splitRoutes } from './places.ts';
 import { readRequest } from './request.ts';
 import type { Service } from './service.ts';
 
@@ -54,7 +54,7 @@ export function gatewayDoor({ service, others, front, onFault }: DoorDeps): Gate
   const { admit, cors, record } = front;
   const { catalog, counts, streams } = service;
   const { settings, answers } = catalog;
-  const owns = ownership(settings, { routes: catalog.routes, taken: takenBy(others) });
+  const owns = ownership(settings, { routes: catalog.routes, taken: listTaken(others) });
   const gate = settings.gate && createGate(settings.gate.keys);
   const { served, hidden } = splitRoutes(catalog, owns);
 
@@ -84,7 +84,7 @@ export function gatewayDoor({ service, others, front, onFault }: DoorDeps): Gate
     } catch (error) {
       fail(exchange, error);
     }
-    counts.answered(route?.rpc, exchange.res.statusCode);
+    counts.countAnswer(route?.rpc, exchange.res.statusCode);
     return route?.template;
   }
 

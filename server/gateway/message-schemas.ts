@@ -10,7 +10,7 @@ export interface MessageSchemas {
   /** Of one field alone. */
   ofField(type: DescMessage, field: string): Schema;
   /** All messages that were asked for, and those in them, by their full names. */
-  named(): { readonly [name: string]: Schema };
+  listNamed(): { readonly [name: string]: Schema };
 }
 
 const TEXT: Schema = { type: 'string' };
@@ -111,6 +111,6 @@ export function messageSchemas(form: JsonForm): MessageSchemas {
         ? { anyOf: [describeElement(field), { type: 'null' }] }
         : describeField(field);
     },
-    named: () => Object.fromEntries(known),
+    listNamed: () => Object.fromEntries(known),
   };
 }

@@ -20,7 +20,7 @@ import { createCounts } from './counts.ts';
 import { gatewayPart } from './documentation.ts';
 import { type Front, type GatewayDoor, gatewayDoor } from './door.ts';
 import { type GatewayFile, type NodeWait, openChannel, readDescriptors, readGatewayFile } from './file.ts';
-import { ownership, splitRoutes, takenBy } from './places.ts';
+import { listTaken, ownership, splitRoutes } from './places.ts';
 import type { Service } from './service.ts';
 
 export interface QueryGateway {
@@ -90,7 +90,7 @@ export async function gatewayRouteGroup(
 ): Promise<RouteGroup> {
   const { catalog, channel } = await openCatalog(file, { patienceMs });
   await channel.close();
-  const owns = ownership(catalog.settings, { routes: catalog.routes, taken: takenBy(others) });
+  const owns = ownership(catalog.settings, { routes: catalog.routes, taken: listTaken(others) });
   return gatewayPart(catalog, splitRoutes(catalog, owns).served);
 }
 

@@ -10,7 +10,7 @@ import type { Catalog, GatewayRoute } from './catalog.ts';
 const NOT_IN_ROUTES = ['socket.io'];
 
 /** How paths of other doors begin. */
-export function takenBy(others: readonly ServedRoute[]): ReadonlySet<string> {
+export function listTaken(others: readonly ServedRoute[]): ReadonlySet<string> {
   return new Set([...others.map(({ path }) => firstSegment(path)), ...NOT_IN_ROUTES]);
 }
 
@@ -45,14 +45,14 @@ export function ownership(
 }
 
 /** The templates under which a route is served, rewrites aside: one for each prefix that leads to it. */
-export function servedTemplates({ template }: Route, { prefixes }: GatewaySettings): string[] {
+export function listServedTemplates({ template }: Route, { prefixes }: GatewaySettings): string[] {
   const given = Object.entries(prefixes);
   if (!given.length) return [template];
-  const bare = (prefix: string) => (prefix === '/' ? '' : prefix);
-  const below = (path: string, prefix: string) => path === prefix || path.startsWith(`${bare(prefix)}/`);
+  const trimRoot = (prefix: string) => (prefix === '/' ? '' : prefix);
+  const below = (path: string, prefix: string) => path === prefix || path.startsWith(`${trimRoot(prefix)}/`);
   return given.flatMap(([from, to]) => {
     if (!below(template, to)) return [];
-    const served = `${bare(from)}${template.slice(bare(to).length)}` || '/';
+    const served = `${trimRoot(from)}${template.slice(trimRoot(to).length)}` || '/';
     // A longer prefix would take it.
     return given.some(([other]) => other.length > from.length && below(served, other)) ? [] : [served];
   });
@@ -83,7 +83,7 @@ export function splitRoutes({ routes, settings }: Catalog, owns: Owns): Split {
   const shapes = new Map<string, string>();
   const known = new Set<string>();
   for (const route of routes)
-    for (const template of servedTemplates(route, settings)) {
+    for (const template of listServedTemplates(route, settings)) {
       const { path, names } = nameVariables(template);
       if (!owns(path)) {
         hidden.push(template);

@@ -60,13 +60,13 @@ export function processMetrics({ version, dataDir, countStored }: ProcessMetrics
         ...gauge('nodejs_heap_size_total_bytes', 'Heap.', heapTotal),
         ...gauge('nodejs_external_memory_bytes', 'Memory of buffers and of native code.', external),
         ...(free === undefined ? [] : gauge('twinline_disk_free_bytes', 'Free for DATA_DIR.', free)),
-        ...(stored ? storedLines(stored) : []),
+        ...(stored ? writeStoredLines(stored) : []),
       ];
     },
   };
 }
 
-function storedLines({ sessions, proposals, deliveries, deadLetters, runs }: StoredCounts): string[] {
+function writeStoredLines({ sessions, proposals, deliveries, deadLetters, runs }: StoredCounts): string[] {
   return [
     ...gauge('twinline_ussd_sessions', 'Living sessions of phones, counted up to 10,000.', sessions),
     ...gauge('twinline_proposals_open', 'Proposals that are not decided.', proposals),

@@ -129,7 +129,7 @@ export function watchConnections(server: Server, options: ConnectionOptions = {}
       const reason = isBodyTooSlow(socket, now) ? 'body' : findTrouble(socket, now);
       if (!reason) continue;
       onCut?.(reason);
-      const answer = reason === 'body' ? insideOf(socket)._httpMessage : undefined;
+      const answer = reason === 'body' ? viewInside(socket)._httpMessage : undefined;
       if (answer && !answer.headersSent) socket.write(TOO_SLOW);
       socket.destroy();
     }
@@ -162,18 +162,18 @@ type Inside = {
   readonly parser?: { readonly incoming: IncomingMessage | null } | null;
 };
 
-const insideOf = (socket: Socket) => socket as unknown as Inside;
+const viewInside = (socket: Socket) => socket as unknown as Inside;
 
 // The request whose body has not come whole, though it may be answered; undefined also where it is we who do not read on.
 function arrivingBody(socket: Socket): IncomingMessage | undefined {
-  const req = insideOf(socket).parser?.incoming;
+  const req = viewInside(socket).parser?.incoming;
   if (!req || req.complete || isLongUpload(socket)) return undefined;
   return req.readableLength < req.readableHighWaterMark ? req : undefined;
 }
 
 // Undefined where nothing waits, and where the door has rules of its own for slow readers.
 function unsentAnswer(socket: Socket): Unsent | undefined {
-  const { _handle: handle, _httpMessage: answer } = insideOf(socket);
+  const { _handle: handle, _httpMessage: answer } = viewInside(socket);
   if (!handle || !answer || (answer.isWaiting && !answer.writableEnded)) return undefined;
   const bytes = Math.max(socket.writableLength, handle.writeQueueSize);
   if (bytes === 0) return undefined;

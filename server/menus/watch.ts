@@ -119,12 +119,12 @@ async function reloadMenus({ folder, services }: MenuFolder, library: Library<Co
   const taken: Reloaded['taken'][number][] = [];
   const refused: string[] = [];
   const accepted = new Map(library.ids.map((name) => [name, library.current(name)!.flow]));
-  for (const flow of calledFirst(flows)) {
+  for (const flow of sortCalledFirst(flows)) {
     const before = accepted.get(flow.flow);
     accepted.set(flow.flow, flow);
     const next = tryCompile(flow, accepted);
     if (typeof next !== 'string' && isSame(next, library.current(flow.flow))) continue;
-    const reasons = typeof next === 'string' ? [next] : await failedTests(next, folder);
+    const reasons = typeof next === 'string' ? [next] : await listFailedTests(next, folder);
     if (typeof next !== 'string' && reasons.length === 0) {
       library.add(next);
       taken.push({ flow: flow.flow, version: flow.version });
@@ -142,7 +142,7 @@ function isSame(one: CompiledFlow, other: CompiledFlow | undefined): boolean {
   return one.hash === other?.hash && one.version === other.version;
 }
 
-async function failedTests(compiled: CompiledFlow, folder: string): Promise<string[]> {
+async function listFailedTests(compiled: CompiledFlow, folder: string): Promise<string[]> {
   const tests = await readTests(folder, compiled.id);
   if (!tests) return [];
   if (!tests.file) return tests.problems.map(problemLine);
@@ -153,7 +153,7 @@ async function failedTests(compiled: CompiledFlow, folder: string): Promise<stri
 }
 
 // A flow comes after those that it calls; circles were refused by lint.
-function calledFirst(flows: ReadonlyMap<string, Flow>): Flow[] {
+function sortCalledFirst(flows: ReadonlyMap<string, Flow>): Flow[] {
   const order = new Set<Flow>();
   const visit = (flow: Flow, around: readonly Flow[]): void => {
     if (order.has(flow) || around.includes(flow)) return;

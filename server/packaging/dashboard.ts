@@ -34,7 +34,7 @@ export function grafanaDashboard(rows: readonly PanelRow[] = DASHBOARD_ROWS): st
         variable('instance', 'label_values(twinline_requests_in_flight{job=~"$job"}, instance)'),
       ],
     },
-    panels: placed(rows),
+    panels: placePanels(rows),
   };
   return `${JSON.stringify(dashboard, null, 2)}\n`;
 }
@@ -44,7 +44,7 @@ function variable(name: string, query: string) {
   return { name, label: name, type: 'query', datasource: SOURCE, query, refresh: 2, sort: 1, ...all };
 }
 
-function placed(rows: readonly PanelRow[]): object[] {
+function placePanels(rows: readonly PanelRow[]): object[] {
   const panels: object[] = [];
   let y = 0;
   for (const { title, panels: own } of rows) {

@@ -56,7 +56,7 @@ export function contextMaker(deps: PluginDeps, hooks: ServerHooks): (plugin: Plu
   return ({ name, kinds = [], env = [] }) => {
     const host: PluginHost = {
       ...server,
-      documents: ownDocuments(documents, kinds),
+      documents: limitDocuments(documents, kinds),
       env: Object.fromEntries(env.map((variable) => [variable, config.plugins.variable(variable)])),
       log: log.child({ plugin: name }),
     };
@@ -144,9 +144,9 @@ function emitters({ late }: ServerHooks, now: () => RequestInfo): PluginContext[
 }
 
 /** The documents of some kinds; others are refused with ERR_INPUT, as undeclared ones are. */
-function ownDocuments(documents: DocumentStore, kinds: readonly Kind[]): PluginHost['documents'] {
+function limitDocuments(documents: DocumentStore, kinds: readonly Kind[]): PluginHost['documents'] {
   const names = new Set(kinds.map(({ name }) => name));
-  const own = (kind: Kind): Kind => {
+  const checkOwnKind = (kind: Kind): Kind => {
     if (names.has(kind.name)) return kind;
     throw new TwinlineError(
       'ERR_INPUT',
@@ -154,12 +154,12 @@ function ownDocuments(documents: DocumentStore, kinds: readonly Kind[]): PluginH
     );
   };
   return {
-    insert: async (kind, id, body) => documents.insert(own(kind), id, body),
-    get: async (kind, id) => documents.get(own(kind), id),
-    replace: async (kind, id, expected, body) => documents.replace(own(kind), id, expected, body),
-    remove: async (kind, id, expected) => documents.remove(own(kind), id, expected),
-    find: async (kind, query) => documents.find(own(kind), query),
-    count: async (kind, query) => documents.count(own(kind), query),
+    insert: async (kind, id, body) => documents.insert(checkOwnKind(kind), id, body),
+    get: async (kind, id) => documents.get(checkOwnKind(kind), id),
+    replace: async (kind, id, expected, body) => documents.replace(checkOwnKind(kind), id, expected, body),
+    remove: async (kind, id, expected) => documents.remove(checkOwnKind(kind), id, expected),
+    find: async (kind, query) => documents.find(checkOwnKind(kind), query),
+    count: async (kind, query) => documents.count(checkOwnKind(kind), query),
   };
 }
 

@@ -188,11 +188,11 @@ function findClashes(plugins: readonly Plugin[]): string[] {
   const owners = (of: (plugin: Plugin) => readonly string[]) =>
     plugins.flatMap((plugin) => of(plugin).map((thing) => [thing, plugin.name] as const));
   return [
-    ...twice(names.map((name) => [name, name])).map(([name]) => `PLUGINS: two plugins have the name "${name}".`),
-    ...twice(owners(({ tools = [] }) => tools.map((tool) => tool.name))).map(
+    ...findTwice(names.map((name) => [name, name])).map(([name]) => `PLUGINS: two plugins have the name "${name}".`),
+    ...findTwice(owners(({ tools = [] }) => tools.map((tool) => tool.name))).map(
       ([tool, first, second]) => `PLUGINS: the tool "${tool}" is offered by "${first}" and by "${second}". Rename one.`,
     ),
-    ...twice(owners(({ kinds = [] }) => kinds.map((kind) => kind.name))).map(
+    ...findTwice(owners(({ kinds = [] }) => kinds.map((kind) => kind.name))).map(
       ([kind, first, second]) => `PLUGINS: the kind "${kind}" is kept by "${first}" and by "${second}". Rename one.`,
     ),
     ...plugins.flatMap(({ name, dependsOn = [] }) =>
@@ -203,7 +203,7 @@ function findClashes(plugins: readonly Plugin[]): string[] {
   ];
 }
 
-function twice(owned: readonly (readonly [string, string])[]): (readonly [string, string, string])[] {
+function findTwice(owned: readonly (readonly [string, string])[]): (readonly [string, string, string])[] {
   const first = new Map<string, string>();
   return owned.flatMap(([thing, owner]) => {
     const earlier = first.get(thing);

@@ -101,7 +101,7 @@ export function routeProblems(mounted: readonly Mounted[], own: readonly Declare
       seen.add(key);
     }
     for (const exclusion of plugin.authExcluded ?? [])
-      if (!excludedKeys(exclusion, routes).length)
+      if (!listExcludedKeys(exclusion, routes).length)
         say(
           `excludes ${exclusion.method ? `${exclusion.method.toUpperCase()} ` : ''}${exclusion.path} from authentication, which is none of its routes. Write the path as the route has it.`,
         );
@@ -137,7 +137,7 @@ function overlap(a: ServedRoute, b: ServedRoute): boolean {
 }
 
 // An exclusion frees exactly its path.
-function excludedKeys({ path, method }: Excluded, routes: readonly ServedRoute[]): string[] {
+function listExcludedKeys({ path, method }: Excluded, routes: readonly ServedRoute[]): string[] {
   const isMeant = (route: ServedRoute) => method === undefined || route.method === method.toUpperCase();
   return routes.filter((route) => route.path === path && isMeant(route)).map(routeKey);
 }
@@ -157,7 +157,7 @@ export function findExclusions(
   excluded: readonly string[],
   { mounted, own }: { readonly mounted: readonly Mounted[]; readonly own: readonly DeclaredRoute[] },
 ): Exclusions {
-  const free = new Set(mounted.flatMap(declaredFree));
+  const free = new Set(mounted.flatMap(listFreeRoutes));
   const ours = own.filter(({ access }) => access === 'user').map(routeKey);
   const freeable = new Set([...ours, ...mounted.flatMap(({ routes }) => routes.map(routeKey))]);
   const open = new Set(own.filter(({ access }) => access === 'public' || access === 'telecom').map(routeKey));
@@ -172,10 +172,10 @@ export function findExclusions(
   return { free, problems };
 }
 
-function declaredFree({ plugin, routes }: Mounted): string[] {
+function listFreeRoutes({ plugin, routes }: Mounted): string[] {
   if (Array.isArray(plugin.routes))
     return plugin.routes.filter(({ access = 'user' }) => access !== 'user').map(routeKey);
-  return (plugin.authExcluded ?? []).flatMap((exclusion) => excludedKeys(exclusion, routes));
+  return (plugin.authExcluded ?? []).flatMap((exclusion) => listExcludedKeys(exclusion, routes));
 }
 
 /** The group of a plugin in the table of routes: its own words, and the least that can be said of the rest. */

@@ -5,7 +5,7 @@ import type { Agent } from '../../lib/agent/agent.ts';
 import { type AgentUser, type AuthOptions, authenticateUser, type PresentedTokens } from '../user/authenticate.ts';
 import { AgentError } from '../user/errors.ts';
 import type { KeptState } from './leaving.ts';
-import { waitingCalls } from './room-events.ts';
+import { findWaitingCalls } from './room-events.ts';
 
 export type AdmissionVerdict =
   | {
@@ -34,16 +34,16 @@ const REFUSED: AdmissionVerdict = { kind: 'refused' };
 export async function admit(options: AdmissionOptions, socket: Socket): Promise<AdmissionVerdict> {
   try {
     const session = readSession(socket);
-    const presented = presentedBy(socket.handshake.auth);
+    const presented = readPresented(socket.handshake.auth);
     if (session === undefined || !presented) return REFUSED;
     const user = await authenticateUser(options, presented);
     const owns = (id: string) => options.agent.sessions.owns(user.did, id);
-    const before = keptBy(socket);
+    const before = readKept(socket);
     if ((before && before.did !== user.did) || !(await owns(session))) return REFUSED;
     await options.gate?.({ did: user.did, sessionId: session });
     const sessions = new Set([session]);
     for (const id of before?.sessions ?? []) if (sessions.has(id) || (await owns(id))) sessions.add(id);
-    const waiting = before ? await waitingCalls(options.agent, sessions) : NONE;
+    const waiting = before ? await findWaitingCalls(options.agent, sessions) : NONE;
     return { kind: 'welcome', user, session, sessions, waiting };
   } catch (error) {
     return error instanceof AgentError && error.body.statusCode < 500 ? REFUSED : { kind: 'unknown', error };
@@ -58,7 +58,7 @@ function readSession({ handshake }: Socket): string | undefined {
 
 const SESSION_CHARS = 128;
 
-function presentedBy(auth: unknown): PresentedTokens | undefined {
+function readPresented(auth: unknown): PresentedTokens | undefined {
   const { invocation, ucanDelegation } = (auth ?? {}) as { invocation?: unknown; ucanDelegation?: unknown };
   const given = [invocation, ucanDelegation].map((token) => (token === null || token === '' ? undefined : token));
   if (given.some((token) => token !== undefined && typeof token !== 'string')) return undefined;
@@ -67,6 +67,6 @@ function presentedBy(auth: unknown): PresentedTokens | undefined {
 }
 
 // What this socket was before its connection broke, if it comes back.
-function keptBy({ recovered, data }: Socket): KeptState | undefined {
+function readKept({ recovered, data }: Socket): KeptState | undefined {
   return recovered ? (data as KeptState) : undefined;
 }

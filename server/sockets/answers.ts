@@ -68,9 +68,9 @@ async function subscribe(
 ): Promise<Acknowledgement> {
   const { user, sessions, socket } = member;
   if (typeof sessionId !== 'string' || !(await deps.agent.sessions.owns(user.did, sessionId)))
-    return failed('Session not found');
+    return makeFailure('Session not found');
   if (!sessions.has(sessionId) && sessions.size >= SERVER_LIMITS.sessionsPerSocket)
-    return failed(`A socket listens to ${SERVER_LIMITS.sessionsPerSocket} sessions at most`);
+    return makeFailure(`A socket listens to ${SERVER_LIMITS.sessionsPerSocket} sessions at most`);
   sessions.add(sessionId);
   Object.assign(socket.data, { sessions: [...sessions] });
   await socket.join(nameRoom(sessionId));
@@ -108,14 +108,14 @@ async function answerCall(
 ): Promise<Acknowledgement> {
   const session = sessionId ?? member.session;
   if (typeof toolCallId !== 'string' || typeof session !== 'string')
-    return failed('toolCallId and sessionId are strings');
-  if (!member.sessions.has(session)) return failed('No such call waits');
+    return makeFailure('toolCallId and sessionId are strings');
+  if (!member.sessions.has(session)) return makeFailure('No such call waits');
   const said = error === undefined || error === null ? { result: result ?? null } : { error: describeError(error) };
   try {
     const taken = await agent.answerCall({ owner: member.user.did, session, toolCallId, ...said });
-    return taken ? { payload: { success: true } } : failed('No such call waits');
+    return taken ? { payload: { success: true } } : makeFailure('No such call waits');
   } catch (thrown) {
-    if (thrown instanceof TwinlineError && thrown.code === 'ERR_INPUT') return failed(thrown.message);
+    if (thrown instanceof TwinlineError && thrown.code === 'ERR_INPUT') return makeFailure(thrown.message);
     throw thrown;
   }
 }
@@ -123,4 +123,4 @@ async function answerCall(
 const describeError = (error: Json) => (typeof error === 'string' ? error : JSON.stringify(error)) || 'failed';
 
 /** An answer that says why not. */
-export const failed = (error: string): Acknowledgement => ({ payload: { success: false, error } });
+export const makeFailure = (error: string): Acknowledgement => ({ payload: { success: false, error } });

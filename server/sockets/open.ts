@@ -5,9 +5,9 @@ import { flawOfValue } from '../../lib/json/reader.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { type AdmissionOptions, type AdmissionVerdict, admit } from './admission.ts';
-import { ANSWERS, type AnswerDeps, failed, greeting } from './answers.ts';
+import { ANSWERS, type AnswerDeps, greeting, makeFailure } from './answers.ts';
 import { type Leaving, type LeavingOptions, type Member, nameRoom, newMembers, openLeaving } from './leaving.ts';
-import { heldRecovery, isStillWaiting, offerCalls, sendDirect } from './room-events.ts';
+import { holdRecovery, isStillWaiting, offerCalls, sendDirect } from './room-events.ts';
 import type { SocketServer } from './socket-server.ts';
 
 export type SocketsOptions = Pick<AdmissionOptions, 'guard' | 'delegationAuth' | 'onRefused' | 'gate'> &
@@ -36,7 +36,7 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
       user.expiresAt <= clock.now() || (await options.revoked(keys)) || !(await agent.sessions.owns(user.did, session)),
     nextLookMs: ({ user }) => user.expiresAt - clock.now(),
   });
-  const recovery = heldRecovery(io);
+  const recovery = holdRecovery(io);
   const verdicts = new WeakMap<Socket, AdmissionVerdict>();
   const asking = new WeakSet<object>();
 
@@ -98,12 +98,12 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     const acknowledge = words.at(-1);
     try {
       const payload = toObject(words[0]);
-      const answer = payload ? await answering(deps, member, payload) : failed('The payload must be an object');
+      const answer = payload ? await answering(deps, member, payload) : makeFailure('The payload must be an object');
       if (answer.event) sendDirect(member.socket, answer.event, answer.payload);
       if (typeof acknowledge === 'function') acknowledge(answer.payload);
     } catch (error) {
       onProblem(error);
-      if (typeof acknowledge === 'function') acknowledge(failed('It did not work; try again').payload);
+      if (typeof acknowledge === 'function') acknowledge(makeFailure('It did not work; try again').payload);
     }
   }
 

@@ -26,7 +26,7 @@ const FLAT_ONLY: ReadonlySet<RoomEvent> = new Set(['reasoning', 'router_update']
 
 /** For `openAgent`: flat under its own name, and once more as `event` with the name inside; clients need either. */
 export function tellSockets(io: Server, onProblem: (error: unknown) => void): Room['tell'] {
-  const bound = boundMemory(io);
+  const bound = limitMemory(io);
   return async (session, event, payload) => {
     try {
       const short = shortPayload(event, payload);
@@ -55,7 +55,7 @@ export function listWireEvents(event: RoomEvent, payload: JsonObject): [name: st
   ];
 }
 
-type Offering = { readonly offers: Pick<Agent['offers'], 'waiting' | 'take'> };
+type Offering = { readonly offers: Pick<Agent['offers'], 'listWaiting' | 'take'> };
 
 /** Sends a socket the calls of a session that were not offered to any client yet. */
 export async function offerCalls({ offers }: Offering, { socket }: Member, session: string): Promise<void> {
@@ -66,8 +66,11 @@ export async function offerCalls({ offers }: Offering, { socket }: Member, sessi
 const CALLS: ReadonlySet<unknown> = new Set(['browser_tool_call', 'action_call']);
 
 /** The ids of the calls of these sessions that a reconnecting client may still get. */
-export async function waitingCalls({ offers }: Offering, sessions: Iterable<string>): Promise<ReadonlySet<unknown>> {
-  const found = await Promise.all([...sessions].map((session) => offers.waiting(session)));
+export async function findWaitingCalls(
+  { offers }: Offering,
+  sessions: Iterable<string>,
+): Promise<ReadonlySet<unknown>> {
+  const found = await Promise.all([...sessions].map((session) => offers.listWaiting(session)));
   return new Set(found.flat());
 }
 
@@ -115,7 +118,7 @@ export interface Recovery {
 }
 
 /** Takes over the recovery of a server that has it switched on. */
-export function heldRecovery(io: Server): Recovery {
+export function holdRecovery(io: Server): Recovery {
   const adapter = io.of('/').adapter as unknown as RecoveringAdapter;
   const restore = adapter.restoreSession.bind(adapter);
   // By the state that socket and adapter share.
@@ -149,7 +152,7 @@ export function heldRecovery(io: Server): Recovery {
 }
 
 /** Forgets old events beyond SERVER_LIMITS.socketEventsKept and socketEventBytesKept where one process keeps them; call it after each. */
-function boundMemory(io: Server): () => void {
+function limitMemory(io: Server): () => void {
   const sizes = new WeakMap<object, number>();
   const measure = (packet: KeptPacket) => {
     const bytes = sizes.get(packet) ?? JSON.stringify(packet.data).length;

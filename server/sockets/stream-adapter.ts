@@ -136,7 +136,7 @@ class StreamAdapter extends ClusterAdapter {
     for (let more = true; more; ) {
       const page = await this.#entries(`(${after}`, '+');
       for (const [id, fields] of page) {
-        const packet = missedBy(state, fields);
+        const packet = readMissed(state, fields);
         if (packet) missedPackets.push([...packet, id]);
       }
       after = page.at(-1)?.[0] ?? after;
@@ -183,7 +183,7 @@ function readMessage(fields: readonly string[]): ClusterMessage {
 }
 
 // The event, if it went to a room of this socket.
-function missedBy({ rooms }: SocketState, fields: readonly string[]): unknown[] | undefined {
+function readMissed({ rooms }: SocketState, fields: readonly string[]): unknown[] | undefined {
   try {
     const { type, data } = readMessage(fields) as { type: MessageType; data: Broadcast };
     if (type !== MessageType.BROADCAST) return undefined;

@@ -182,7 +182,7 @@ const HOPELESS = /\b(NOAUTH|WRONGPASS|NOPERM|AuthenticationFailed|Unauthorized)\
  */
 async function waitForStore(connection: Connection, { setting, patienceMs, log }: WaitOptions): Promise<void> {
   const begun = performance.now();
-  const left = () => patienceMs - (performance.now() - begun);
+  const timeLeftMs = () => patienceMs - (performance.now() - begun);
   let last: string | undefined;
   let told = false;
   const tell = () => {
@@ -190,18 +190,18 @@ async function waitForStore(connection: Connection, { setting, patienceMs, log }
     told = true;
     log.warn({ setting, address: connection.name, reason: last }, 'waiting for a store to answer');
   };
-  const attempt = () => connection.ping().then(() => true, heard);
-  const heard = (error: unknown): false => {
+  const attempt = () => connection.ping().then(() => true, noteError);
+  const noteError = (error: unknown): false => {
     const words = error instanceof Error ? error.message : String(error);
     if (HOPELESS.test(words)) throw new TwinlineError('ERR_CONFIG', `${setting} does not work. ${words}`);
     last = words;
     return false;
   };
   // The connection is tried once, however little patience there is.
-  for (let isFirst = true; isFirst || left() > 0; isFirst = false) {
+  for (let isFirst = true; isFirst || timeLeftMs() > 0; isFirst = false) {
     const stop = new AbortController();
     const timer = setTimeout(tell, TELL_MS);
-    const late = pause(Math.max(left(), ATTEMPT_MS), 'late', { signal: stop.signal }).catch(() => 'late');
+    const late = pause(Math.max(timeLeftMs(), ATTEMPT_MS), 'late', { signal: stop.signal }).catch(() => 'late');
     const trying = attempt();
     // It may end after everybody has stopped to look.
     trying.catch(() => {});
@@ -217,7 +217,7 @@ async function waitForStore(connection: Connection, { setting, patienceMs, log }
       stop.abort();
       clearTimeout(timer);
     }
-    if (left() > RETRY_MS) {
+    if (timeLeftMs() > RETRY_MS) {
       tell();
       await pause(RETRY_MS);
     }

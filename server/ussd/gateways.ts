@@ -117,7 +117,7 @@ function secretCheck(secrets: readonly string[]): (request: IncomingMessage) => 
   return (request) => {
     const header = request.headers[SIGNATURE_HEADER];
     if (typeof header === 'string') return readSignature(request, { header, secrets });
-    return shownSecrets(request).some(isSecret) ? ADMITTED : REFUSED.secret;
+    return listShownSecrets(request).some(isSecret) ? ADMITTED : REFUSED.secret;
   };
 }
 
@@ -143,7 +143,7 @@ function readSignature(
 const PARAMETERS = ['token', 'password'];
 
 /** Whatever a request shows that can be a secret. */
-function shownSecrets({ headers, url = '' }: IncomingMessage): string[] {
+function listShownSecrets({ headers, url = '' }: IncomingMessage): string[] {
   const shown: string[] = [];
   const [, scheme = '', credentials = ''] = /^(\w+) (\S+)$/.exec(headers.authorization ?? '') ?? [];
   if (scheme.toLowerCase() === 'bearer') shown.push(credentials);

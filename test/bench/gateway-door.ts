@@ -31,7 +31,7 @@ async function rowsOf(set: Uint8Array, scale: number): Promise<Row[]> {
   const { registry } = readDescriptorSet(set);
   const type = registry.getMessage('bench.Answer')!;
   const reply = toBinary(type, fromJson(type, entity(scale)));
-  const size = createJsonWriters({ registry, form: 'cosmos' }).writerOf(type)(reply).length;
+  const size = createJsonWriters({ registry, form: 'cosmos' }).findWriter(type)(reply).length;
   const folder = mkdtempSync(join(tmpdir(), 'twinline-bench-'));
   const targets: Target[] = [];
   const started = async (args: readonly string[], env: NodeJS.ProcessEnv = {}) => {

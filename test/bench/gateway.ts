@@ -25,7 +25,7 @@ async function rowsOf({ registry }: Descriptors, scale: number): Promise<Row[]> 
   const type = registry.getMessage('bench.Answer')!;
   const bytes = toBinary(type, fromJson(type, entity(scale)));
   const ours = (form: JsonForm) => {
-    const write = createJsonWriters({ registry, form }).writerOf(type);
+    const write = createJsonWriters({ registry, form }).findWriter(type);
     return { name: form, bytes: write(bytes).length, run: (count: number) => repeat(count, () => write(bytes)) };
   };
   const cases = [ours('cosmos'), ours('proto3'), library({ type, bytes })];

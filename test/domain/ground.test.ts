@@ -109,10 +109,10 @@ test('fifty requests with one key do the work once and get one answer', async ()
     await systemClock.wait(30);
     return { did };
   };
-  const answers = await Promise.all(Array.from({ length: 50 }, () => keys.once(request, work)));
+  const answers = await Promise.all(Array.from({ length: 50 }, () => keys.runOnce(request, work)));
   assert.is(works, 1);
   assert.is(new Set(answers.map(({ did }) => did)).size, 1);
-  const other = await keys.once({ ...request, scope: ['t2', 'p', 'POST /v1/domains'] }, work);
+  const other = await keys.runOnce({ ...request, scope: ['t2', 'p', 'POST /v1/domains'] }, work);
   assert.is.not(other.did, answers[0]!.did);
 });
 
@@ -120,23 +120,23 @@ test('a key with another content is refused, and a refusal is not remembered', a
   const { documents, clock } = await ground();
   const keys = idempotency({ documents, clock });
   const no = () => Promise.reject(refuse('invalid', 'No.'));
-  await keys.once(request, no).then(assert.unreachable, (error) => assert.ok(isRefusal(error, 'invalid')));
-  assert.equal(await keys.once(request, async () => ({ a: 1 })), { a: 1 });
-  const other = keys.once({ ...request, content: '{"a":1}' }, async () => ({ a: 2 }));
+  await keys.runOnce(request, no).then(assert.unreachable, (error) => assert.ok(isRefusal(error, 'invalid')));
+  assert.equal(await keys.runOnce(request, async () => ({ a: 1 })), { a: 1 });
+  const other = keys.runOnce({ ...request, content: '{"a":1}' }, async () => ({ a: 2 }));
   await other.then(
     () => assert.unreachable(),
     (error) => assert.ok(isRefusal(error, 'idempotency-mismatch')),
   );
   for (const key of ['', 'k'.repeat(256)])
     await keys
-      .once({ ...request, key }, no)
+      .runOnce({ ...request, key }, no)
       .then(assert.unreachable, (error) => assert.ok(isRefusal(error, 'bad-request')));
 });
 
 test('a key that an earlier version has noted, with the DID of its twin, stands for the same twin', async () => {
   const { documents, clock } = await ground();
   const keys = idempotency({ documents, clock });
-  await keys.once(request, async () => ({}));
+  await keys.runOnce(request, async () => ({}));
   const noted = (await documents.find<{ content: string }>(IDEMPOTENCY, {})).items[0]!;
   const token = '0123456789abcdef0123456789abcdef';
   const earlier = {
@@ -146,18 +146,18 @@ test('a key that an earlier version has noted, with the DID of its twin, stands 
   };
   const since = clock.now() - DOMAIN_LIMITS.idempotencyLeaseMs;
   await documents.replace(IDEMPOTENCY, noted.id, noted.revision, { ...earlier, state: 'running', since });
-  const again = await keys.once(request, async (given) => ({ did: mintDid(given) }));
+  const again = await keys.runOnce(request, async (given) => ({ did: mintDid(given) }));
   assert.equal(again, { did: earlier.did });
   const { revision } = (await documents.get(IDEMPOTENCY, noted.id))!;
   await documents.replace(IDEMPOTENCY, noted.id, revision, { ...earlier, state: 'done', answer: { of: 'before' } });
-  assert.equal(await keys.once(request, async () => ({ of: 'now' })), { of: 'before' });
+  assert.equal(await keys.runOnce(request, async () => ({ of: 'now' })), { of: 'before' });
 });
 
 test('work that was cut off is done again with the same token, after the lease or a failure of the store', async () => {
   const { documents, clock } = await ground();
   const keys = idempotency({ documents, clock });
   const dids: string[] = [];
-  const failing = keys.once(request, (did) => {
+  const failing = keys.runOnce(request, (did) => {
     dids.push(did);
     return Promise.reject(new TwinlineError('ERR_STORE', 'away'));
   });
@@ -165,17 +165,17 @@ test('work that was cut off is done again with the same token, after the lease o
     () => assert.unreachable(),
     () => {},
   );
-  void keys.once(request, (did) => {
+  void keys.runOnce(request, (did) => {
     dids.push(did);
     return new Promise<{ did: string }>(() => {});
   });
   for (let turn = 0; dids.length < 2 && turn < 100; turn++) await Promise.resolve();
   await clock.advance(DOMAIN_LIMITS.idempotencyLeaseMs);
-  const answer = await keys.once(request, async (did) => ({ did }));
+  const answer = await keys.runOnce(request, async (did) => ({ did }));
   assert.equal(new Set([...dids, answer.did]).size, 1);
   await clock.advance(DOMAIN_LIMITS.idempotencyMs);
   assert.is(await keys.sweep(clock.now(), 10), 1);
-  assert.is.not((await keys.once(request, async (did) => ({ did }))).did, answer.did);
+  assert.is.not((await keys.runOnce(request, async (did) => ({ did }))).did, answer.did);
 });
 
 test.run();

@@ -446,7 +446,7 @@ const PROMISES: { readonly [sentence: string]: (openBench: OpenBench) => Promise
       linkedResource: [resource('#own', 'own')],
     };
     const twin = await registry.create(ALICE, { body });
-    const composed = await registry.composed(twin);
+    const composed = await registry.composeView(twin);
     const types = (composed.linkedResource as { type: string }[]).map(({ type }) => type);
     assert.equal(types.sort(), ['child', 'own', 'root']);
     assert.equal([composed.composed, composed.controller, composed.services], [true, 'did:x:alice', []]);

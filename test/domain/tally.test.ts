@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Threshold, VotingRules } from '../../lib/domain/voting/governance.ts';
 import {
-  comparedToOne,
+  compareToOne,
   countTally,
   countVotes,
   isAtLeast,
@@ -236,7 +236,7 @@ test('a rule that is no fraction is never met', () => {
 test('the greatest power fills 128 bits', () => assert.is(POWER_MAX, 0xffff_ffff_ffff_ffff_ffff_ffff_ffff_ffffn));
 
 test('a fraction is below, at or above one', () => {
-  const compared = [99n, 100n, 101n].map((over) => comparedToOne({ over, under: 100n }));
+  const compared = [99n, 100n, 101n].map((over) => compareToOne({ over, under: 100n }));
   assert.equal(compared, [-1, 0, 1]);
 });
 

@@ -71,7 +71,7 @@ const FILTERED = Object.values(FILTERS).flatMap(({ examples }) =>
 
 const { registry } = readDescriptorSet(SET);
 const found = registry.getMessage('grove.Found')!;
-const writers = (['cosmos', 'proto3'] as const).map((form) => createJsonWriters({ registry, form }).writerOf(found));
+const writers = (['cosmos', 'proto3'] as const).map((form) => createJsonWriters({ registry, form }).findWriter(found));
 const reply = fromJson(
   found,
   {

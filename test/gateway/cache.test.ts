@@ -29,9 +29,9 @@ function cacheFor(options: Partial<CacheOptions<Reply>> = {}) {
   const cache = openCache<Reply>({
     ttlMs: 1_000,
     maxBytes: 100_000,
-    bytesOf: ({ body }) => body.length,
+    countBytes: ({ body }) => body.length,
     isKept: ({ isError }) => !isError,
-    heightOf: ({ height }) => height,
+    readHeight: ({ height }) => height,
     clock,
     ...options,
   });

@@ -58,7 +58,7 @@ function resultOf({ payload, requestedOutputFormat, messageType }: Request): Res
     return ['parseError', String(error)];
   }
   try {
-    return ['jsonPayload', writers.writerOf(type)(bytes).toString()];
+    return ['jsonPayload', writers.findWriter(type)(bytes).toString()];
   } catch (error) {
     const isUnwritable = error instanceof TwinlineError && error.reason === 'no-json';
     return [isUnwritable ? 'serializeError' : 'parseError', String(error)];

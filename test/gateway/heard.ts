@@ -49,7 +49,7 @@ export async function hear(pieces: readonly Buffer[]): Promise<Heard> {
         path: '/t/T',
         metadata: [],
         requests: [Buffer.alloc(30_000)],
-        leftMs: () => 1_000,
+        readLeftMs: () => 1_000,
         onHeaders: ({ http }) => events.push(`head ${http}`),
         onData: ({ bytes, from, to }) => events.push(`data ${bytes.toString('hex', from, to)}`),
         onEnd: (trailers) => events.push(`ended ${trailers?.status?.code}`),

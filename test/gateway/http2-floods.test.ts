@@ -199,7 +199,7 @@ const HANDLER: StreamHandler = {
   path: '/',
   metadata: [],
   requests: [Buffer.alloc(100)],
-  leftMs: () => 1_000,
+  readLeftMs: () => 1_000,
   onHeaders: () => {},
   onData: () => {},
   onEnd: () => {},
@@ -247,7 +247,10 @@ test('calls that ended before their time are known for long, and what is known i
     table.remove(stream, 'client');
   }
   const last = 2 * (GATEWAY_LIMITS.grpcBrokenKept + 10) - 1;
-  assert.equal([table.abortedBy(19), table.abortedBy(21), table.abortedBy(last)], [undefined, 'client', 'client']);
+  assert.equal(
+    [table.findAborter(19), table.findAborter(21), table.findAborter(last)],
+    [undefined, 'client', 'client'],
+  );
 });
 
 test.run();

@@ -25,7 +25,7 @@ test('20,000 random messages in the proto3 form: the JSON of the library, or an 
       for (let left = MESSAGES_PER_SCHEMA; left > 0; left--) {
         const type = random.pick(messages);
         const bytes = randomBytes(type, { registry, random });
-        const ours = outcome(() => JSON.parse(writers.writerOf(type)(bytes).toString('utf8')) as JsonValue);
+        const ours = outcome(() => JSON.parse(writers.findWriter(type)(bytes).toString('utf8')) as JsonValue);
         const theirs = outcome(() => toJson(type, fromBinary(type, bytes), { registry }));
         compare({ ours, theirs, what: `seed ${seed}, ${type.typeName}, ${Buffer.from(bytes).toString('hex')}` });
         counts[ours === undefined ? 'refused' : 'same']++;
@@ -45,7 +45,7 @@ test('5,000 random messages in the Cosmos form: what a plain walk by its rules g
       for (let left = MESSAGES_PER_SCHEMA; left > 0; left--) {
         const type = random.pick(messages);
         const bytes = randomBytes(type, { registry, random, tidy: true });
-        const ours = outcome(() => JSON.parse(writers.writerOf(type)(bytes).toString('utf8')) as JsonValue);
+        const ours = outcome(() => JSON.parse(writers.findWriter(type)(bytes).toString('utf8')) as JsonValue);
         const theirs = outcome(() => reference(type, { bytes, registry }));
         compare({ ours, theirs, what: `seed ${seed}, ${type.typeName}, ${Buffer.from(bytes).toString('hex')}` });
       }
@@ -69,7 +69,7 @@ test('broken bytes: valid JSON or one of our errors, never anything else', () =>
           outcome(() =>
             JSON.parse(
               writers
-                .writerOf(type)(bytes.subarray(0, random.int(bytes.length + 1)))
+                .findWriter(type)(bytes.subarray(0, random.int(bytes.length + 1)))
                 .toString('utf8'),
             ),
           );

@@ -13,7 +13,7 @@ const PROTO = 'syntax = "proto3"; package words; message Words { string a_name_o
 const { registry } = readDescriptorSet(compileProtos({ 'words.proto': PROTO }));
 const type = registry.getMessage('words.Words')!;
 const writer = (form: 'cosmos' | 'proto3', maxBytes?: number) =>
-  createJsonWriters({ registry, form, ...(maxBytes !== undefined && { maxBytes }) }).writerOf(type);
+  createJsonWriters({ registry, form, ...(maxBytes !== undefined && { maxBytes }) }).findWriter(type);
 const cosmos = writer('cosmos');
 const strict = writer('proto3');
 

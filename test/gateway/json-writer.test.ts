@@ -51,7 +51,7 @@ function json(form: JsonForm, bytes: Uint8Array, name = 'chain.All'): unknown {
 }
 
 function text(form: JsonForm, bytes: Uint8Array, name = 'chain.All'): string {
-  return createJsonWriters({ registry, form }).writerOf(typeOf(name))(bytes).toString('utf8');
+  return createJsonWriters({ registry, form }).findWriter(typeOf(name))(bytes).toString('utf8');
 }
 
 function refusal(work: () => unknown): TwinlineError {
@@ -446,7 +446,7 @@ test('Any of a type that nobody declares is told by its bytes, in both forms, wh
 test('the names of types that nobody declares are told, each time one is met', () => {
   const met: string[] = [];
   const add = (name: string) => met.push(name);
-  const writer = createJsonWriters({ registry, form: 'cosmos' }).writerOf(all);
+  const writer = createJsonWriters({ registry, form: 'cosmos' }).findWriter(all);
   for (const url of ['type.googleapis.com/chain.Nobody', '/chain.Coin'])
     writer(anyOf(url, NOTHING), { unknown: { add } });
   assert.equal(met, ['chain.Nobody']);
@@ -471,9 +471,9 @@ test('Any of a type that cannot be written is told by its bytes, and the rest of
     );
   const whole = bytes.tag(2, 2).string('x').finish();
   for (const form of ['cosmos', 'proto3'] as const) {
-    const { writerOf } = createJsonWriters({ registry, form });
+    const { findWriter } = createJsonWriters({ registry, form });
     for (const _ of [1, 2])
-      assert.equal(JSON.parse(writerOf(registry.getMessage('a.A')!)(whole).toString()), {
+      assert.equal(JSON.parse(findWriter(registry.getMessage('a.A')!)(whole).toString()), {
         any: { '@type': '/g.M', value: 'Cww=' },
         after: 'x',
       });
@@ -536,7 +536,7 @@ test('100 messages inside each other are read, 101 are not', () => {
 
 test('JSON beyond the limit is refused while it is written, however few bytes it comes from', () => {
   const bytes = Buffer.concat(Array.from({ length: 100_000 }, () => Buffer.from([0x0a, 0x00])));
-  const writer = createJsonWriters({ registry, form: 'cosmos', maxBytes: 1_000_000 }).writerOf(
+  const writer = createJsonWriters({ registry, form: 'cosmos', maxBytes: 1_000_000 }).findWriter(
     typeOf('chain.Swelling'),
   );
   const error = refusal(() => writer(bytes));
@@ -545,7 +545,7 @@ test('JSON beyond the limit is refused while it is written, however few bytes it
 });
 
 test('a reply that takes more than it may is given up, and written the same when it may take more', () => {
-  const writer = createJsonWriters({ registry, form: 'cosmos' }).writerOf(typeOf('chain.Swelling'));
+  const writer = createJsonWriters({ registry, form: 'cosmos' }).findWriter(typeOf('chain.Swelling'));
   const bytes = Buffer.concat(Array.from({ length: 20_000 }, () => Buffer.from([0x0a, 0x00])));
   const json = writer(bytes);
   const most = (jsonBytes: number, orderBytes = 100) => ({ most: { jsonBytes, orderBytes } });
@@ -553,7 +553,7 @@ test('a reply that takes more than it may is given up, and written the same when
   assert.is(refusal(() => writer(bytes, most(json.length - 1))).reason, 'too-large');
   assert.is(refusal(() => writer(bytes, most(100))).reason, 'too-large');
   assert.ok(writer(bytes).equals(json));
-  const tree = createJsonWriters({ registry, form: 'cosmos' }).writerOf(typeOf('chain.Tree'));
+  const tree = createJsonWriters({ registry, form: 'cosmos' }).findWriter(typeOf('chain.Tree'));
   const odd = write().tag(2, 2).string('a'.repeat(100)).tag(1, 2).bytes(NOTHING).tag(2, 2).string('b').finish();
   assert.is(refusal(() => tree(odd, most(1_000))).reason, 'too-large');
   assert.ok(tree(odd, most(1_000, 1_000)).equals(tree(odd)));
@@ -566,7 +566,7 @@ test('a default without end is refused when the writer is made', () => {
 
 test('response_body: the field alone, also when it is not set', () => {
   const only = (form: JsonForm, field: string, bytes: Uint8Array) =>
-    createJsonWriters({ registry, form }).writerOf(all, field)(bytes).toString('utf8');
+    createJsonWriters({ registry, form }).findWriter(all, field)(bytes).toString('utf8');
   const bytes = write().tag(10, 2).string('a').tag(2, 0).int32(7).tag(10, 2).string('b').finish();
   assert.is(only('proto3', 'texts', bytes), '["a","b"]');
   assert.is(only('proto3', 'small', bytes), '7');
@@ -601,7 +601,7 @@ test('proto2: presence of every field, closed enums drop what they do not know, 
 });
 
 test('one writer may be used again after it refused, and its replies do not share bytes', () => {
-  const writer = createJsonWriters({ registry, form: 'proto3' }).writerOf(all);
+  const writer = createJsonWriters({ registry, form: 'proto3' }).findWriter(all);
   const first = writer(write().tag(1, 2).string('first').finish());
   refusal(() => writer(Buffer.from('0a05', 'hex')));
   writer(write().tag(1, 2).string('other').finish());

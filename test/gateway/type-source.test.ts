@@ -67,9 +67,9 @@ async function withNode(
   const channel = open({ upstream: `127.0.0.1:${node.port}` });
   const clock = new SimulatedClock();
   const types = typeSource({ base: known, channel, clock });
-  const writerOf = (form: 'cosmos' | 'proto3') =>
-    createJsonWriters({ registry: types.registry, form }).writerOf(known.getMessage('top.Top')!);
-  const writers = { cosmos: writerOf('cosmos'), proto3: writerOf('proto3') };
+  const findWriter = (form: 'cosmos' | 'proto3') =>
+    createJsonWriters({ registry: types.registry, form }).findWriter(known.getMessage('top.Top')!);
+  const writers = { cosmos: findWriter('cosmos'), proto3: findWriter('proto3') };
   try {
     await work({
       questions,

@@ -5,11 +5,11 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   addressProblem,
+  findResolvedProblem,
   guardedLookup,
   isPublicAddress,
   isPublicHost,
   isPublicUrl,
-  resolvedProblem,
 } from '../../lib/http/hosts.ts';
 import { publicHomeserver } from '../../server/plugins/context.ts';
 
@@ -57,7 +57,7 @@ test('every door takes a public address', async () => {
     assert.ok(isPublicUrl(`mqtt://${host}/a`), address);
     assert.is(addressProblem(`https://${host}/a`), undefined, address);
     assert.is(await lookup(address), undefined, address);
-    assert.is(await resolvedProblem('https://name.example/', resolving(address)), undefined, address);
+    assert.is(await findResolvedProblem('https://name.example/', resolving(address)), undefined, address);
     assert.ok(publicHomeserver(`https://${host}`), address);
   }
 });
@@ -72,7 +72,7 @@ for (const [why, addresses] of Object.entries(NOT_PUBLIC)) {
       assert.not(isPublicUrl(`mqtt://${host}/a`), address);
       assert.ok(addressProblem(`https://${host}/a`), address);
       assert.match(String((await lookup(address))?.message), 'leads to an address that is not public', address);
-      assert.ok(await resolvedProblem('https://name.example/', resolving(address)), address);
+      assert.ok(await findResolvedProblem('https://name.example/', resolving(address)), address);
       assert.is(publicHomeserver(`https://${host}`), undefined, address);
     }
   });

@@ -46,7 +46,7 @@ export function mcpConnection(
   let looking: Promise<void> | undefined;
   let isClosed = false;
 
-  function connected(): Promise<Live> {
+  function openOnce(): Promise<Live> {
     const made = live ?? connect();
     live = made;
     made.catch(() => forget(made));
@@ -78,7 +78,7 @@ export function mcpConnection(
   /** Once more on a new connection when the server has forgotten this one: then it has not done anything. */
   async function ask<T>(request: (client: Client) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
-      const mine = connected();
+      const mine = openOnce();
       try {
         return await request((await mine).client);
       } catch (error) {

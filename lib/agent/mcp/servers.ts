@@ -131,8 +131,8 @@ type PartText = (part: { readonly [name: string]: unknown }) => string;
 
 const PART_TEXT: { readonly [type: string]: PartText } = {
   text: ({ text }) => String(text),
-  image: sized,
-  audio: sized,
+  image: describeMedia,
+  audio: describeMedia,
   resource_link: ({ uri, name }) => `[${String(name ?? 'a resource')}: ${String(uri)}]`,
   resource: ({ resource }) => {
     const { uri, text, blob } = isObject(resource) ? resource : {};
@@ -140,7 +140,7 @@ const PART_TEXT: { readonly [type: string]: PartText } = {
   },
 };
 
-function sized({ type, mimeType, data }: { readonly [name: string]: unknown }): string {
+function describeMedia({ type, mimeType, data }: { readonly [name: string]: unknown }): string {
   return `[${String(type)} ${String(mimeType)}, ${String(data ?? '').length} characters of base64]`;
 }
 

@@ -106,9 +106,9 @@ async function* ask(
     });
     for await (const part of fullStream) {
       if (turn.signal.aborted) return undefined;
-      if (part.type === 'tool-call') order.seen(part.toolCallId);
+      if (part.type === 'tool-call') order.markSeen(part.toolCallId);
       if (part.type === 'error') return { error: part.error, hasBegun };
-      const shown = shownPart(part);
+      const shown = toPart(part);
       if (!shown && part.type !== 'tool-call') continue;
       hasBegun ||= part.type !== 'finish-step';
       if (shown) yield shown;
@@ -124,7 +124,7 @@ async function* ask(
 
 const EMPTY = new TwinlineError('ERR_SERVICE', 'The model answered with nothing.');
 
-function shownPart(part: TextStreamPart<ToolSet>): ResponderPart | undefined {
+function toPart(part: TextStreamPart<ToolSet>): ResponderPart | undefined {
   if (part.type === 'text-delta') return { type: 'text', text: part.text };
   if (part.type === 'reasoning-delta') return { type: 'reasoning', text: part.text };
   if (part.type !== 'finish-step') return undefined;
@@ -138,7 +138,7 @@ function callsInOrder(signal: AbortSignal) {
   const waiting = new Map<string, () => void>();
   signal.addEventListener('abort', () => waiting.forEach((go) => void go()), { once: true });
   return {
-    seen(call: string): void {
+    markSeen(call: string): void {
       seen.add(call);
       waiting.get(call)?.();
     },

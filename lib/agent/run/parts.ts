@@ -20,26 +20,26 @@ export async function readParts(options: RunnerOptions, turn: RunTurn): Promise<
   const { held, reply } = turn;
   let usage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
   let title: string | undefined;
-  const ended = (status: PartsResult['status'], fault?: RunFault): PartsResult => ({
+  const makeResult = (status: PartsResult['status'], fault?: RunFault): PartsResult => ({
     status,
     usage,
     ...(fault && { fault }),
     ...(title !== undefined && { title }),
   });
-  if (held.stop.aborted) return ended('stopped');
+  if (held.stop.aborted) return makeResult('stopped');
   const parts = partSource(options, turn);
   const stop = stopRace(held.stop);
   try {
     for (;;) {
       const next = await stop.race(parts.next());
-      if (next === undefined || held.stop.aborted) return ended('stopped');
-      if (next.done) return ended('finished');
+      if (next === undefined || held.stop.aborted) return makeResult('stopped');
+      if (next.done) return makeResult('finished');
       const part = next.value;
-      if (part.type === 'error') return ended('failed', part.fault);
+      if (part.type === 'error') return makeResult('failed', part.fault);
       if (part.type === 'title') title = part.title;
       else if (part.type === 'usage') usage = addUsage(usage, part.usage);
       else await ADD[part.type](reply, part as never);
-      if (reply.isFull()) return ended('failed', TOO_LONG);
+      if (reply.isFull()) return makeResult('failed', TOO_LONG);
     }
   } finally {
     stop.end();
@@ -109,7 +109,7 @@ function responderTurn(options: RunnerOptions, turn: RunTurn): ResponderTurn {
     instructions: async () => (await options.instructions?.({ owner, session, requestId })) ?? [],
     tools: makeToolBox(options, turn),
     state: {
-      get: () => sessions.stateOf(session, responder.name),
+      get: () => sessions.readState(session, responder.name),
       set: (value) => sessions.keepState(session, responder.name, value),
     },
   };

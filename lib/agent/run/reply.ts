@@ -142,7 +142,7 @@ export function makeReply(
     /** Whether the reply has as many bytes as it may have: what came after was dropped. */
     isFull: () => isFull,
     /** What readers have now. */
-    content: () => ({ text, reasoning, toolCalls: [...calls.values()].map(storedCall) }),
+    content: () => ({ text, reasoning, toolCalls: [...calls.values()].map(toStoredCall) }),
   };
 }
 
@@ -160,7 +160,7 @@ function callFrame(
   return { name: 'action_call', data: { ...stamp, toolCallId: id, toolName: name, args, status, ...end } };
 }
 
-function storedCall({ name, id, args, end }: ReplyCall): MessageToolCall {
+function toStoredCall({ name, id, args, end }: ReplyCall): MessageToolCall {
   const output = end && (end.output ?? JSON.stringify({ error: end.error }));
   return { name, id, args, status: end ? 'done' : 'isRunning', ...(output !== undefined && { output }) };
 }

@@ -91,7 +91,7 @@ export interface RunsOptions {
 export type Runs = ReturnType<typeof openRuns>;
 
 export function openRuns({ documents, clock, holder, inspector }: RunsOptions) {
-  const lifecycleOptions = { documents, kind: RUN, machine: MACHINE, clock, inspector, fields: indexedFields };
+  const lifecycleOptions = { documents, kind: RUN, machine: MACHINE, clock, inspector, fields: readIndexFields };
   const machines = lifecycle<RunContext, StoredRun>(lifecycleOptions);
   const leaseMs = AGENT_LIMITS.runLeaseMs;
 
@@ -192,7 +192,7 @@ export function runView({ id, body, state, context }: Run, now: number): RunView
   return { runId: id, requestId: body.requestId, sessionId: body.session, status };
 }
 
-function indexedFields({ state, context }: AtRest): JsonObject {
+function readIndexFields({ state, context }: AtRest): JsonObject {
   const { session, inLine, leaseUntil } = context as unknown as RunContext;
   const ended = ENDS.has(state);
   return {

@@ -59,13 +59,13 @@ export interface Sessions {
   nextTurn(owner: string, id: string): Promise<number | undefined>;
   /** Changes fields of a living session; false when it is gone. */
   change(id: string, change: (body: StoredSession) => Partial<StoredSession>): Promise<boolean>;
-  stateOf(id: string, responder: string): Promise<Json | undefined>;
+  readState(id: string, responder: string): Promise<Json | undefined>;
   /** Throws ERR_INPUT when it is larger than AGENT_LIMITS.responderStateBytes. */
   keepState(id: string, responder: string, value: Json): Promise<void>;
   /** From now on it does not exist for anybody; false when it did not before, or was used after `unusedSince`. */
   softDelete(owner: string, id: string, unusedSince?: number): Promise<boolean>;
   /** Sessions that were last used before this time, the oldest first. */
-  unused(before: number, limit: number): Promise<readonly { readonly owner: string; readonly id: string }[]>;
+  listUnused(before: number, limit: number): Promise<readonly { readonly owner: string; readonly id: string }[]>;
   /** Ids of soft-deleted sessions whose documents are due for removal. */
   tombstones(limit: number): Promise<string[]>;
   forget(id: string): Promise<void>;
@@ -83,7 +83,7 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
     const found = await documents.get<StoredSession>(SESSION, id);
     return found?.body.deletedAt === null ? found : undefined;
   };
-  const owned = async (owner: string, id: string) => {
+  const readOwned = async (owner: string, id: string) => {
     const found = await read(id);
     return found?.body.owner === owner ? found : undefined;
   };
@@ -101,7 +101,7 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
     return result.kind === 'updated' ? result.document.body : undefined;
   }
 
-  const used = ({ updated }: StoredSession) => Math.max(updated, clock.now());
+  const findLastUse = ({ updated }: StoredSession) => Math.max(updated, clock.now());
   const view = (session: Session) => chatSession(session, oracle);
 
   return {
@@ -124,21 +124,21 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
       return { sessions: items.map(view), total };
     },
     async get(owner, id) {
-      const found = await owned(owner, id);
+      const found = await readOwned(owner, id);
       return found && view(found);
     },
-    owns: async (owner, id) => (await owned(owner, id)) !== undefined,
+    owns: async (owner, id) => (await readOwned(owner, id)) !== undefined,
     async nextTurn(owner, id) {
       const body = await replace(
         id,
-        (before) => ({ turns: before.turns + 1, updated: used(before) }),
+        (before) => ({ turns: before.turns + 1, updated: findLastUse(before) }),
         (before) => before.owner === owner,
       );
       return body?.turns;
     },
     change: async (id, change) =>
-      (await replace(id, (body) => ({ updated: used(body), ...change(body) }))) !== undefined,
-    stateOf: async (id, responder) => {
+      (await replace(id, (body) => ({ updated: findLastUse(body), ...change(body) }))) !== undefined,
+    readState: async (id, responder) => {
       const state = (await read(id))?.body.state;
       return state && Object.hasOwn(state, responder) ? state[responder] : undefined;
     },
@@ -157,7 +157,7 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
         () => ({ owner: null, title: null, state: {}, deletedAt: clock.now() }),
         (body) => body.owner === owner && body.updated < unusedSince,
       )) !== undefined,
-    async unused(before, limit) {
+    async listUnused(before, limit) {
       const query = { index: 'idle', where: { updated: { lt: before } }, limit };
       const { items } = await documents.find<StoredSession>(SESSION, query);
       return items.flatMap(({ id, body: { owner } }) => (owner === null ? [] : [{ owner, id }]));

@@ -173,11 +173,11 @@ export function didIxoKeys({ url, exchange = httpExchange(), resolve = systemRes
   const lookup = guardedLookup(resolve, parseHosts([url.host])(url) ?? 'public');
   const headers = { accept: 'application/json', 'content-type': 'application/json' };
   return async (did, signal) => {
-    if (!DID_IXO.test(did)) throw unknown(did);
+    if (!DID_IXO.test(did)) throw unknownIssuerError(did);
     const body = JSON.stringify({ query: QUERY, variables: { did } });
     const { text } = await exchange({ method: 'POST', url, headers, body }, { lookup, signal });
     const keys = didDocumentKeys(did, documentIn(text));
-    if (!keys) throw unknown(did);
+    if (!keys) throw unknownIssuerError(did);
     return keys;
   };
 }
@@ -191,6 +191,6 @@ function documentIn(text: string): unknown {
   }
 }
 
-function unknown(did: string): TwinlineError {
+function unknownIssuerError(did: string): TwinlineError {
   return new TwinlineError('ERR_SERVICE', `Cannot find the keys of ${did}: the service knows no document of it.`);
 }

@@ -12,7 +12,7 @@ import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, isRefusal, refuse } from '../problems.ts';
 import { registry } from '../registry.ts';
 import { dryRun } from './dry-run.ts';
-import { type ImportTarget, type NewLine, takenBefore } from './known-line.ts';
+import { findEarlier, type ImportTarget, type NewLine } from './known-line.ts';
 import type { NumberedLine } from './ndjson.ts';
 import { type ImportedLine, importRecord, isRecordLine } from './record-lines.ts';
 
@@ -68,12 +68,12 @@ export function bulk({ documents, clock, idempotency }: BulkOptions): Bulk {
         return { line: line.line, error };
       }
     }
-    return inOrder(limited(lines), { width: DOMAIN_LIMITS.bulkAtOnce, work });
+    return inOrder(limitLines(lines), { width: DOMAIN_LIMITS.bulkAtOnce, work });
   };
 }
 
 // The line after the last one that is read says why it is the last.
-async function* limited(lines: AsyncIterable<NumberedLine>): AsyncGenerator<NumberedLine> {
+async function* limitLines(lines: AsyncIterable<NumberedLine>): AsyncGenerator<NumberedLine> {
   for await (const line of lines) {
     if (line.line > DOMAIN_LIMITS.bulkLines) {
       yield { line: line.line, problem: tooMany() };
@@ -94,7 +94,7 @@ async function takeLine(
 ): Promise<ImportedLine> {
   if (isRecordLine(value)) return importRecord(place.documents, caller, value);
   const made = readForm(value);
-  const known = await takenBefore(place, caller, made);
+  const known = await findEarlier(place, caller, made);
   if (known) return known;
   const { kind, body } = made;
   const { twins } = place;
@@ -104,7 +104,7 @@ async function takeLine(
     return { did: (await twins.create(caller, { body, wanted, ...(did !== undefined && { did }) })).id, created: true };
   } catch (error) {
     // Somebody else was first, with the same name.
-    const other = isRefusal(error, 'already-exists') ? await takenBefore(place, caller, made) : undefined;
+    const other = isRefusal(error, 'already-exists') ? await findEarlier(place, caller, made) : undefined;
     if (!other) throw error;
     return other;
   }
@@ -143,7 +143,7 @@ async function takeOnce(
 ): Promise<ImportedLine> {
   const scope = [caller.tenant, caller.principal, 'bulk'];
   let taken: ImportedLine | undefined;
-  const { did } = await idempotency.once({ scope, key, content: line.text.trim() }, async (token) => {
+  const { did } = await idempotency.runOnce({ scope, key, content: line.text.trim() }, async (token) => {
     taken = await work(token);
     return { did: taken.did };
   });
@@ -156,7 +156,7 @@ function waitingList() {
   return async (value: Json, work: () => Promise<ImportedLine>): Promise<ImportedLine> => {
     const texts = textsIn(value);
     const before = [...texts].flatMap((text) => busy.get(text) ?? []);
-    const names = ownNames(value);
+    const names = listOwnNames(value);
     const run = Promise.allSettled(before).then(work);
     for (const name of names) busy.set(name, run);
     try {
@@ -167,7 +167,7 @@ function waitingList() {
   };
 }
 
-function ownNames(value: Json): string[] {
+function listOwnNames(value: Json): string[] {
   if (!isObject(value)) return [];
   const { id, externalId, alsoKnownAs, idempotencyKey } = value;
   const names = isRecordLine(value) ? [id] : [externalId, idempotencyKey, alsoKnownAs].flat();

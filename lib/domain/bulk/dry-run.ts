@@ -27,7 +27,7 @@ const ASKED = ['tenant', 'did', 'type', 'controllers', ...Object.keys(USUAL)].fi
 interface Layer {
   get(kind: Kind, id: string): StoredDocument | undefined;
   /** By a unique name, as `namesIn` gives it. */
-  named(name: string): StoredDocument | undefined;
+  findNamed(name: string): StoredDocument | undefined;
   put(kind: Kind, document: StoredDocument): void;
 }
 
@@ -56,7 +56,7 @@ function layer<Kept>({ keep, show }: DocumentForm<Kept>): Layer {
   };
   return {
     get: (kind, id) => at(nameKey(kind, id)),
-    named: (name) => at(keys.get(name) ?? ''),
+    findNamed: (name) => at(keys.get(name) ?? ''),
     put(kind, document) {
       const key = nameKey(kind, document.id);
       documents.set(key, keep(kind, document));
@@ -78,7 +78,7 @@ export function dryRun(base: DocumentStore) {
         made.push({ kind, document });
       };
       return {
-        documents: layered(base, [own, shared], put),
+        documents: layerDocuments(base, [own, shared], put),
         end() {
           for (const { kind, document } of made)
             if (kind === PROTOCOL || (kind === DOMAIN && namesIn(kind, document.body).length > 0))
@@ -89,7 +89,7 @@ export function dryRun(base: DocumentStore) {
   };
 }
 
-function layered(
+function layerDocuments(
   base: DocumentStore,
   layers: readonly Layer[],
   put: (kind: Kind, document: StoredDocument) => void,
@@ -100,7 +100,7 @@ function layered(
   };
   const find = async <B extends JsonObject>(kind: Kind, query: Query = {}) => {
     const name = nameAsked(kind, query);
-    const found = name && layers.map((layer) => layer.named(name)).find((document) => document !== undefined);
+    const found = name && layers.map((layer) => layer.findNamed(name)).find((document) => document !== undefined);
     return found ? { items: [found as StoredDocument<B>] } : base.find<B>(kind, query);
   };
   return {

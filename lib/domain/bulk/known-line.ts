@@ -33,7 +33,7 @@ const NAME_CHARS = 512;
  * is left to the checks of the new record. Throws `already-exists`, with each field, when some names lead to another
  * record than others or nowhere, or when the record is of another type.
  */
-export async function takenBefore(
+export async function findEarlier(
   place: ImportTarget,
   caller: Caller,
   line: NewLine,

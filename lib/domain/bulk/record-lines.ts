@@ -5,7 +5,7 @@ import { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../shape.ts';
 import type { DocumentStore, Json, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
-import { archive, type Journaled, keptRevision, readRevision } from '../feed/journal.ts';
+import { archive, type Journaled, readKeptRevision, readRevision } from '../feed/journal.ts';
 import { findPage, isVisible, type ReadDeps, refuseForeignDids } from '../find.ts';
 import { CREDIT, DOMAIN, JOURNAL, PROPOSAL, PROTOCOL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
@@ -77,7 +77,7 @@ export async function importRecord(documents: DocumentStore, caller: Caller, val
 
 // Earlier revisions come before the record itself, which is not there yet.
 async function takeEarlier(documents: DocumentStore, { kind, id, revision, body }: Wanted): Promise<boolean> {
-  const kept = await keptRevision(documents, { kind, id, revision });
+  const kept = await readKeptRevision(documents, { kind, id, revision });
   if (kept) return same(kept, body, { id, revision });
   const present = await documents.get<Journaled>(kind, id);
   if (present && present.body.tenant === body.tenant && present.revision === revision)
@@ -97,7 +97,7 @@ async function takePresent(documents: DocumentStore, { kind, id, revision, body 
   if (present && count === revision) return same(present.body, body, { id, revision });
   if (present && count > revision) {
     // Of earlier proposals only a part is kept.
-    const kept = await keptRevision(documents, { kind, id, revision });
+    const kept = await readKeptRevision(documents, { kind, id, revision });
     const part = Object.fromEntries(Object.keys(kept ?? {}).map((field) => [field, body[field]]));
     return same(kept, part as unknown as Journaled, { id, revision });
   }
@@ -174,7 +174,7 @@ export async function* exportLines({ documents, settleVotes }: ReadDeps, caller:
     yield* protocolLines(documents, protocol as StoredDocument<StoredProtocol>, versions);
   for await (const domain of allDocuments(documents, CARRIED.domain, tenant)) {
     if (!(await isVisible(documents, domain as StoredDocument<StoredDomain>))) continue;
-    const bound = await exportedRevision(documents, domain, versions);
+    const bound = await readExportedRevision(documents, domain, versions);
     if (bound) yield* recordLines(documents, 'domain', bound);
   }
   for (const carried of ['proposal', 'credit'] as const)
@@ -209,7 +209,7 @@ async function* protocolLines(
 }
 
 // While the export runs, a twin may be bound to a version of its protocol that was not exported: then an earlier revision.
-async function exportedRevision(
+async function readExportedRevision(
   documents: DocumentStore,
   domain: JournaledDocument,
   versions: ReadonlyMap<string, number>,

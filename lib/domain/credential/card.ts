@@ -162,14 +162,14 @@ export function issuer(key: string): Issuer {
   const privateKey = readKey(key);
   let loading: Promise<Loaded> | undefined;
   // Loaded on first use: it takes a third of a second and 20 MB, and cards may never be asked for.
-  const loaded = () => {
+  const loadOnce = () => {
     loading ??= load(privateKey);
     return loading;
   };
   return {
-    did: async () => (await loaded()).did,
+    did: async () => (await loadOnce()).did,
     async issue(credential, now) {
-      const { did, verificationMethod, vc, DataIntegrityProof, cryptosuite } = await loaded();
+      const { did, verificationMethod, vc, DataIntegrityProof, cryptosuite } = await loadOnce();
       const signer = {
         algorithm: 'Ed25519',
         id: verificationMethod,

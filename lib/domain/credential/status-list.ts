@@ -178,7 +178,7 @@ export type StatusEntry = {
 const ONCE_VERIFIED = new Set(['Verified', 'Suspended', 'Revoked']);
 
 /** The proposal whose verification counts now, or was taken away; '' when there is none. */
-function verifiedBy(body: StoredDomain): string {
+function findVerifyingProposal(body: StoredDomain): string {
   return ONCE_VERIFIED.has(statusBeneath(body)) ? (readVerification(body).settled?.verify?.proposal ?? '') : '';
 }
 
@@ -192,12 +192,12 @@ export function isSet(entry: StatusEntry, purpose: StatusPurpose, body: StoredDo
   // A domain that was revoked may be verified again, so what says nothing of a verification is not revoked for good.
   if (purpose === 'suspension') return status === 'Suspended' || (isPlain && status === 'Revoked');
   if (!body || status === 'Deactivated') return true;
-  return !isPlain && (status === 'Revoked' || entry.verifiedBy !== verifiedBy(body));
+  return !isPlain && (status === 'Revoked' || entry.verifiedBy !== findVerifyingProposal(body));
 }
 
 /** The place of what is said of this domain now; the same every time, until it is verified anew. */
 export async function givePlace(documents: DocumentStore, { id: did, body }: Domain): Promise<StatusEntry> {
-  const by = verifiedBy(body);
+  const by = findVerifyingProposal(body);
   const id = by === '' ? did : `${did}@${by}`;
   const find = async () => (await documents.get<StatusEntry>(STATUS_ENTRY, id))?.body;
   const known = await find();

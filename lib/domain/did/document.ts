@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../store/store.ts';
 import type { StoredProtocol } from '../protocol/protocol.ts';
 import { INHERITED, type StoredDomain } from '../twin/record.ts';
 import { isDid } from './did.ts';
-import { type Failed, failed, type ResolutionOptions } from './resolution-options.ts';
+import { type Failed, makeFailure, type ResolutionOptions } from './resolution-options.ts';
 
 export const DID_CONTEXTS = ['https://www.w3.org/ns/did/v1', 'https://w3id.org/ixo/ns/did/v1'] as const;
 
@@ -56,7 +56,7 @@ const POINTERS = new Set(['id', 'service']);
 
 function absolute(item: JsonObject, did: string): JsonObject {
   const members = Object.entries(item).map(([name, value]) => {
-    const filled = filledIn(value, did);
+    const filled = fillInDid(value, did);
     const isRelative = POINTERS.has(name) && typeof filled === 'string' && filled.startsWith('#');
     return [name, isRelative ? did + filled : filled];
   });
@@ -64,11 +64,11 @@ function absolute(item: JsonObject, did: string): JsonObject {
 }
 
 /** `{id}` stands for the DID, as often as it occurs. */
-function filledIn(value: Json, did: string): Json {
+function fillInDid(value: Json, did: string): Json {
   if (typeof value === 'string') return value.replaceAll('{id}', did);
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((part) => filledIn(part, did));
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, filledIn(part, did)]));
+  if (Array.isArray(value)) return value.map((part) => fillInDid(part, did));
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, fillInDid(part, did)]));
 }
 
 /** A document with nothing but the selected services, and their addresses as far as these are public. */
@@ -91,9 +91,9 @@ export function selectServices(
   for (const { serviceEndpoint } of selected) {
     const endpoint = below(String(serviceEndpoint), relativeRef);
     if (endpoint === undefined)
-      return failed('INVALID_DID_URL', `relativeRef=${JSON.stringify(relativeRef)} leads out of the service.`);
+      return makeFailure('INVALID_DID_URL', `relativeRef=${JSON.stringify(relativeRef)} leads out of the service.`);
     if (fragment !== '' && endpoint.includes('#'))
-      return failed('INVALID_DID_URL', 'The address of the service has a fragment of its own.');
+      return makeFailure('INVALID_DID_URL', 'The address of the service has a fragment of its own.');
     // Everything stored was checked; what it has been joined with was not.
     if (isPublicUrl(endpoint)) endpoints.push(fragment === '' ? endpoint : `${endpoint}#${fragment}`);
   }

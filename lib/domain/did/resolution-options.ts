@@ -24,16 +24,17 @@ const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
 export function readOptions(options: GivenOptions): ResolutionOptions | Failed {
   const given = new Map<string, string>();
   for (const [name, value] of options) {
-    if (!KNOWN.has(name)) return failed('FEATURE_NOT_SUPPORTED', `There is no option ${JSON.stringify(name)} here.`);
-    if (given.has(name)) return failed('INVALID_OPTIONS', `${name} is given more than once.`);
+    if (!KNOWN.has(name))
+      return makeFailure('FEATURE_NOT_SUPPORTED', `There is no option ${JSON.stringify(name)} here.`);
+    if (given.has(name)) return makeFailure('INVALID_OPTIONS', `${name} is given more than once.`);
     given.set(name, value);
   }
   const wrong = [...given].find(([name, value]) => !isValid(name, value));
-  if (wrong) return failed('INVALID_OPTIONS', `${wrong[0]}=${JSON.stringify(wrong[1])} is not one of its values.`);
+  if (wrong) return makeFailure('INVALID_OPTIONS', `${wrong[0]}=${JSON.stringify(wrong[1])} is not one of its values.`);
   if (given.has('versionId') && given.has('versionTime'))
-    return failed('INVALID_OPTIONS', 'versionId and versionTime exclude each other.');
+    return makeFailure('INVALID_OPTIONS', 'versionId and versionTime exclude each other.');
   if (given.has('relativeRef') && !given.has('service') && !given.has('serviceType'))
-    return failed('INVALID_OPTIONS', 'relativeRef needs service or serviceType.');
+    return makeFailure('INVALID_OPTIONS', 'relativeRef needs service or serviceType.');
   const time = given.get('versionTime');
   const texts = TEXTS.flatMap((name) => (given.has(name) ? [[name, given.get(name)!]] : []));
   return { ...Object.fromEntries(texts), ...(time !== undefined && { versionTime: parseMoment(time) }) };
@@ -71,6 +72,6 @@ export interface Failed {
   readonly detail: string;
 }
 
-export function failed(code: ResolutionCode, detail: string): Failed {
+export function makeFailure(code: ResolutionCode, detail: string): Failed {
   return { kind: 'failed', code, detail };
 }

@@ -10,7 +10,13 @@ import { type Domain, isoTime, type StoredDomain } from '../twin/record.ts';
 import { NO_VOTES, type SettleVotes } from '../voting/proposal.ts';
 import { isDid, parseDidUrl } from './did.ts';
 import { type DidDocument, findPart, protocolDocument, selectServices, twinDocument } from './document.ts';
-import { type Failed, failed, type GivenOptions, type ResolutionOptions, readOptions } from './resolution-options.ts';
+import {
+  type Failed,
+  type GivenOptions,
+  makeFailure,
+  type ResolutionOptions,
+  readOptions,
+} from './resolution-options.ts';
 
 const METHOD = 'ixo';
 
@@ -52,25 +58,28 @@ export type Resolver = (asked: ResolutionRequest) => Promise<Resolution>;
 export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTES }: ResolverOptions): Resolver {
   return async ({ identifier, options: given, tenant }) => {
     const url = parseDidUrl(identifier);
-    if (!url) return malformed(identifier);
+    if (!url) return refuseMalformed(identifier);
     const { did, path, query, fragment } = url;
     const method = did.split(':')[1]!;
     if (method !== METHOD)
-      return failed('METHOD_NOT_SUPPORTED', `DIDs of the method ${method} are not resolved here, but did:${METHOD}.`);
+      return makeFailure(
+        'METHOD_NOT_SUPPORTED',
+        `DIDs of the method ${method} are not resolved here, but did:${METHOD}.`,
+      );
     const options = readOptions([...new URLSearchParams(query), ...given]);
     if ('kind' in options) return options;
     const subject = path === '' ? await byDid(did) : await byName(did + path, tenant ?? publicTenant);
     if (!subject || (tenant !== undefined && subject.body.tenant !== tenant))
-      return failed('NOT_FOUND', `There is nothing under ${identifier}.`);
+      return makeFailure('NOT_FOUND', `There is nothing under ${identifier}.`);
     const version = await findVersion(subject, options);
-    if (!version) return failed('NOT_FOUND', `${subject.id} has no such version.`);
-    return follow(resolved(subject, version), options, fragment);
+    if (!version) return makeFailure('NOT_FOUND', `${subject.id} has no such version.`);
+    return follow(makeResolution(subject, version), options, fragment);
   };
 
   async function byDid(did: string): Promise<Subject | undefined> {
     if (!mayBeId(did)) return undefined;
     const twin = await documents.get<StoredDomain>(DOMAIN, did);
-    if (twin) return settledSubject(twin);
+    if (twin) return settleSubject(twin);
     const protocol = await documents.get<StoredProtocol>(PROTOCOL, did);
     return protocol && protocolSubject(protocol);
   }
@@ -80,10 +89,10 @@ export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTE
     const protocol = (await documents.find<StoredProtocol>(PROTOCOL, query)).items[0];
     if (protocol) return protocolSubject(protocol);
     const twin = (await documents.find<StoredDomain>(DOMAIN, query)).items[0];
-    return twin && settledSubject(twin);
+    return twin && settleSubject(twin);
   }
 
-  async function settledSubject(found: Domain): Promise<Subject | undefined> {
+  async function settleSubject(found: Domain): Promise<Subject | undefined> {
     const isNew = await settleVotes({ domain: found.id });
     const twin = (isNew && (await documents.get<StoredDomain>(DOMAIN, found.id))) || found;
     return (await isVisible(documents, twin)) ? twinSubject(twin) : undefined;
@@ -124,7 +133,7 @@ function protocolSubject(protocol: StoredDocument<StoredProtocol>): Subject {
   return { ...protocol, kind: PROTOCOL, isDeactivated: false, makeDocument };
 }
 
-function resolved(subject: Subject, { revision, body }: Revision<Resolvable>): Resolution & { kind: 'document' } {
+function makeResolution(subject: Subject, { revision, body }: Revision<Resolvable>): Resolution & { kind: 'document' } {
   const metadata = {
     versionId: String(revision),
     created: isoTime(body.created),
@@ -146,15 +155,18 @@ function follow(found: Resolution & { kind: 'document' }, options: ResolutionOpt
   const part = findPart(document, fragment);
   return part
     ? { kind: 'part', part, metadata }
-    : failed('NOT_FOUND', `${document.id} has no part ${JSON.stringify(`#${fragment}`)}.`);
+    : makeFailure('NOT_FOUND', `${document.id} has no part ${JSON.stringify(`#${fragment}`)}.`);
 }
 
-function malformed(identifier: string): Failed {
+function refuseMalformed(identifier: string): Failed {
   const [beginning] = identifier.split(/[/?#]/);
   if (beginning === identifier || !isDid(beginning!))
-    return failed(
+    return makeFailure(
       'INVALID_DID',
       `${JSON.stringify(identifier)} is no DID. One looks like did:ixo:entity:<32 hex digits>.`,
     );
-  return failed('INVALID_DID_URL', `${JSON.stringify(identifier)} begins with a DID and goes on as no DID URL does.`);
+  return makeFailure(
+    'INVALID_DID_URL',
+    `${JSON.stringify(identifier)} begins with a DID and goes on as no DID URL does.`,
+  );
 }

@@ -134,7 +134,7 @@ export function feed({ documents, clock, pollMs = 250, onProblem = () => {} }: F
   let polling = false;
   let wake = new AbortController();
   // Resolves when there is something new; made anew each time.
-  let news = deferred();
+  let news = makeDeferred();
 
   async function poll(): Promise<void> {
     polling = true;
@@ -158,7 +158,7 @@ export function feed({ documents, clock, pollMs = 250, onProblem = () => {} }: F
     // At the first look: something may have happened since the followers read.
     if (recent.add(at, page) || known === undefined) {
       const before = news;
-      news = deferred();
+      news = makeDeferred();
       before.send();
     }
     return !page.atEnd;
@@ -179,7 +179,7 @@ export function feed({ documents, clock, pollMs = 250, onProblem = () => {} }: F
   }
 
   async function* pages({ after, signal }: FollowOptions): AsyncGenerator<FeedPage> {
-    const end = deferred();
+    const end = makeDeferred();
     const stop = () => {
       ends.delete(end.send);
       end.send();
@@ -261,7 +261,7 @@ function recentEvents() {
 }
 
 /** A promise with the function that resolves it. */
-function deferred() {
+function makeDeferred() {
   let send = () => {};
   const sent = new Promise<void>((resolve) => {
     send = resolve;

@@ -70,7 +70,7 @@ function entryId(of: string, revision: number): string {
 }
 
 /** A revision that was kept; undefined when it is the present one, or was never there. */
-export async function keptRevision(
+export async function readKeptRevision(
   documents: DocumentStore,
   { kind, id, revision }: { kind: Kind; id: string; revision: number },
 ): Promise<Journaled | undefined> {

@@ -151,7 +151,7 @@ export function measureCost(schema: JsonObject): SchemaCost {
     if (before) return before;
     if (entered.has(part)) throw new Error('has a $ref that leads back to where it stands');
     entered.add(part);
-    const cost = [ownCost(part), ...subschemas(part, schema).map(walk)].reduce(add);
+    const cost = [measureOwnCost(part), ...subschemas(part, schema).map(walk)].reduce(add);
     requireSmall(cost);
     entered.delete(part);
     known.set(part, cost);
@@ -209,7 +209,7 @@ function decode(text: string): string {
   }
 }
 
-function ownCost(schema: JsonObject): SchemaCost {
+function measureOwnCost(schema: JsonObject): SchemaCost {
   const patterns = [
     ...(typeof schema.pattern === 'string' ? [schema.pattern] : []),
     ...(isObject(schema.patternProperties) ? Object.keys(schema.patternProperties) : []),

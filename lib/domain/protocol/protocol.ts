@@ -72,7 +72,7 @@ export interface Protocols {
   find(tenant: string, reference: string): Promise<Protocol | undefined>;
   at(did: string, version: number): Promise<Protocol | undefined>;
   /** As it was at a moment, milliseconds since 1970; undefined when it did not exist yet. */
-  asOf(did: string, moment: number): Promise<Protocol | undefined>;
+  readAtTime(did: string, moment: number): Promise<Protocol | undefined>;
 }
 
 export function protocols({ documents, clock }: { documents: DocumentStore; clock: Clock }): Protocols {
@@ -112,7 +112,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
       const found = await readRevision<StoredProtocol>(documents, { kind: PROTOCOL, id: did, revision: version });
       return found && { version: found.revision, body: found.body };
     },
-    async asOf(did, at) {
+    async readAtTime(did, at) {
       const found = await revisionAt<StoredProtocol>(documents, { kind: PROTOCOL, id: did, at });
       return found && { version: found.revision, body: found.body };
     },

@@ -12,7 +12,7 @@ import { requireController, toTexts } from '../protocol/protocol.ts';
 import { CHANGED_TWIN, TRANSFER } from '../schema/bodies.ts';
 import { checkShape } from '../schema/check.ts';
 import { isMembershipGroup, isOrganisation, NAME_TAKEN, removePart, rewrite } from './create.ts';
-import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexedEdges } from './graph.ts';
+import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexEdges } from './graph.ts';
 import { applyPatch, type Patch } from './patch.ts';
 import { type Domain, domainView, type LinksTo, type StoredDomain, type SubDomain, TWIN_LISTS } from './record.ts';
 import { settle, type TwinDeps, type TwinParts } from './rules.ts';
@@ -46,7 +46,7 @@ export async function patchTwin(deps: ChangeDeps, caller: Caller, change: TwinCh
   requireRevision(old, expected);
   const view = domainView(old, deps.clock.now(), deps.linksTo);
   const after = applyPatch(view, patch);
-  const reference = changedReference(view, after);
+  const reference = chooseReference(view, after);
   refuseFixedFields(view, after);
   const parts = pickParts(after);
   checkShape(CHANGED_TWIN, parts, 'The changed record');
@@ -72,7 +72,7 @@ export async function transferTwin(
   const { controller } = checkShape<{ controller: string | string[] }>(TRANSFER, given, 'The transfer');
   const controllers = toTexts(controller);
   const others = old.body.edges.map(edgeIn).filter(({ relation }) => relation !== CONTROLLER_EDGE);
-  const body = { ...old.body, controllers, ...indexedEdges([...others, ...controllerEdges(controllers)]) };
+  const body = { ...old.body, controllers, ...indexEdges([...others, ...controllerEdges(controllers)]) };
   return write(deps, caller, { old, body, action: 'transfer' });
 }
 
@@ -161,7 +161,7 @@ function namesProtocol({ type, patch }: Patch): boolean {
   );
 }
 
-function changedReference(before: JsonObject, after: JsonObject): string {
+function chooseReference(before: JsonObject, after: JsonObject): string {
   const changed = ['class', 'protocol'].filter((field) => after[field] !== before[field]);
   const [first, second] = changed.map((field) => after[field]);
   if (second !== undefined && first !== second)

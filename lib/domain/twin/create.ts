@@ -13,7 +13,7 @@ import { invalid, refuse } from '../problems.ts';
 import { requireController, toTexts } from '../protocol/protocol.ts';
 import { NEW_TWIN } from '../schema/bodies.ts';
 import { checkShape } from '../schema/check.ts';
-import { edgeIn, indexedEdges, PART_EDGE } from './graph.ts';
+import { edgeIn, indexEdges, PART_EDGE } from './graph.ts';
 import { type Domain, isOfKind, pickLists, type StoredDomain, type SubDomain, TWIN_LISTS } from './record.ts';
 import { classReference, settle, type TwinDeps, type TwinFrame, type TwinParts } from './rules.ts';
 
@@ -184,7 +184,7 @@ function withParts(body: StoredDomain, subDomains: StoredDomain['subDomains'], {
   return {
     ...body,
     subDomains,
-    ...indexedEdges([...others, ...parts]),
+    ...indexEdges([...others, ...parts]),
     updated: at,
     journal: { at, by: body.journal.by, action: 'parts', events },
   };

@@ -137,7 +137,7 @@ export function matches(filter: Filter, record: JsonObject): boolean {
 type Compare = (value: Json, wanted: readonly Scalar[]) => boolean;
 
 // Only values of one type have an order.
-const ordered =
+const compareOrder =
   (holds: (value: string | number, bound: string | number) => boolean): Compare =>
   (value, [bound]) =>
     typeof value === typeof bound &&
@@ -147,10 +147,10 @@ const ordered =
 const COMPARE = {
   eq: (value, [wanted]) => value === wanted,
   in: (value, wanted) => wanted.includes(value as Scalar),
-  gt: ordered((value, bound) => value > bound),
-  ge: ordered((value, bound) => value >= bound),
-  lt: ordered((value, bound) => value < bound),
-  le: ordered((value, bound) => value <= bound),
+  gt: compareOrder((value, bound) => value > bound),
+  ge: compareOrder((value, bound) => value >= bound),
+  lt: compareOrder((value, bound) => value < bound),
+  le: compareOrder((value, bound) => value <= bound),
   like: (value, [pattern]) => typeof value === 'string' && isLike(value, pattern as string),
 } as const satisfies Record<string, Compare>;
 

@@ -152,6 +152,6 @@ export function edgeIn(key: string): Edge {
 }
 
 /** What a document holds of its edges. */
-export function indexedEdges(edges: readonly Edge[]): Pick<StoredDomain, 'edges' | 'targets'> {
+export function indexEdges(edges: readonly Edge[]): Pick<StoredDomain, 'edges' | 'targets'> {
   return { edges: edges.map(edgeKey), targets: [...new Set(edges.map(({ to }) => to))] };
 }

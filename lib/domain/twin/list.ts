@@ -5,7 +5,7 @@ import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { DocumentStore, IndexValue, Query } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
-import { badCursor, findPage, isVisible, requireLimit } from '../find.ts';
+import { cursorError, findPage, isVisible, requireLimit } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
@@ -91,14 +91,14 @@ async function readEqualities(
     externalId,
     class: protocol?.body.did,
   };
-  const filter = query.filter === undefined ? {} : pinned(parseFilter(query.filter));
+  const filter = query.filter === undefined ? {} : listEqualities(parseFilter(query.filter));
   const given = Object.entries(equalities).filter(([, value]) => value !== undefined);
   return { ...filter, ...Object.fromEntries(given) } as Equalities;
 }
 
 /** Fields that a filter holds to one value. */
-function pinned(filter: Filter): Equalities {
-  if (filter.op === 'and') return Object.assign({}, ...filter.of.map(pinned));
+function listEqualities(filter: Filter): Equalities {
+  if (filter.op === 'and') return Object.assign({}, ...filter.of.map(listEqualities));
   if (filter.op !== 'eq' || !['type', 'status', 'externalId', 'metadata.name'].includes(filter.field)) return {};
   const value = filter.values[0];
   return typeof value === 'string' ? { [filter.field]: value } : {};
@@ -184,6 +184,6 @@ function fingerprintQuery({ limit: _limit, cursor: _cursor, ...query }: ListQuer
 
 function readCursor(cursor: string, print: string): string {
   const dot = cursor.indexOf('.');
-  if (cursor.slice(0, dot) !== print) throw badCursor();
+  if (cursor.slice(0, dot) !== print) throw cursorError();
   return cursor.slice(dot + 1);
 }

@@ -28,24 +28,24 @@ const OPERATIONS: Schema = {
 
 /** `target` after the patch; `target` itself stays. Throws `invalid` or `test-failed`; then nothing has changed. */
 export function applyPatch(target: JsonObject, { type, patch }: Patch): JsonObject {
-  const after = type === 'merge' ? merged(target, patch) : operated(target, patch);
+  const after = type === 'merge' ? mergePatch(target, patch) : applyOperations(target, patch);
   if (!isObject(after)) throw invalid('A record is an object.', [{ field: '/', error: 'must be an object' }]);
   const flaw = flawOfMade(after as JsonObject);
   if (flaw) throw refuse('invalid', `After the patch, the record ${flaw.words}, so nothing was changed.`);
   return after as JsonObject;
 }
 
-function merged(target: Json | undefined, patch: Json): Json {
+function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
   const result = new Map(Object.entries(isObject(target) ? target : {}));
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) result.delete(key);
-    else result.set(key, merged(result.get(key), value));
+    else result.set(key, mergePatch(result.get(key), value));
   }
   return Object.fromEntries(result);
 }
 
-function operated(target: JsonObject, patch: Json): Json {
+function applyOperations(target: JsonObject, patch: Json): Json {
   const operations = checkShape<Operation[]>(OPERATIONS, patch, 'The JSON Patch');
   const result = applyJsonPatch(target, operations, { copyBytes: COMMON_LIMITS.documentBytes });
   if ('value' in result) return result.value;

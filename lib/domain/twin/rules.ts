@@ -10,7 +10,7 @@ import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, requireFits } from '../problems.ts';
 import { compileProperty, type PropertyCheck, type WorkBudget, workBudget } from '../protocol/property.ts';
 import { type Protocol, type Protocols, toTexts } from '../protocol/protocol.ts';
-import { indexedEdges, listEdges } from './graph.ts';
+import { indexEdges, listEdges } from './graph.ts';
 import {
   findChain,
   INHERITED,
@@ -63,12 +63,12 @@ export async function settle(deps: TwinDeps, reference: string, twin: Twin) {
     : await deps.protocols.find(frame.tenant, reference);
   if (!protocol) throw invalid(`The protocol ${JSON.stringify(reference)} is unknown.`, [UNKNOWN_CLASS]);
   const lineage = await readLineage(deps.protocols, protocol);
-  const roles = await filledRoles(deps, lineage, twin);
+  const roles = await fillRoles(deps, lineage, twin);
   const details = [
     ...(await propertyProblems(lineage, parts.properties ?? {})),
     ...roles.problems,
     ...windowProblems(parts),
-    ...TWIN_LISTS.flatMap((list) => repeatedIds(list, parts[list] ?? [])),
+    ...TWIN_LISTS.flatMap((list) => findRepeatedIds(list, parts[list] ?? [])),
   ];
   const settled = {
     classReference: reference,
@@ -85,7 +85,7 @@ export async function settle(deps: TwinDeps, reference: string, twin: Twin) {
   const edges = listEdges({ ...settled, ...frame }, roles.resolved);
   if (edges.length > COMMON_LIMITS.elementsPerIndex) details.push(tooManyEdges(edges.length));
   if (details.length) throw invalid(`The ${frame.type} breaks ${details.length} of its rules.`, details);
-  const whole = { ...settled, ...indexedEdges(edges) };
+  const whole = { ...settled, ...indexEdges(edges) };
   requireFits(whole, `The ${frame.type}`);
   return whole;
 }
@@ -140,7 +140,7 @@ function problemsOfValue(declared: Json, value: Json, budget: WorkBudget): reado
   return check(value, budget);
 }
 
-async function filledRoles({ documents }: TwinDeps, lineage: Lineage, { frame, parts }: Twin) {
+async function fillRoles({ documents }: TwinDeps, lineage: Lineage, { frame, parts }: Twin) {
   const roles: { readonly [role: string]: string } = { ...findChain(frame.type), ...lineage.relationships };
   const problems: Detail[] = [];
   const resolved = new Map<string, string>();
@@ -181,7 +181,7 @@ function windowProblems({ validFrom, validUntil }: TwinParts): Detail[] {
   return [{ field: '/validUntil', error: 'must be later than validFrom' }];
 }
 
-function repeatedIds(list: string, items: readonly JsonObject[]): Detail[] {
+function findRepeatedIds(list: string, items: readonly JsonObject[]): Detail[] {
   const ids = items.map(({ id }) => id);
   return ids.flatMap((id, at) =>
     id !== undefined && ids.indexOf(id) < at
@@ -201,13 +201,13 @@ export interface Lineage {
 export async function readLineage(protocols: Protocols, protocol: Protocol): Promise<Lineage> {
   const chain = [protocol];
   for (let { parent, parentVersion } = protocol.body; parent !== null; ) {
-    const broken = (error: string) =>
+    const ancestorError = (error: string) =>
       invalid(`The ancestors of ${protocol.body.did} cannot be used.`, [{ field: '/parent', error }]);
-    if (chain.some(({ body }) => body.did === parent)) throw broken(`${parent} is its own ancestor`);
+    if (chain.some(({ body }) => body.did === parent)) throw ancestorError(`${parent} is its own ancestor`);
     if (chain.length >= DOMAIN_LIMITS.protocolDepth)
-      throw broken(`there are more than ${DOMAIN_LIMITS.protocolDepth} of them`);
+      throw ancestorError(`there are more than ${DOMAIN_LIMITS.protocolDepth} of them`);
     const next = await protocols.at(parent, parentVersion!);
-    if (!next) throw broken(`${parent} is missing in version ${parentVersion}`);
+    if (!next) throw ancestorError(`${parent} is missing in version ${parentVersion}`);
     chain.push(next);
     ({ parent, parentVersion } = next.body);
   }
@@ -220,13 +220,13 @@ export async function readLineage(protocols: Protocols, protocol: Protocol): Pro
 }
 
 /** The lists of `own` together with those of the lineage: an item of a nearer one takes the place of its namesake. */
-export function composedLists(own: InheritedLists, { protocols }: Lineage): InheritedLists {
+export function composeLists(own: InheritedLists, { protocols }: Lineage): InheritedLists {
   const layers = [...[...protocols].reverse().map(({ body }) => body as InheritedLists), own];
-  const lists = INHERITED.map((list) => [list, merged(layers.map((layer) => layer[list]))] as const);
+  const lists = INHERITED.map((list) => [list, mergeByName(layers.map((layer) => layer[list]))] as const);
   return Object.fromEntries(lists) as unknown as InheritedLists;
 }
 
-function merged(layers: readonly (readonly JsonObject[])[]): JsonObject[] {
+function mergeByName(layers: readonly (readonly JsonObject[])[]): JsonObject[] {
   const byName = new Map<string, JsonObject>();
   for (const item of layers.flat()) byName.set(readFragment(String(item.id)), item);
   return [...byName.values()];

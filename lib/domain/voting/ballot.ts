@@ -33,7 +33,7 @@ export async function requireProposal(
 ): Promise<Proposal> {
   const found = mayBeId(id) ? await deps.proposals.read(id) : undefined;
   if (!found || found.body.tenant !== tenant) throw refuse('not-found', `There is no proposal ${JSON.stringify(id)}.`);
-  return reviewed(deps, found);
+  return reviewProposal(deps, found);
 }
 
 /** What each action does, for a caller whose rights are known. */
@@ -92,7 +92,7 @@ function requireProposer({ body }: Proposal, { principal, roles }: Caller): void
 const STOPPABLE: readonly ProposalState[] = ['open', 'timelock', 'execution_failed'];
 
 /** Ends a proposal whose domain has changed. Repairs the state after a crash between the change and its notification. */
-export async function reviewed(deps: VotingDeps, proposal: Proposal): Promise<Proposal> {
+export async function reviewProposal(deps: VotingDeps, proposal: Proposal): Promise<Proposal> {
   const { id, state, context, body } = proposal;
   if (!STOPPABLE.includes(state as ProposalState)) return proposal;
   const subject = await deps.documents.get<StoredDomain>(DOMAIN, context.subject);
@@ -131,7 +131,7 @@ async function castBallot(deps: VotingDeps, caller: Caller, { id, body, key }: P
   const { principal } = caller;
   const cast = checkShape<{ vote: Choice; rationale?: string }>(NEW_VOTE, body, 'The vote');
   const { instance, repeated } = await deps.proposals.take(id, {
-    ...noted(caller, 'vote', key),
+    ...makeCommand(caller, 'vote', key),
     decide: (proposal) =>
       findRefusal(proposal, { voter: principal, vote: cast.vote }) ??
       ({ type: 'CAST', voter: principal, ...cast } as EventObject),
@@ -179,11 +179,11 @@ async function step(
       : action === 'execute'
         ? notPassed(proposal)
         : notOpen(proposal);
-  return (await proposals.take(id, { ...noted(caller, action, key), decide })).instance;
+  return (await proposals.take(id, { ...makeCommand(caller, action, key), decide })).instance;
 }
 
 // Two callers, or two actions, may use the same key.
-function noted({ principal }: Caller, action: string, key: string | undefined) {
+function makeCommand({ principal }: Caller, action: string, key: string | undefined) {
   if (key === undefined) return { by: principal, action };
   const hash = createHash('sha256')
     .update(JSON.stringify([principal, action, key]))

@@ -170,7 +170,7 @@ export interface Eligibility extends JsonObject {
 
 /** Verified, within its validity, not deactivated, and no ancestor suspended or revoked. `domain` is as its votes left it. */
 export async function canParticipate(reading: ReadDeps, domain: Domain, now: number): Promise<Eligibility> {
-  const reasons = [...ownObstacles(domain, now), ...(await ancestorObstacles(reading, domain))];
+  const reasons = [...listOwnObstacles(domain, now), ...(await ancestorObstacles(reading, domain))];
   return { eligible: reasons.length === 0, reasons };
 }
 
@@ -182,7 +182,7 @@ export async function requireEligible(reading: ReadDeps, domain: Domain, now: nu
   throw refuse('domain-not-verified', `${domain.id} cannot take part: ${reasons[0]!.message}`, { details });
 }
 
-function ownObstacles({ body }: Domain, now: number): Obstacle[] {
+function listOwnObstacles({ body }: Domain, now: number): Obstacle[] {
   if (body.status === 'Deactivated') return [{ code: 'deactivated', message: 'It was deactivated.' }];
   const validity = findValidity(body, now);
   const notVerified: Obstacle = {

@@ -140,7 +140,7 @@ export function executionServices(deps: ExecutionDeps) {
       const next = {
         ...verification,
         ...(kind === 'verify' && { hash, packageHash: about.packageHash }),
-        settled: settledBy(body, about),
+        settled: addSettled(body, about),
         proposal: id,
       };
       const event = { type: EVENT[kind], data: { proposal: id, status } };
@@ -151,7 +151,7 @@ export function executionServices(deps: ExecutionDeps) {
     release: service(deps, (about, body) => {
       const { review, ...verification } = readVerification(body);
       if (findEnd(body, about) !== undefined || body.status === 'Deactivated') return {};
-      const settled = settledBy(body, about);
+      const settled = addSettled(body, about);
       const isReviewed = review?.proposal === about.id;
       const isFree = isReviewed || body.status !== 'UnderReview';
       if (about.kind !== 'verify' || !isFree)
@@ -175,7 +175,7 @@ function findEnd(body: StoredDomain, { id, kind, subjectRevision }: About): 'set
   return last && last.revision >= subjectRevision ? 'superseded' : undefined;
 }
 
-function settledBy(body: StoredDomain, { id, kind, subjectRevision }: About): NonNullable<Verification['settled']> {
+function addSettled(body: StoredDomain, { id, kind, subjectRevision }: About): NonNullable<Verification['settled']> {
   return { ...readVerification(body).settled, [kind]: { proposal: id, revision: subjectRevision } };
 }
 
@@ -227,7 +227,7 @@ function service(deps: ExecutionDeps, decide: Decide): Noting {
       }
       const kind = PROPOSAL_KINDS.find((one) => one === answer.action);
       executed = kind && { proposal: session.id, kind, subject, status: answer.status };
-      return changedDomain(body, { ...answer, at });
+      return applyChange(body, { ...answer, at });
     };
     const result = await update<StoredDomain>(deps.documents, DOMAIN, subject, change, {
       replace: (old, body) => replaceJournaled(deps.documents, { kind: DOMAIN, old, body }),
@@ -238,7 +238,7 @@ function service(deps: ExecutionDeps, decide: Decide): Noting {
   };
 }
 
-function changedDomain(
+function applyChange(
   body: StoredDomain,
   { status, verification, action, event, at: wanted }: StatusChange & { readonly at: number },
 ): StoredDomain {

@@ -5,7 +5,7 @@ import { type Detail, TwinlineError } from '../../errors.ts';
 import { isObject } from '../../shape.ts';
 import { isDid } from '../did/did.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
-import { comparedToOne, isAtLeast, POWER_MAX, parseFraction, parsePower } from './tally.ts';
+import { compareToOne, isAtLeast, POWER_MAX, parseFraction, parsePower } from './tally.ts';
 
 export type Threshold =
   /** More than half of yes and no. */
@@ -92,7 +92,7 @@ const CHECKS: { readonly [Name in keyof Governance]: FieldCheck } = {
   threshold,
   quorum: (value, at, report) => {
     const fraction = typeof value === 'string' ? parseFraction(value) : undefined;
-    if (!fraction || comparedToOne(fraction) > 0)
+    if (!fraction || compareToOne(fraction) > 0)
       report(at, `must be a fraction from "0" to "1" in quotes, such as "0.2"; it is ${showValue(value)}`);
     return value;
   },
@@ -124,14 +124,14 @@ function threshold(value: unknown, at: string, report: ReportProblem): unknown {
   if (kind === 'majority') return { kind };
   if (kind === 'percent') {
     const fraction = typeof value.value === 'string' ? parseFraction(value.value) : undefined;
-    if (!fraction || fraction.over === 0n || comparedToOne(fraction) > 0)
+    if (!fraction || fraction.over === 0n || compareToOne(fraction) > 0)
       report(
         `${at}/value`,
         `must be a fraction above "0", up to "1", in quotes, such as "0.5"; it is ${showValue(value.value)}`,
       );
     return { kind, value: String(value.value) };
   }
-  const count = wholeNumber(value.value);
+  const count = parseWholeNumber(value.value);
   if (count === undefined || count === 0n)
     report(`${at}/value`, `must be a whole number from 1; it is ${showValue(value.value)}`);
   return { kind, value: String(count ?? 1n) };
@@ -152,7 +152,7 @@ function voters(value: unknown, at: string, report: ReportProblem): VoterPower[]
     if (first !== undefined)
       report(`${here}/did`, `${showValue(voter.did)} stands in the list twice, at ${at}/${first} too`);
     else seen.set(voter.did, index);
-    const power = wholeNumber(voter.power);
+    const power = parseWholeNumber(voter.power);
     if (power === undefined)
       report(
         `${here}/power`,
@@ -211,7 +211,7 @@ function checkKeys(
 }
 
 // Numbers beyond 2^53 have been rounded by the time they are read, so those must be in quotes.
-function wholeNumber(value: unknown): bigint | undefined {
+function parseWholeNumber(value: unknown): bigint | undefined {
   if (typeof value === 'string') return parsePower(value);
   return Number.isSafeInteger(value) && (value as number) >= 0 ? BigInt(value as number) : undefined;
 }

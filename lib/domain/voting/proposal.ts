@@ -4,7 +4,7 @@ import type { ProposalContext, ProposalState } from '../../../machines/proposal.
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { Instance, Lifecycle } from '../../engine/lifecycle/lifecycle.ts';
-import { type WriteStep, writtenAs } from '../../engine/lifecycle/record.ts';
+import { toWritten, type WriteStep } from '../../engine/lifecycle/record.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { DocumentStore, JsonObject, Query, StoredDocument } from '../../store/store.ts';
@@ -97,14 +97,14 @@ export function proposalView({ id, revision, body, context, state }: Proposal): 
 export const writeProposal: WriteStep = async ({ documents, kind, id, old, body, entry }) => {
   const { facts, ...noted } = entry;
   const next = { ...body, journal: { ...noted, events: facts as readonly DomainEvent[] } } as unknown as StoredProposal;
-  if (!old) return writtenAs({ id, body: next }, await documents.insert(kind, id, next));
+  if (!old) return toWritten({ id, body: next }, await documents.insert(kind, id, next));
   const result = await replaceJournaled(documents, {
     kind,
     old: old as StoredDocument<StoredProposal>,
     body: next,
     keep: ({ subject, kind: of, status }) => ({ subject, kind: of, status }),
   });
-  return writtenAs({ id, body: next }, result);
+  return toWritten({ id, body: next }, result);
 };
 
 // With milliseconds: a vote at the very moment of the close comes too late.

@@ -131,7 +131,7 @@ export function isMajority(part: bigint, whole: bigint): boolean {
 }
 
 /** Below, at or above 1. */
-export function comparedToOne({ over, under }: Fraction): -1 | 0 | 1 {
+export function compareToOne({ over, under }: Fraction): -1 | 0 | 1 {
   return over < under ? -1 : over > under ? 1 : 0;
 }
 

@@ -191,7 +191,7 @@ export async function attempt(
   { id, body: webhook }: Webhook,
   { event, ending }: { event: JsonObject; ending: AbortSignal },
 ): Promise<DeliveryOutcome> {
-  const failed = (status: number | null, error: string): DeliveryOutcome => ({
+  const makeFailure = (status: number | null, error: string): DeliveryOutcome => ({
     kind: 'failed',
     failure: { at: clock.now(), status, error },
   });
@@ -208,10 +208,10 @@ export async function attempt(
     const status = await post({ url: webhook.url, headers, body }, time.signal);
     if (status >= 200 && status <= 299) return { kind: 'delivered' };
     const why = status >= 300 && status <= 399 ? '; redirects are not followed' : '';
-    return failed(status, `the receiver answered ${status}${why}`);
+    return makeFailure(status, `the receiver answered ${status}${why}`);
   } catch (error) {
     if (ending.aborted) return { kind: 'given-up' };
-    return failed(null, error instanceof TwinlineError ? error.message : 'the request could not be made');
+    return makeFailure(null, error instanceof TwinlineError ? error.message : 'the request could not be made');
   } finally {
     clearTimeout(timer);
     ending.removeEventListener('abort', end);

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Detail } from '../../errors.ts';
-import { type Resolve, resolvedProblem } from '../../http/hosts.ts';
+import { findResolvedProblem, type Resolve } from '../../http/hosts.ts';
 import { keyedMutex } from '../../queue.ts';
 import type { DocumentStore } from '../../store/store.ts';
 import { insertNew } from '../../store/update.ts';
@@ -92,7 +92,7 @@ export function webhooks(options: WebhookOptions) {
   }
 
   async function check({ url, events = [] }: Changes): Promise<void> {
-    const why = url === undefined ? undefined : await resolvedProblem(url, resolve);
+    const why = url === undefined ? undefined : await findResolvedProblem(url, resolve);
     const details: Detail[] = [
       ...(why === undefined ? [] : [{ field: '/url', error: why }]),
       ...typeProblems(events, '/events'),

@@ -86,7 +86,7 @@ export function readRecord(document: StoredDocument, expected: Expected): Lifecy
 }
 
 /** The record as the field `machine` of its document. */
-export function storedRecord({ machine, version }: Expected, record: LifecycleRecord): JsonObject {
+export function toStored({ machine, version }: Expected, record: LifecycleRecord): JsonObject {
   const { rest, commands, ...others } = record;
   return {
     id: machine.id,
@@ -150,7 +150,7 @@ export interface Stepped {
 export function firstStep(input: JsonObject, options: RecordStepOptions): Stepped {
   const { at, machine } = options;
   const result = begin(machine, { ...input, at }, { at, stamp: stampAt(at) });
-  return steppedTo(result, { steps: 1, commands: [] }, options);
+  return applyStep(result, { steps: 1, commands: [] }, options);
 }
 
 /** The record after `event`, to which `at` is added; undefined when the machine does not take it where it is. */
@@ -159,12 +159,12 @@ export function nextStep(record: LifecycleRecord, event: EventObject, options: R
   const { at, machine } = options;
   const live = machine.resume(calls.length ? { ...rest, calling: calls.map(({ id }) => id) } : rest);
   const result = step(machine, { live, timers, calls }, event, { at, stamp: stampAt(at) });
-  return result.isTaken ? steppedTo(result, { steps: steps + 1, commands }, options) : undefined;
+  return result.isTaken ? applyStep(result, { steps: steps + 1, commands }, options) : undefined;
 }
 
 const stampAt = (at: number) => (event: EventObject) => ({ ...event, at }) as EventObject;
 
-function steppedTo(
+function applyStep(
   { live, timers, calls, newCalls, facts, transitions }: StepResult<LifecycleCall>,
   { steps, commands }: Pick<LifecycleRecord, 'steps' | 'commands'>,
   { machine, id, at, leaseUntil }: RecordStepOptions,
@@ -215,7 +215,7 @@ export type WriteResult =
 export type WriteStep = (write: StepWrite) => Promise<WriteResult>;
 
 /** What an insert or a replace of `body` by the store comes to. */
-export function writtenAs(
+export function toWritten(
   { id, body }: Pick<StepWrite, 'id' | 'body'>,
   result: InsertResult | ReplaceResult,
 ): WriteResult {
@@ -226,7 +226,7 @@ export function writtenAs(
 /** Inserts or replaces the document and drops the entry. */
 export const plainWrite: WriteStep = async (write) => {
   const { documents, kind, id, old, body } = write;
-  return writtenAs(
+  return toWritten(
     write,
     old ? await documents.replace(kind, id, old.revision, body) : await documents.insert(kind, id, body),
   );

@@ -23,7 +23,7 @@ import {
   readRecord,
   type StepNote,
   type Stepped,
-  storedRecord,
+  toStored,
   type WriteStep,
 } from './record.ts';
 
@@ -64,7 +64,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
       record.rest,
       record.calls.map(({ id }) => id),
     ),
-    machine: storedRecord(expected, record),
+    machine: toStored(expected, record),
     dueAt: dueAt(record),
   });
 
@@ -197,7 +197,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
         const asked = decide(opened, at);
         const step = asked && nextStep(opened.record, asked.event, options(id, at));
         if (!asked) return undefined;
-        if (!step) throw untaken(machine.id, asked.event.type, opened.record);
+        if (!step) throw untakenError(machine.id, asked.event.type, opened.record);
         const commands = asked.key === undefined ? step.record.commands : [...step.record.commands, asked.key];
         return { ...step, record: { ...step.record, commands }, noted: asked.noted };
       }),
@@ -241,7 +241,7 @@ function tooMany(machine: string, id: string): TwinlineError {
   return new TwinlineError('ERR_CONFLICT', message);
 }
 
-function untaken(machine: string, event: string, { rest }: LifecycleRecord): TwinlineError {
+function untakenError(machine: string, event: string, { rest }: LifecycleRecord): TwinlineError {
   return new TwinlineError(
     'ERR_MACHINE',
     `Machine "${machine}" does not take "${event}" in state ${JSON.stringify(rest.state)}.`,

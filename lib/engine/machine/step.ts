@@ -173,7 +173,7 @@ interface StepInProgress<Call extends Identified> extends StepResult<Call> {
 const EMPTY: readonly never[] = Object.freeze([]);
 
 /** With one more; most steps have none, or one. */
-function added<T>(list: readonly T[], item: T): readonly T[] {
+function append<T>(list: readonly T[], item: T): readonly T[] {
   if (list === EMPTY) return [item];
   (list as T[]).push(item);
   return list;
@@ -225,7 +225,7 @@ function apply(
   { event, from }: Omit<Transition, 'to'>,
 ): void {
   run.live = live;
-  run.transitions = added(run.transitions, { event, from, to: live.value as StateValue });
+  run.transitions = append(run.transitions, { event, from, to: live.value as StateValue });
   for (const effect of effects) applyEffect(run, effect);
   if (live.status !== 'active') {
     run.timers = EMPTY;
@@ -252,10 +252,10 @@ function applyEffect(run: StepInProgress<Identified>, effect: Effect): void {
       run.timers = cancelTimer(run.timers, effect.id);
       break;
     case 'send':
-      run.queue = added(run.queue, effect.event);
+      run.queue = append(run.queue, effect.event);
       break;
     case 'fact':
-      run.facts = added(run.facts, { name: effect.name, params: effect.params });
+      run.facts = append(run.facts, { name: effect.name, params: effect.params });
   }
 }
 

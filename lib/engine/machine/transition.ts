@@ -65,7 +65,7 @@ export interface Machine {
   /** Ids of the calls that the active states invoke. */
   calling(live: AnyMachineSnapshot): readonly string[];
   /** Those calls as a step that entered the states would ask for them. */
-  callsOf(live: AnyMachineSnapshot): readonly CallEffect[];
+  listCalls(live: AnyMachineSnapshot): readonly CallEffect[];
 }
 
 interface ActionRecord {
@@ -82,7 +82,7 @@ export const NO_EVENT: EventObject = { type: 'xstate.init' };
 /** Prepares a machine for turns: bounded microsteps, a reused scope, a template per state value. */
 export function compileMachine(source: AnyStateMachine, vocabulary: Vocabulary = 'any'): Machine {
   source.options.maxIterations = ENGINE_LIMITS.microstepsPerStep;
-  const services = invokedServices(source);
+  const services = findInvokedServices(source);
   // XState works out the input of an invoke only when it knows the actor; here the services stand outside of the machine.
   for (const name of services.values()) source.implementations.actors[name] ??= UNANSWERED;
   let done: ActionRecord[] = [];
@@ -90,7 +90,7 @@ export function compileMachine(source: AnyStateMachine, vocabulary: Vocabulary =
   const templates = new Map<string, AnyMachineSnapshot>();
 
   const stepTo = (live: AnyMachineSnapshot): Step => {
-    if (live.status === 'error') throw failed(source.id, live.error);
+    if (live.status === 'error') throw wrapError(source.id, live.error);
     return { live, effects: done.length ? listEffects(done, scope.self) : NONE };
   };
 
@@ -98,7 +98,7 @@ export function compileMachine(source: AnyStateMachine, vocabulary: Vocabulary =
     const key = typeof state === 'string' ? state : JSON.stringify(state);
     const known = templates.get(key);
     if (known) return known;
-    if (!isState(source.config as StateConfig, state)) throw unknownState(source.id, state);
+    if (!isState(source.config as StateConfig, state)) throw unknownStateError(source.id, state);
     const made = attempt(source.id, () => source.resolveState({ value: state, context: {} }));
     templates.set(key, made);
     short?.admit(made);
@@ -125,12 +125,12 @@ export function compileMachine(source: AnyStateMachine, vocabulary: Vocabulary =
       try {
         return stepTo(source.transition(live, event, scope) as AnyMachineSnapshot);
       } catch (error) {
-        throw failed(source.id, error);
+        throw wrapError(source.id, error);
       }
     },
     rest: (live) => toRest(live),
     calling: (live) => listInvokes(live).map((call) => call.id),
-    callsOf: (live) =>
+    listCalls: (live) =>
       listInvokes(live).map(({ id, src, input }) => {
         const given =
           typeof input === 'function' ? input({ context: live.context, event: NO_EVENT, self: scope.self }) : input;
@@ -236,7 +236,7 @@ interface StateNodeLike {
 }
 
 /** The services that the machine's states invoke, by the id of the invoke. */
-function invokedServices(source: AnyStateMachine): Map<string, string> {
+function findInvokedServices(source: AnyStateMachine): Map<string, string> {
   const services = new Map<string, string>();
   const visit = (node: StateNodeLike): void => {
     for (const { id, src } of node.invoke) if (typeof src === 'string') services.set(id, src);
@@ -267,7 +267,7 @@ function isState(node: StateConfig, value: unknown): boolean {
   return keys.every((key) => has(key) && isInside(states[key]!, (value as JsonObject)[key]));
 }
 
-function unknownState(machine: string, state: unknown): TwinlineError {
+function unknownStateError(machine: string, state: unknown): TwinlineError {
   const shown = JSON.stringify(state)?.slice(0, 100);
   return new TwinlineError('ERR_RECORD', `Cannot resume machine "${machine}": it has no state ${shown}.`);
 }
@@ -276,11 +276,11 @@ function attempt<T>(machine: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw failed(machine, error);
+    throw wrapError(machine, error);
   }
 }
 
-function failed(machine: string, cause: unknown): TwinlineError {
+function wrapError(machine: string, cause: unknown): TwinlineError {
   if (cause instanceof TwinlineError) return cause;
   const endless = cause instanceof Error && cause.message.startsWith('Infinite loop');
   return endless

@@ -133,7 +133,7 @@ export function resumeWork(engine: Engine, key: string, { conversation, record, 
 function enterMigrated(engine: Engine, work: Work): void {
   const { machine } = work.conversation;
   const pending = new Set(work.calls.map(({ id }) => id));
-  const missing = machine.callsOf(work.live).filter(({ id }) => !pending.has(id));
+  const missing = machine.listCalls(work.live).filter(({ id }) => !pending.has(id));
   const made = missing.map((call) => workingCall(engine, work, { ...call, hops: work.hops }));
   const failing = ({ id, call }: WorkingCall): WorkingCall => ({ id, call: { ...call, until: 0 }, stored: true });
   work.calls = [...work.calls, ...made.map((call) => (call.call.input || call.call.sealed ? call : failing(call)))];

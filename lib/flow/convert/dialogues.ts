@@ -94,7 +94,7 @@ async function recordSession(
     isOpen = await take(chooseKey(menuHere(), input));
   }
   if (isOpen) await goOn();
-  const unused = new Set(opened.unused().map(({ pointer }) => pointer));
+  const unused = new Set(opened.listUnused().map(({ pointer }) => pointer));
   const used = Object.entries(services).flatMap(([service, answers]) => {
     const kept = answers.filter((_, at) => !unused.has(`/services/${service}/${at}`));
     return kept.length ? [[service, kept] as const] : [];

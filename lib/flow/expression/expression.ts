@@ -99,10 +99,10 @@ const BINARY: { readonly [sign in BinarySign]: (left: Evaluate, right: Evaluate,
   and: (left, right) => (scope) => left(scope) === true && right(scope) === true,
   '==': (left, right) => (scope) => isSame(left(scope), right(scope)),
   '!=': (left, right) => (scope) => !isSame(left(scope), right(scope)),
-  '<': ordered((a, b) => a < b),
-  '<=': ordered((a, b) => a <= b),
-  '>': ordered((a, b) => a > b),
-  '>=': ordered((a, b) => a >= b),
+  '<': compareOrdered((a, b) => a < b),
+  '<=': compareOrdered((a, b) => a <= b),
+  '>': compareOrdered((a, b) => a > b),
+  '>=': compareOrdered((a, b) => a >= b),
   in: (left, right) => (scope) => isIn(left(scope), right(scope)),
   'not in': (left, right) => (scope) => !isIn(left(scope), right(scope)),
   '+': (left, right, refuse) => (scope) => {
@@ -128,7 +128,7 @@ function arithmetic(sign: string, work: (a: number, b: number, refuse: Refuse) =
     };
 }
 
-function ordered(test: (a: number | string, b: number | string) => boolean) {
+function compareOrdered(test: (a: number | string, b: number | string) => boolean) {
   return (left: Evaluate, right: Evaluate): Evaluate =>
     (scope) => {
       const a = left(scope);

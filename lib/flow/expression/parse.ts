@@ -25,8 +25,8 @@ export type Node =
   | { readonly kind: 'choice'; readonly test: Node; readonly yes: Node; readonly no: Node }
   | { readonly kind: 'call'; readonly name: FunctionName; readonly args: readonly Node[]; readonly at: number };
 
-const levelOf = (sign: BinarySign) => BINARY_OPERATORS[sign].level;
-const COMPARE_LEVEL = levelOf('==');
+const findLevel = (sign: BinarySign) => BINARY_OPERATORS[sign].level;
+const COMPARE_LEVEL = findLevel('==');
 const CONSTANTS = new Map([
   ['true', true],
   ['false', false],
@@ -46,7 +46,7 @@ export function parseExpression(source: string): { readonly root: Node; readonly
 
   const peek = (ahead = 0): Token => tokens[Math.min(next + ahead, tokens.length - 1)]!;
   const fail = (token: Token, problem: string) => expressionError(source, token.at, problem);
-  const expected = (what: string) =>
+  const expectedError = (what: string) =>
     fail(peek(), `found ${peek().kind === 'end' ? 'the end' : JSON.stringify(peek().text)}, expected ${what}.`);
   const take = (text: string): Token | undefined => {
     const token = peek();
@@ -54,8 +54,8 @@ export function parseExpression(source: string): { readonly root: Node; readonly
     next++;
     return token;
   };
-  const need = (text: string, why: string): void => {
-    if (!take(text)) throw expected(`"${text}" ${why}`);
+  const expectText = (text: string, why: string): void => {
+    if (!take(text)) throw expectedError(`"${text}" ${why}`);
   };
   const deeper = <T>(read: () => T): T => {
     if (++depth > FLOW_LIMITS.expressionDepth) {
@@ -70,7 +70,7 @@ export function parseExpression(source: string): { readonly root: Node; readonly
     const test = binary(BINARY_OPERATORS.or.level);
     if (!take('?')) return test;
     const yes = deeper(choice);
-    need(':', 'and the other choice');
+    expectText(':', 'and the other choice');
     return { kind: 'choice', test, yes, no: deeper(choice) };
   };
 
@@ -83,13 +83,13 @@ export function parseExpression(source: string): { readonly root: Node; readonly
 
   const binary = (loosest: number): Node => {
     let left = prefix(loosest);
-    for (let found = sign(); found && levelOf(found) >= loosest; found = sign()) {
+    for (let found = sign(); found && findLevel(found) >= loosest; found = sign()) {
       const at = peek().at;
       next += found === 'not in' ? 2 : 1;
-      const right = binary(levelOf(found) + 1);
+      const right = binary(findLevel(found) + 1);
       left = { kind: 'binary', sign: found, left, right, at };
       const chained = sign();
-      if (levelOf(found) === COMPARE_LEVEL && chained && levelOf(chained) === COMPARE_LEVEL) {
+      if (findLevel(found) === COMPARE_LEVEL && chained && findLevel(chained) === COMPARE_LEVEL) {
         throw fail(peek(), `found a second comparison, "${chained}". Write: a < b and b < c.`);
       }
     }
@@ -124,9 +124,9 @@ export function parseExpression(source: string): { readonly root: Node; readonly
       next++;
       return { kind: 'value', value: constant };
     }
-    if (!take('(')) throw expected('a value: a name, a number, a text in quotes, or "("');
+    if (!take('(')) throw expectedError('a value: a name, a number, a text in quotes, or "("');
     const inner = deeper(choice);
-    need(')', 'to close "("');
+    expectText(')', 'to close "("');
     return inner;
   };
 
@@ -144,7 +144,7 @@ export function parseExpression(source: string): { readonly root: Node; readonly
     if (!take(')')) {
       do args.push(deeper(choice));
       while (take(','));
-      need(')', `or "," in the call of ${name}`);
+      expectText(')', `or "," in the call of ${name}`);
     }
     const { usage, arity } = FUNCTIONS[name];
     const [least, most] = arity;
@@ -153,7 +153,7 @@ export function parseExpression(source: string): { readonly root: Node; readonly
   };
 
   const path = (token: Token): Node => {
-    names.add(allowed(token, token.text));
+    names.add(checkAllowed(token, token.text));
     let node: Node = { kind: 'name', name: token.text, at: token.at };
     for (;;) {
       if (take('.')) {
@@ -161,8 +161,8 @@ export function parseExpression(source: string): { readonly root: Node; readonly
         node = { kind: 'member', of: node, name: field(token), at };
       } else if (take('[')) {
         const index = deeper(choice);
-        if (index.kind === 'value' && typeof index.value === 'string') allowed(peek(-1), index.value);
-        need(']', 'to close "["');
+        if (index.kind === 'value' && typeof index.value === 'string') checkAllowed(peek(-1), index.value);
+        expectText(']', 'to close "["');
         node = { kind: 'index', of: node, index };
       } else if (peek().kind === 'sign' && peek().text === '(') {
         throw fail(
@@ -175,21 +175,21 @@ export function parseExpression(source: string): { readonly root: Node; readonly
 
   const field = (root: Token): string => {
     const token = peek();
-    if (token.kind !== 'name' && token.kind !== 'word') throw expected('a name after "."');
+    if (token.kind !== 'name' && token.kind !== 'word') throw expectedError('a name after "."');
     next++;
     if (token.text === 'length') {
       const path = source.slice(root.at, token.at).replace(/[\s.]+$/, '');
       throw fail(token, `write len(${path}) for a length, or ${path}['length'] for a field of that name.`);
     }
-    return allowed(token, token.text);
+    return checkAllowed(token, token.text);
   };
 
-  const allowed = (token: Token, name: string): string => {
+  const checkAllowed = (token: Token, name: string): string => {
     if (isRefusedName(name)) throw fail(token, `the name "${name}" is refused, because it leads to a prototype.`);
     return name;
   };
 
   const root = choice();
-  if (peek().kind !== 'end') throw expected('an operator or the end');
+  if (peek().kind !== 'end') throw expectedError('an operator or the end');
   return { root, names: [...names] };
 }

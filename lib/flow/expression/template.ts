@@ -135,7 +135,7 @@ function readSlot(source: string, start: number): Slot {
     at += found?.[0].length ?? 0;
     return found;
   };
-  const expected = (what: string) => {
+  const expectedError = (what: string) => {
     const found = at < source.length ? JSON.stringify(String.fromCodePoint(source.codePointAt(at)!)) : 'the end';
     return templateError(source, at, `found ${found}, expected ${what}.`);
   };
@@ -144,7 +144,7 @@ function readSlot(source: string, start: number): Slot {
   const offset = at;
   const steps: (string | number)[] = [];
   const root = match(NAME)?.[0];
-  if (root === undefined) throw expected('a variable name after "{{". Write \\{{ to print braces');
+  if (root === undefined) throw expectedError('a variable name after "{{". Write \\{{ to print braces');
   steps.push(root);
   for (let part = match(PART); part; part = match(PART)) steps.push(part[1] ?? Number(part[2]));
   const refused = steps.find((step) => typeof step === 'string' && isRefusedName(step));
@@ -159,7 +159,7 @@ function readSlot(source: string, start: number): Slot {
     match(SPACE);
     const from = at;
     const name = match(NAME)?.[0];
-    if (name === undefined) throw expected('the name of a filter after "|"');
+    if (name === undefined) throw expectedError('the name of a filter after "|"');
     const args: string[] = [];
     for (match(SPACE); source[at] === ':'; match(SPACE)) {
       at++;
@@ -173,7 +173,7 @@ function readSlot(source: string, start: number): Slot {
     filters.push(makeFilter(name, args, (problem) => templateError(source, from, problem)));
   }
   if (!source.startsWith('}}', at)) {
-    throw expected('"|" and a filter, or "}}". Texts print variables; compute values with "set" or "with"');
+    throw expectedError('"|" and a filter, or "}}". Texts print variables; compute values with "set" or "with"');
   }
   return { path: { path, root, filters: names, offset }, steps, filters, end: at + 2 };
 }

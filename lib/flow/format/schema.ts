@@ -197,7 +197,7 @@ const WORDS: { readonly [keyword: string]: (fault: SchemaFault) => SchemaFinding
   enum: (fault) => {
     const known = fault.part.enum ?? [];
     const near = typeof fault.value === 'string' ? suggest(fault.value, known.map(String)) : '';
-    const { message, ...finding } = badValue(fault, `cannot be ${showValue(fault.value)}`);
+    const { message, ...finding } = describeBadValue(fault, `cannot be ${showValue(fault.value)}`);
     const mend = mendName(String(fault.value), known.map(String));
     return { ...finding, message: message + near, fix: `Write one of: ${known.map(showValue).join(', ')}.`, ...mend };
   },
@@ -212,15 +212,15 @@ const WORDS: { readonly [keyword: string]: (fault: SchemaFault) => SchemaFinding
     const message = `${owner} has the type ${showValue(given)}, which does not exist.${near}`;
     return { code: 'bad-value', pointer: `${pointer}/type`, message, fix, ...mendName(String(given), types) };
   },
-  minimum: (fault) => badValue(fault, `is ${showValue(fault.value)}, and ${fault.params.limit} is the least`),
-  maximum: (fault) => badValue(fault, `is ${showValue(fault.value)}, and ${fault.params.limit} is the most`),
-  minLength: (fault) => badValue(fault, 'is an empty text'),
-  maxLength: (fault) => badValue(fault, `is longer than ${fault.params.limit} characters`),
-  minItems: (fault) => badValue(fault, 'is an empty list'),
-  maxItems: (fault) => badValue(fault, `has more than ${fault.params.limit} items`),
-  minProperties: (fault) => badValue(fault, 'is empty'),
+  minimum: (fault) => describeBadValue(fault, `is ${showValue(fault.value)}, and ${fault.params.limit} is the least`),
+  maximum: (fault) => describeBadValue(fault, `is ${showValue(fault.value)}, and ${fault.params.limit} is the most`),
+  minLength: (fault) => describeBadValue(fault, 'is an empty text'),
+  maxLength: (fault) => describeBadValue(fault, `is longer than ${fault.params.limit} characters`),
+  minItems: (fault) => describeBadValue(fault, 'is an empty list'),
+  maxItems: (fault) => describeBadValue(fault, `has more than ${fault.params.limit} items`),
+  minProperties: (fault) => describeBadValue(fault, 'is empty'),
   maxProperties: (fault) => {
-    const finding = badValue(fault, `has more than ${fault.params.limit} entries`);
+    const finding = describeBadValue(fault, `has more than ${fault.params.limit} entries`);
     if (fault.pointer !== '/screens') return finding;
     const fix = 'Split it into several flows, which call each other by screens of the type "flow".';
     return { ...finding, code: 'too-many-screens', fix };
@@ -234,10 +234,10 @@ const WORDS: { readonly [keyword: string]: (fault: SchemaFault) => SchemaFinding
 };
 
 function describeOther(fault: SchemaFault): SchemaFinding {
-  return badValue(fault, `cannot be ${showValue(fault.value)}`);
+  return describeBadValue(fault, `cannot be ${showValue(fault.value)}`);
 }
 
-function badValue(fault: SchemaFault, why: string): SchemaFinding {
+function describeBadValue(fault: SchemaFault, why: string): SchemaFinding {
   const message = `${capitalize(describePlace(fault.pointer))} ${why}.`;
   return { code: 'bad-value', pointer: fault.pointer, message, fix: adviseValue(fault) };
 }

@@ -87,8 +87,8 @@ function readRange(setting: Json, least: number, refuse: Refuse): { readonly min
   const given =
     typeof setting === 'number' ? { min: setting, max: setting } : readSettings(setting, ['min', 'max'], refuse);
   const { min = least, max = most } = given;
-  const whole = (value: Json): value is number => Number.isInteger(value) && Number(value) >= least;
-  if (!whole(min) || !whole(max) || min > max || max > most) {
+  const isWholeNumber = (value: Json): value is number => Number.isInteger(value) && Number(value) >= least;
+  if (!isWholeNumber(min) || !isWholeNumber(max) || min > max || max > most) {
     return refuse(`It needs whole numbers from ${least} to ${most}, the smaller as "min"`);
   }
   return { min, max };

@@ -45,14 +45,14 @@ function visibleOptions(screen: MenuScreen, scope: FlowScope) {
     hidden: option.hidden === true,
     when: option.when === undefined ? undefined : scope.expression(option.when),
   }));
-  const numbered = (options: typeof all) => {
+  const numberOptions = (options: typeof all) => {
     let number = 0;
     return options.map(({ event, text, own, hidden }) => ({ event, text, hidden, key: own ?? String(++number) }));
   };
   // Most menus have no conditions: they are numbered once.
   if (all.every((option) => !option.when)) {
-    const fixed = numbered(all);
+    const fixed = numberOptions(all);
     return () => fixed;
   }
-  return (context: JsonObject) => numbered(all.filter(({ when }) => !when || truthy(when.evaluate(context))));
+  return (context: JsonObject) => numberOptions(all.filter(({ when }) => !when || truthy(when.evaluate(context))));
 }

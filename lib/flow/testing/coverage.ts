@@ -49,7 +49,7 @@ export function markFlow(compiled: CompiledFlow): MarkedFlow {
     all[kind].set(name, false);
     return { type: MARK, params: { kind, name } };
   };
-  const covered = (kind: CoverageKind): Covered => {
+  const countCovered = (kind: CoverageKind): Covered => {
     const missing = [...all[kind]].filter(([, seen]) => !seen).map(([name]) => name);
     return { seen: all[kind].size - missing.length, all: all[kind].size, missing };
   };
@@ -61,7 +61,11 @@ export function markFlow(compiled: CompiledFlow): MarkedFlow {
       all[kind].set(name, true);
       return true;
     },
-    coverage: () => ({ screens: covered('screens'), options: covered('options'), ways: covered('ways') }),
+    coverage: () => ({
+      screens: countCovered('screens'),
+      options: countCovered('options'),
+      ways: countCovered('ways'),
+    }),
   };
 }
 
@@ -89,8 +93,8 @@ function markMachine({ flow, machine }: CompiledFlow, mark: Mark): AnyStateMachi
   for (const [id, screen] of Object.entries(flow.screens)) {
     const state = states[id] as CoveredState;
     const entry = [mark('screens', id), ...((state.entry as readonly unknown[] | undefined) ?? [])];
-    const own: Mark = (kind, name) => mark(kind, `${id}.${name}`);
-    states[id] = { ...state, entry, ...MARKED[screen.type](state, own, screen) };
+    const markOwn: Mark = (kind, name) => mark(kind, `${id}.${name}`);
+    states[id] = { ...state, entry, ...MARKED[screen.type](state, markOwn, screen) };
   }
   return createMachine({ ...config, states } as never, implementations as never) as AnyStateMachine;
 }

@@ -88,7 +88,7 @@ export function parseFlowTests(text: string, file: string): ParsedFlowTests {
   const value = requireMomoa().evaluate(document) as unknown;
   const errors = schemaErrors(value);
   const findings = [
-    ...twice(document.body, ''),
+    ...findRepeatedKeys(document.body, ''),
     ...(errors.length ? errors.map(describeError) : findMistakes(value as FlowTestFile)),
   ];
   const problems = findings.map(({ code, ...found }) => locateProblem(source, found, { code, severity: 'error' }));
@@ -109,14 +109,15 @@ interface TestFinding extends Finding {
 }
 
 // JSON.parse drops the first of two equal keys, so its expectation would never be checked.
-function twice(node: ValueNode, pointer: string): TestFinding[] {
-  if (node.type === 'Array') return node.elements.flatMap(({ value }, at) => twice(value, `${pointer}/${at}`));
+function findRepeatedKeys(node: ValueNode, pointer: string): TestFinding[] {
+  if (node.type === 'Array')
+    return node.elements.flatMap(({ value }, at) => findRepeatedKeys(value, `${pointer}/${at}`));
   if (node.type !== 'Object') return [];
   const keys = new Set<string>();
   return node.members.flatMap(({ name, value }) => {
     const key = name.type === 'String' ? name.value : '';
     const place = pointer + pointerTo(key);
-    const inside = twice(value, place);
+    const inside = findRepeatedKeys(value, place);
     if (!keys.has(key)) {
       keys.add(key);
       return inside;

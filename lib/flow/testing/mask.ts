@@ -64,8 +64,8 @@ const LENGTHS = [4, 5, 6, 8, 1, 2, 3, 7, 9, 10, 12, 16, 20];
 // Another one for every number, as long as there are not more of them than characters.
 function listCandidates(number: number): string[] {
   const at = number % DIGITS.length;
-  const turned = (text: string) => (text.slice(at) + text.slice(0, at)).repeat(2);
-  const [digits, letters] = [turned(DIGITS), turned(LETTERS)];
+  const rotate = (text: string) => (text.slice(at) + text.slice(0, at)).repeat(2);
+  const [digits, letters] = [rotate(DIGITS), rotate(LETTERS)];
   const mixed = [digits, letters, `A1${letters}`, `aA1!${letters}`];
   return mixed.flatMap((text) => LENGTHS.map((length) => text.slice(0, length)));
 }

@@ -31,7 +31,7 @@ export async function replayDialogue(compiled: CompiledFlow, dialogue: Dialogue)
   const secretFor = standIns();
   let screen = '';
   for (const [at, turn] of dialogue.turns.entries()) {
-    const place = { turn: at + 1, typed: typeof turn.in === 'string' ? session.shown(turn.in) : '****' };
+    const place = { turn: at + 1, typed: typeof turn.in === 'string' ? session.showInput(turn.in) : '****' };
     try {
       const typed = typeof turn.in === 'string' ? turn.in : secretFor(turn.in, compiled.screens.get(screen));
       const taken = await session.take(typed);

@@ -96,7 +96,7 @@ async function runTest({ compiled, marked, test, pointer }: TestRun): Promise<Fl
   const session = openTestSession(compiled, marked, test);
   let ended = 0;
   for (const [at, step] of test.steps.entries()) {
-    const place = { step: at + 1, typed: session.shown(step.in), pointer: `${pointer}/steps/${at}` };
+    const place = { step: at + 1, typed: session.showInput(step.in), pointer: `${pointer}/steps/${at}` };
     const misses = ended ? [{ message: `the conversation has ended with step ${ended}.` }] : await takeStep(step);
     if (misses.length)
       return misses.map(({ message, details = [], key }) => ({
@@ -106,7 +106,7 @@ async function runTest({ compiled, marked, test, pointer }: TestRun): Promise<Fl
         pointer: place.pointer + (key === undefined ? '' : `/${key}`),
       }));
   }
-  return session.unused().map((one) => ({ ...whole, message: one.message, pointer: pointer + one.pointer }));
+  return session.listUnused().map((one) => ({ ...whole, message: one.message, pointer: pointer + one.pointer }));
 
   async function takeStep(step: FlowTestStep): Promise<Miss[]> {
     if (step.screen !== undefined && !compiled.screens.has(step.screen)) {

@@ -32,8 +32,8 @@ interface TestSession {
   /** Takes a turn; the first one dials. Rejects as the engine does. */
   take(input: string): Promise<TestStepResult>;
   /** How messages show an input that is typed now: not at all where a secret is asked for. */
-  shown(input: string): string;
-  unused: MockedServices['unused'];
+  showInput(input: string): string;
+  listUnused: MockedServices['listUnused'];
 }
 
 const KEY = 'test';
@@ -83,15 +83,15 @@ export function openTestSession(compiled: CompiledFlow, marked: MarkedFlow, setu
     const result = await clock.drive(takeTurn(engine, { key: KEY, decide: () => decision }));
     if (result.kind !== 'replied')
       throw new TwinlineError('ERR_INPUT', `The session does not go on: ${result.reason}.`);
-    const taken = { reply: result.reply, masked, screen, tracks, unanswered: mocks.unanswered() };
+    const taken = { reply: result.reply, masked, screen, tracks, unanswered: mocks.listUnanswered() };
     tracks = [];
     return taken;
   };
 
   return {
     take,
-    shown: (input) => (asksForSecret(compiled.screens.get(screen)) ? '****' : JSON.stringify(input)),
-    unused: mocks.unused,
+    showInput: (input) => (asksForSecret(compiled.screens.get(screen)) ? '****' : JSON.stringify(input)),
+    listUnused: mocks.listUnused,
   };
 }
 
@@ -142,9 +142,9 @@ export function drivenClock(): DrivenClock {
 interface MockedServices {
   readonly services: Services;
   /** Calls since the last time that had no answer, in words. */
-  unanswered(): string[];
+  listUnanswered(): string[];
   /** Answers that no call has taken; pointers into the test. */
-  unused(): { readonly pointer: string; readonly message: string }[];
+  listUnused(): { readonly pointer: string; readonly message: string }[];
 }
 
 interface MockPlace {
@@ -175,12 +175,12 @@ function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace)
     };
   return {
     services: Object.fromEntries(place.names.map((name) => [name, answerTo(name)])),
-    unanswered: () => {
+    listUnanswered: () => {
       const found = problems;
       problems = [];
       return found;
     },
-    unused: () =>
+    listUnused: () =>
       Object.entries(answers).flatMap(([name, list]) =>
         list.flatMap((answer, at) => {
           const rest = left.get(answer)!;

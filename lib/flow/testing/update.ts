@@ -74,8 +74,8 @@ function applyEdits(text: string, edits: readonly Edit[]): string {
 function nodeAt(root: ValueNode, pointer: string): ValueNode {
   return parsePointer(pointer).reduce((node, step) => {
     if (node.type === 'Array') return node.elements[Number(step)]!.value;
-    const named = ({ name }: MemberNode) => name.type === 'String' && name.value === step;
-    return (node as ValueNode & { type: 'Object' }).members.find(named)!.value;
+    const isNamed = ({ name }: MemberNode) => name.type === 'String' && name.value === step;
+    return (node as ValueNode & { type: 'Object' }).members.find(isNamed)!.value;
   }, root);
 }
 

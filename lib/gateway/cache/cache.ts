@@ -26,11 +26,11 @@ export interface CacheOptions<T> {
   /** Bytes of all that is kept. */
   readonly maxBytes: number;
   /** Bytes of one answer. */
-  bytesOf(answer: T): number;
+  countBytes(answer: T): number;
   /** Whether it may be kept: never an error. */
   isKept(answer: T): boolean;
   /** The height of the chain that the node told with it. */
-  heightOf(answer: T): string | undefined;
+  readHeight(answer: T): string | undefined;
   readonly clock?: Clock;
 }
 
@@ -81,7 +81,7 @@ const ENTRY_BYTES = 256;
 
 /** Opens a cache, empty. A new height in any kept answer makes all answers of the latest height untrue. */
 export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
-  const { ttlMs, maxBytes, bytesOf, isKept, heightOf, clock = systemClock } = options;
+  const { ttlMs, maxBytes, countBytes: bytesOf, isKept, readHeight: heightOf, clock = systemClock } = options;
   const kept = new LRUCache<string, CacheEntry<T>>({
     maxSize: Math.max(maxBytes, 1),
     maxEntrySize: Math.max(1, Math.min(maxBytes, GATEWAY_LIMITS.cacheAnswerBytes)),

@@ -7,13 +7,13 @@ import {
   CHANNEL_STATUS,
   type Channel,
   channelStatus,
-  failedAnswer,
   GRPC,
+  makeFailedAnswer,
   type RpcCall,
   type Status,
   type StreamCall,
 } from './channel.ts';
-import { endedStream } from './message-stream.ts';
+import { makeEndedStream } from './message-stream.ts';
 
 export interface BreakerOptions {
   /** Consecutive failures that open the breaker. @default GATEWAY_LIMITS.breakerFailures */
@@ -111,7 +111,7 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
     ...channel,
     unary: (call) => {
       const leave = enter(call);
-      if (typeof leave !== 'function') return Promise.resolve(failedAnswer(leave));
+      if (typeof leave !== 'function') return Promise.resolve(makeFailedAnswer(leave));
       return channel.unary(call).then((answer) => {
         leave(answer.status);
         return answer;
@@ -119,7 +119,7 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
     },
     stream: (call) => {
       const leave = enter(call);
-      if (typeof leave !== 'function') return endedStream(leave);
+      if (typeof leave !== 'function') return makeEndedStream(leave);
       const stream = channel.stream(call);
       void stream.end.then(({ status }) => leave(status));
       return stream;

@@ -170,7 +170,7 @@ export function channelStatus(code: number, message: string): Status {
 }
 
 /** The answer to a call that was not made. */
-export function failedAnswer(status: Status): RpcAnswer {
+export function makeFailedAnswer(status: Status): RpcAnswer {
   return { status, bytes: NOTHING, headers: [], trailers: [] };
 }
 

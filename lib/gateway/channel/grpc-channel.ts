@@ -12,13 +12,13 @@ import {
   channelStatus,
   checkCall,
   checkUpstream,
-  failedAnswer,
+  makeFailedAnswer,
   type RpcAnswer,
   type RpcCall,
   type Status,
   type StreamCall,
 } from './channel.ts';
-import { ByteBudget, type CallSource, endedStream, messageStream, type Sink } from './message-stream.ts';
+import { ByteBudget, type CallSource, makeEndedStream, messageStream, type Sink } from './message-stream.ts';
 import type { Metadata } from './metadata.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -132,16 +132,16 @@ export function grpcChannel(options: ChannelOptions): Channel {
     client.close();
   }
 
-  const refused = (call: RpcCall | StreamCall) => (closing ? CHANNEL_STATUS.closed : checkCall(call));
+  const findRefusal = (call: RpcCall | StreamCall) => (closing ? CHANNEL_STATUS.closed : checkCall(call));
   return {
     name: upstream,
     unary: (call) => {
-      const why = refused(call);
-      return why ? Promise.resolve(failedAnswer(why)) : unary(call);
+      const why = findRefusal(call);
+      return why ? Promise.resolve(makeFailedAnswer(why)) : unary(call);
     },
     stream: (call) => {
-      const why = refused(call);
-      return why ? endedStream(why) : messageStream((sink) => stream(call, sink), budget);
+      const why = findRefusal(call);
+      return why ? makeEndedStream(why) : messageStream((sink) => stream(call, sink), budget);
     },
     health: () => ({
       state: closing ? 'closed' : STATES[client.getChannel().getConnectivityState(false)],

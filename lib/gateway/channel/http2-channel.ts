@@ -8,11 +8,11 @@ import {
   type ChannelOptions,
   checkCall,
   checkUpstream,
-  failedAnswer,
   GRPC,
+  makeFailedAnswer,
   type RpcAnswer,
 } from './channel.ts';
-import { ByteBudget, endedStream, messageStream, type Sink } from './message-stream.ts';
+import { ByteBudget, makeEndedStream, messageStream, type Sink } from './message-stream.ts';
 import type { Metadata } from './metadata.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -37,7 +37,7 @@ export function http2Channel(options: ChannelOptions): Channel {
     name: upstream,
     unary: (call) => {
       const refused = checkCall(call);
-      if (refused) return Promise.resolve(failedAnswer(refused));
+      if (refused) return Promise.resolve(makeFailedAnswer(refused));
       return new Promise((resolve) => {
         const source = client.startCall(
           call,
@@ -47,7 +47,7 @@ export function http2Channel(options: ChannelOptions): Channel {
     },
     stream: (call) => {
       const refused = checkCall(call);
-      return refused ? endedStream(refused) : messageStream((sink) => client.startCall(call, sink), budget);
+      return refused ? makeEndedStream(refused) : messageStream((sink) => client.startCall(call, sink), budget);
     },
     health: client.health,
     ready: (ms) => waitUntilReady(client.connect, { ms, isReady: () => client.health().state === 'ready' }),

@@ -173,7 +173,7 @@ function largeBytes({ length }: Buffer): number {
 }
 
 /** A stream that is over before it began. */
-export function endedStream(status: Status): MessageStream {
+export function makeEndedStream(status: Status): MessageStream {
   return messageStream((sink) => {
     sink.end({ status, trailers: [] });
     return { pause: () => {}, resume: () => {}, cancel: () => {} };

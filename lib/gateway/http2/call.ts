@@ -103,7 +103,7 @@ class RunningCall implements StreamHandler, MessageHandler, CallSource {
     connection.streams.start(this.#stream);
   }
 
-  leftMs(): number {
+  readLeftMs(): number {
     return this.#endsAt - performance.now();
   }
 

@@ -129,7 +129,7 @@ export class HeaderEncoder {
     writer.at = fitsFrame ? at + FRAME_HEADER_BYTES : 0;
     if (resetsTable) writer.bytes[writer.at++] = EMPTY_TABLE;
     writer.block(prefix.block);
-    writer.text(formatTimeout(Math.max(stream.handler.leftMs(), 1)));
+    writer.text(formatTimeout(Math.max(stream.handler.readLeftMs(), 1)));
     for (const [nth, [name]] of metadata.entries()) writer.secret(name, texts[nth]!);
     if (fitsFrame) {
       const flags = stream.body.left ? FLAG.endHeaders : FLAG.endHeaders | FLAG.endStream;
@@ -151,11 +151,11 @@ export class HeaderEncoder {
 
   #encodePrefix(path: string): MethodPrefix {
     const writer = new BlockWriter(Buffer.allocUnsafe(path.length + this.#authority.length + PREFIX_BYTES));
-    writer.indexed(POST);
-    writer.indexed(SCHEMES[this.#scheme]);
-    writer.named(PATH, path);
-    writer.named(AUTHORITY, this.#authority);
-    writer.named(CONTENT_TYPE, 'application/grpc+proto');
+    writer.writeIndexed(POST);
+    writer.writeIndexed(SCHEMES[this.#scheme]);
+    writer.writeNamed(PATH, path);
+    writer.writeNamed(AUTHORITY, this.#authority);
+    writer.writeNamed(CONTENT_TYPE, 'application/grpc+proto');
     writer.field('te', 'trailers');
     writer.field('grpc-accept-encoding', 'identity');
     writer.name('grpc-timeout');

@@ -191,12 +191,12 @@ export class BlockWriter {
   }
 
   /** An indexed field of the static table. */
-  indexed(index: number): void {
+  writeIndexed(index: number): void {
     this.bytes[this.at++] = INDEXED | index;
   }
 
   /** A literal field whose name is in the static table. */
-  named(index: number, value: string): void {
+  writeNamed(index: number, value: string): void {
     this.#number(index, 4);
     this.text(value);
   }

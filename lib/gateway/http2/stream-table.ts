@@ -16,7 +16,7 @@ export interface StreamHandler {
   readonly metadata: Metadata;
   readonly requests: readonly Uint8Array[];
   /** Milliseconds until the deadline. */
-  leftMs(): number;
+  readLeftMs(): number;
   onHeaders(headers: Headers): void;
   onData(data: ByteRange): void;
   /** The node ended the stream. `trailers` are its only headers when no others came before. */
@@ -114,7 +114,7 @@ export class StreamTable {
   }
 
   /** Who aborted a stream that no longer runs; undefined when it ended in order or long ago. */
-  abortedBy(id: number): Aborter | undefined {
+  findAborter(id: number): Aborter | undefined {
     return this.#aborted.peek(id);
   }
 }

@@ -113,7 +113,7 @@ export class Streams {
   /** Handles DATA or HEADERS for a stream that does not run: ignored, answered with RST_STREAM, or an error. */
   checkClosed(id: number): ProtocolError | undefined {
     if (this.#table.isIdle(id)) return IDLE;
-    const by = this.#table.abortedBy(id);
+    const by = this.#table.findAborter(id);
     if (!by) return CLOSED;
     return by === 'client' ? undefined : this.#options.frames.reply({ type: FRAME.reset, flags: 0, id }, STREAM_CLOSED);
   }

@@ -63,7 +63,7 @@ export interface JsonWriters {
    * The writer for `type`; with `only` (name of a field), for that field alone. Throws ERR_CONFIG for types that cannot
    * be written: groups, and defaults without end.
    */
-  writerOf(type: DescMessage, only?: string): JsonWriter;
+  findWriter(type: DescMessage, only?: string): JsonWriter;
 }
 
 const NO_OPTIONS: WriteOptions = {};
@@ -103,7 +103,7 @@ export function createJsonWriters({
     return state;
   };
   return {
-    writerOf: (type, only) => {
+    findWriter: (type, only) => {
       if (only === undefined) {
         const writer = { type, write: types.getWriter(type).write };
         return (bytes, options = NO_OPTIONS) => {

@@ -60,7 +60,7 @@ export function sameIndex(a: Index, b: Index): boolean {
 }
 
 /** The declared kind of this name; throws ERR_INPUT when there is none. */
-export function declaredKind<D extends Declared>(kinds: ReadonlyMap<string, D>, { name }: Kind): D {
+export function requireKind<D extends Declared>(kinds: ReadonlyMap<string, D>, { name }: Kind): D {
   const found = kinds.get(name);
   if (!found) throw new TwinlineError('ERR_INPUT', `Kind ${JSON.stringify(name)} is not declared. Call declare first.`);
   return found;
@@ -86,7 +86,7 @@ export function isList(field: string): boolean {
 /** What every index holds of a document: one entry, or one for each different element of a list. */
 export function listEntries<I extends Index>(indexes: Iterable<I>, id: string, body: JsonObject): IndexEntry<I>[] {
   return Array.from(indexes, (index) =>
-    indexedValues(index, body).map((values) => {
+    listIndexValues(index, body).map((values) => {
       const claimed = index.unique && !values.includes(null);
       return { index, key: entryKey(values, id), claim: claimed ? Buffer.concat(values.map(valueKey)) : undefined };
     }),
@@ -104,7 +104,7 @@ export function missingIn<I extends Index>(others: readonly IndexEntry<I>[], ent
  * The values of the index's fields, once, or once for each different element of a list. Throws ERR_INPUT when a list has
  * more than COMMON_LIMITS.elementsPerIndex.
  */
-export function indexedValues({ name, fields }: Index, body: JsonObject): IndexValue[][] {
+export function listIndexValues({ name, fields }: Index, body: JsonObject): IndexValue[][] {
   const list = fields.findIndex(isList);
   const values = fields.map((field) => (isList(field) ? null : toScalar(valueAt(body, field))));
   if (list < 0) return [values];

@@ -155,7 +155,7 @@ function makeGate(lock: Database.Database, folder: string): Gate {
     mayPauseAt = performance.now() + PAUSE_MS;
   }
 
-  function left(): void {
+  function leaveWrite(): void {
     hasWritten = true;
     if (--underWay === 0) whenDrained();
   }
@@ -165,10 +165,10 @@ function makeGate(lock: Database.Database, folder: string): Gate {
     underWay++;
     try {
       const written = write();
-      written.then(left, left);
+      written.then(leaveWrite, leaveWrite);
       return written;
     } catch (error) {
-      left();
+      leaveWrite();
       throw error;
     }
   }

@@ -24,7 +24,7 @@ export interface LogWriter {
   /** The head as everybody's last commit left it. */
   latest(log: string): HeadEntry | undefined;
   /** Nothing when it has expired. */
-  living(entry: HeadEntry | undefined): StoredHead | undefined;
+  requireLiving(entry: HeadEntry | undefined): StoredHead | undefined;
   /** Decides with the living head, again and again until nobody else was faster, and gives the answer. */
   change<T>(log: string, decide: (head: StoredHead | undefined) => LogChange<T>): Promise<T>;
   /** False when somebody changed the log since `entry` was read. */
@@ -47,7 +47,7 @@ export function logWriter(tables: LogTables & Environment, { clock, check, chang
     return readHead(tables, log);
   }
 
-  function living(entry: HeadEntry | undefined): StoredHead | undefined {
+  function requireLiving(entry: HeadEntry | undefined): StoredHead | undefined {
     return entry && entry.head.expiresAt > clock.now() ? entry.head : undefined;
   }
 
@@ -56,7 +56,7 @@ export function logWriter(tables: LogTables & Environment, { clock, check, chang
   async function change<T>(log: string, decide: (head: StoredHead | undefined) => LogChange<T>): Promise<T> {
     for (let entry = readHead(tables, log), isLatest = false; ; entry = latest(log), isLatest = true) {
       check();
-      const { answer, ...todo } = decide(living(entry));
+      const { answer, ...todo } = decide(requireLiving(entry));
       if (todo.head) {
         const { head, write } = todo;
         if (await put(log, entry, { head, write: write ?? (() => {}) })) {
@@ -69,7 +69,7 @@ export function logWriter(tables: LogTables & Environment, { clock, check, chang
 
   function put(log: string, entry: HeadEntry | undefined, change: { head: Changes; write(id: string): void }) {
     const old = entry?.head;
-    const isSame = living(entry) !== undefined;
+    const isSame = requireLiving(entry) !== undefined;
     const id = isSame ? old!.id : newLogId();
     const { expiresAt } = change.head;
     const filed = old && old.filed <= expiresAt ? old.filed : expiresAt;
@@ -129,7 +129,7 @@ export function logWriter(tables: LogTables & Environment, { clock, check, chang
     return false;
   }
 
-  return { latest, living, change, erase, sweepOne, deleteFrames };
+  return { latest, requireLiving, change, erase, sweepOne, deleteFrames };
 }
 
 // By chance: a log that is removed and begins again never meets the versions of its former life.

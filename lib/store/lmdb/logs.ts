@@ -52,8 +52,8 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
 
   const following = followers({ clock, read: async (log, options) => readPage(log, options), look, lookMs: POLL_MS });
   const hold = writeHold(path);
-  const writer = logWriter(tables, { clock, check, changed: following.changed });
-  const { latest, living, change } = writer;
+  const writer = logWriter(tables, { clock, check, changed: following.wakeFollowers });
+  const { latest, requireLiving: living, change } = writer;
 
   function check(log?: string): void {
     if (closed) throw closedError('LMDB');

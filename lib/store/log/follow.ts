@@ -26,7 +26,7 @@ export interface FollowSource {
 export interface Followers {
   readonly follow: LogStore['follow'];
   /** The log has changed: wakes who waits for it. */
-  changed(log: string): void;
+  wakeFollowers(log: string): void;
   /** Wakes everybody; the reads of a closed store tell them. */
   close(): void;
 }
@@ -105,7 +105,7 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
     const place = `${options.after}/${options.limit}`;
     const under = topic.reads.get(place);
     if (under) return under;
-    const begun: SharedRead = { news: topic.news, page: watched(topic).then(() => read(topic.log, options)) };
+    const begun: SharedRead = { news: topic.news, page: watchTopic(topic).then(() => read(topic.log, options)) };
     const done = () => void topic.reads.delete(place);
     topic.reads.set(place, begun);
     begun.page.then((page) => {
@@ -115,7 +115,7 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
     return begun;
   }
 
-  function watched(topic: Topic): Promise<unknown> {
+  function watchTopic(topic: Topic): Promise<unknown> {
     if (!watch) return Promise.resolve();
     if (topic.watching) return topic.watching;
     const watching = watch(topic.log, () => wake(topic));
@@ -178,7 +178,7 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
 
   return {
     follow,
-    changed(log) {
+    wakeFollowers(log) {
       const topic = topics.get(log);
       if (topic) wake(topic);
     },

@@ -4,11 +4,11 @@ import { type Clock, systemClock } from '../../clock.ts';
 import {
   bodyText,
   type Declared,
-  declaredKind,
   declareIndexes,
   type Index,
   type Interval,
   listEntries,
+  requireKind,
   sameIndex,
 } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
@@ -48,7 +48,7 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
 
   function findCollection(kind: Kind, id?: string): Collection {
     check(id);
-    return declaredKind(collections, kind);
+    return requireKind(collections, kind);
   }
 
   // Built, but not yet part of the collection.
@@ -72,7 +72,7 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
     { revision, text }: { revision: number; text: string },
   ): Exists | undefined {
     const body = JSON.parse(text);
-    const index = takenIndex(collection, id, body);
+    const index = findTakenIndex(collection, id, body);
     if (index !== undefined) return { kind: 'exists', index };
     unfile(collection, id);
     file(collection, id, body);
@@ -170,14 +170,14 @@ function build(collection: Collection, index: Index): MemoryIndex {
   const alone: Collection = { ...collection, indexes: new Map([[index.name, built]]), ids: sortedList(byKey) };
   for (const [id, { text }] of collection.documents) {
     const body = JSON.parse(text);
-    if (takenIndex(alone, id, body) !== undefined) throw takenError(collection.name, id, index.name);
+    if (findTakenIndex(alone, id, body) !== undefined) throw takenError(collection.name, id, index.name);
     file(alone, id, body);
   }
   return built;
 }
 
 /** The name of the unique index in which another document holds one of the values. */
-function takenIndex({ indexes }: Collection, id: string, body: JsonObject): string | undefined {
+function findTakenIndex({ indexes }: Collection, id: string, body: JsonObject): string | undefined {
   const taken = listEntries(indexes.values(), id, body).find(({ index, claim }) => {
     const holder = claim && index.claims.get(claim.toString('latin1'));
     return holder !== undefined && holder !== id;

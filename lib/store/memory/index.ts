@@ -23,7 +23,7 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
   const timers = sortedList<Timed>(byTime);
   let closed = false;
 
-  function living(key: string, now: number): HeldSession | undefined {
+  function findLiving(key: string, now: number): HeldSession | undefined {
     const held = sessions.get(key);
     return held && held.session.expiresAt > now ? held : undefined;
   }
@@ -65,18 +65,18 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
     durability: 'memory',
     load(key) {
       check(key);
-      return living(key, clock.now())?.session;
+      return findLiving(key, clock.now())?.session;
     },
     async commit(key, expected, next) {
       check(key);
-      const revision = living(key, clock.now())?.session.revision ?? 0;
+      const revision = findLiving(key, clock.now())?.session.revision ?? 0;
       if (revision !== expected) return { kind: 'conflict', revision };
       write(key, expected + 1, next);
       return { kind: 'committed', revision: expected + 1 };
     },
     async remove(key) {
       check(key);
-      const found = living(key, clock.now()) !== undefined;
+      const found = findLiving(key, clock.now()) !== undefined;
       const held = sessions.get(key);
       if (held) drop(key, held);
       return found;
@@ -87,7 +87,7 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
       const now = clock.now();
       const page: string[] = [];
       for (const key of keys.ascend(cursor)) {
-        if (key === cursor || !living(key, now) || sessions.get(key)?.session.ended) continue;
+        if (key === cursor || !findLiving(key, now) || sessions.get(key)?.session.ended) continue;
         if (page.length === limit) return { keys: page, next: page[limit - 1]! };
         page.push(key);
       }
@@ -99,7 +99,7 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
       const page: string[] = [];
       for (const { at, key } of timers.ascend()) {
         if (at > now || page.length === limit) break;
-        if (living(key, now)) page.push(key);
+        if (findLiving(key, now)) page.push(key);
       }
       return page;
     },
@@ -111,7 +111,7 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
       for (const entry of expiry.ascend()) {
         if (entry.at > now || swept === limit) break;
         stale.push(entry);
-        if (!living(entry.key, now)) swept++;
+        if (!findLiving(entry.key, now)) swept++;
       }
       for (const entry of stale) refile(entry, now);
       return swept;

@@ -34,7 +34,7 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
     if (closed) throw closedError('memory');
   }
 
-  function living(log: string): HeldLog | undefined {
+  function findLiving(log: string): HeldLog | undefined {
     check();
     const held = logs.get(log);
     return held && held.head.expiresAt > clock.now() ? held : undefined;
@@ -47,17 +47,17 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
       expiry.add({ at: head.expiresAt, key: log });
     }
     logs.set(log, { head, texts });
-    following.changed(log);
+    following.wakeFollowers(log);
   }
 
   function drop(log: string): void {
     expiry.delete({ at: logs.get(log)!.head.expiresAt, key: log });
     logs.delete(log);
-    following.changed(log);
+    following.wakeFollowers(log);
   }
 
   function readPage(log: string, options: { after: number; limit: number }) {
-    const held = living(log);
+    const held = findLiving(log);
     if (!held) return undefined;
     const { head, texts } = held;
     const start = Math.max(options.after + 1 - head.first, 0);
@@ -71,7 +71,7 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
       checkLog(log);
       checkClaim(claim);
       const { fence, expiresAt } = claim;
-      const held = living(log);
+      const held = findLiving(log);
       if (held && fence < held.head.fence) return { kind: 'fenced', fence: held.head.fence };
       const head = held?.head ?? { first: 1, last: 0, bytes: 0, ended: false };
       set(log, { ...head, fence, expiresAt }, held?.texts ?? []);
@@ -80,7 +80,7 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
     async append(log, frames, options) {
       checkLog(log);
       const append = checkAppend(frames, options);
-      const held = living(log);
+      const held = findLiving(log);
       const verdict = judgeAppend(held?.head, append, (n) => held?.texts[n - held.head.first]);
       if (verdict !== 'write') return verdict;
       const { head, texts } = held!;
@@ -92,7 +92,7 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
     },
     async state(log) {
       checkLog(log);
-      const held = living(log);
+      const held = findLiving(log);
       if (!held) return undefined;
       const { bytes: _, ...state } = held.head;
       return state;
@@ -105,7 +105,7 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
     async trim(log, through) {
       checkLog(log);
       checkWhole('number to trim through', through, { min: 0 });
-      const held = living(log);
+      const held = findLiving(log);
       if (!held) return 0;
       const { head, texts } = held;
       const gone = texts.splice(0, Math.max(through + 1 - head.first, 0));
@@ -116,13 +116,13 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
     async expireAt(log, at) {
       checkLog(log);
       checkMoment(at);
-      const held = living(log);
+      const held = findLiving(log);
       if (held) set(log, { ...held.head, expiresAt: at }, held.texts);
       return held !== undefined;
     },
     async remove(log) {
       checkLog(log);
-      const found = living(log) !== undefined;
+      const found = findLiving(log) !== undefined;
       if (logs.has(log)) drop(log);
       return found;
     },

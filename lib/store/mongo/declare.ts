@@ -2,7 +2,7 @@
 
 import type { Collection, Db, IndexDescription } from 'mongodb';
 import { TwinlineError } from '../../errors.ts';
-import { type Declared, declaredKind, declareIndexes, type Index, sameIndex } from '../index/kinds.ts';
+import { type Declared, declareIndexes, type Index, requireKind, sameIndex } from '../index/kinds.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import type { Kind } from '../store.ts';
 import { isDuplicate, isLate } from './connection.ts';
@@ -124,10 +124,10 @@ export function openRegistry(db: () => Db, prefix: string): Registry {
     async findKind(kind, index) {
       const found = known.get(kind.name);
       const isEnough = found && (index === undefined || found.indexes.has(index));
-      return isEnough ? found : declaredKind(await refresh(), kind);
+      return isEnough ? found : requireKind(await refresh(), kind);
     },
     async uniqueIndexes(kind) {
-      const { rows, indexes } = declaredKind(await refresh(), kind);
+      const { rows, indexes } = requireKind(await refresh(), kind);
       const natives = (await rows.indexes()).filter(({ unique, name }) => unique && name!.startsWith(UNIQUE));
       return natives.map(({ name }): Index => {
         const fields = name!.slice(UNIQUE.length).split(',');

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { bodyText, indexedValues } from '../index/kinds.ts';
+import { bodyText, listIndexValues } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
 import { checkKey, checkLimit } from '../input.ts';
 import { STORE_LIMITS } from '../limits.ts';
@@ -127,7 +127,7 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
     checkKey(id, 'document id');
     const own = await registry.findKind(kind);
     const body = JSON.parse(text);
-    for (const index of own.indexes.values()) indexedValues(index, body);
+    for (const index of own.indexes.values()) listIndexValues(index, body);
     for (let tries = 0; tries < TRIES; tries++) {
       const done = (await step(own)) ?? (await findTaken(kind, id, text));
       if (done) return done;

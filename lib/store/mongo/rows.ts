@@ -1,7 +1,7 @@
 // How MongoDB holds documents: the body as JSON text, and beside it its values in a form that MongoDB's own indexes serve.
 
 import type { Collection, Filter, IndexDescription } from 'mongodb';
-import { type Index, indexedValues, isList, listElements } from '../index/kinds.ts';
+import { type Index, isList, listElements, listIndexValues } from '../index/kinds.ts';
 import { cursorError, isValue, type Plan } from '../index/query.ts';
 import { isWellFormed } from '../input.ts';
 import type { Condition, IndexValue, Json, JsonObject } from '../store.ts';
@@ -84,7 +84,7 @@ export async function findTakenIndex(
   { id, body }: { readonly id: string; readonly body: JsonObject },
 ): Promise<string | undefined> {
   for (const index of indexes) {
-    const claims = indexedValues(index, body).filter((values) => !values.includes(null));
+    const claims = listIndexValues(index, body).filter((values) => !values.includes(null));
     if (!claims.length) continue;
     const held = claims.map((values) => equalities(index.fields.map(fieldPath), values));
     if (await rows.findOne({ _id: { $ne: id }, $or: held }, { projection: { _id: 1 } })) return index.name;
@@ -112,7 +112,7 @@ export function nativeQuery({ index, conditions, after, descending, cursorAt }: 
     filter: after ? { $or: placesAfter().map((place) => ({ $and: [...where, place] })) } : { $and: where },
     sort: Object.fromEntries(free.map((path) => [path, descending ? -1 : 1])),
     cursorAt: (id, body) => {
-      const [values = []] = index ? indexedValues(index, body) : [];
+      const [values = []] = index ? listIndexValues(index, body) : [];
       const shown = values.map((value, at) => (isList(index!.fields[at]!) ? null : value));
       return cursorAt(Buffer.from(JSON.stringify([...shown, id])));
     },

@@ -159,7 +159,7 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
     link.channels.add(channel);
   }
 
-  function placed(channel: string, held: HeldTopic): Promise<void> {
+  function placeOnce(channel: string, held: HeldTopic): Promise<void> {
     held.placing ??= place(channel, held).finally(() => {
       held.placing = undefined;
     });
@@ -191,7 +191,7 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
   async function rescueOne(channel: string): Promise<void> {
     const held = channels.get(channel);
     try {
-      if (held && !held.link) await placed(channel, held);
+      if (held && !held.link) await placeOnce(channel, held);
       homeless.delete(channel);
     } catch {
       return;
@@ -237,7 +237,7 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
         if (held.link) leaveOut(held.link, channel);
       };
       try {
-        if (!held.link) await placed(channel, held);
+        if (!held.link) await placeOnce(channel, held);
       } catch (error) {
         unsubscribe();
         throw error;

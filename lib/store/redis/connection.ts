@@ -89,7 +89,7 @@ export function connectRedis(options: RedisConnectionOptions): RedisConnection {
     again: (blockMs) => connectRedis({ ...options, commandMs: commandMs + blockMs }),
     hangUp: async () => {
       first.giveUp();
-      await disconnected(client);
+      await disconnect(client);
     },
   });
 }
@@ -223,17 +223,17 @@ function firstConnection(client: Redis | Cluster, withinMs: number): FirstConnec
     isOver = true;
     clearTimeout(timer);
     client.off('ready', ready);
-    client.off('error', refused);
+    client.off('error', onError);
     resolveDone();
   };
   const ready = () => ('nodes' in client ? connectNodes(client).then(giveUp) : giveUp());
   // A refused password will not be right in a moment.
-  const refused = (error: Error) => {
+  const onError = (error: Error) => {
     if (/^(NOAUTH|WRONGPASS|NOPERM)/.test(error.message)) giveUp();
   };
   const timer = setTimeout(giveUp, withinMs).unref();
   client.once('ready', ready);
-  client.on('error', refused);
+  client.on('error', onError);
   return { done, isOver: () => isOver, giveUp };
 }
 
@@ -246,7 +246,7 @@ async function connectNodes(cluster: Cluster): Promise<void> {
   await Promise.all(cluster.nodes().map(connect));
 }
 
-async function disconnected(client: Redis | Cluster): Promise<void> {
+async function disconnect(client: Redis | Cluster): Promise<void> {
   const parts = 'nodes' in client ? [...client.nodes(), client] : [client];
   const ends = parts.filter(({ status }) => status !== 'end').map((part) => waitForEnd(part));
   client.disconnect();

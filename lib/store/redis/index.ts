@@ -80,7 +80,7 @@ function storeOn(connection: RedisConnection, places: Places, options: StoreOpti
   const scripts = sessionScripts(connection);
   const owner = randomUUID();
 
-  function living(text: string | null): StoredSession | undefined {
+  function parseLiving(text: string | null): StoredSession | undefined {
     const session = text === null ? undefined : decodeSession(text);
     return session && session.expiresAt > clock.now() ? session : undefined;
   }
@@ -135,7 +135,7 @@ function storeOn(connection: RedisConnection, places: Places, options: StoreOpti
     load: (key) =>
       run('load', () => {
         checkKey(key);
-        return client.get(bucketOf(key).sessions + key).then(living);
+        return client.get(bucketOf(key).sessions + key).then(parseLiving);
       }),
 
     commit: (key, expected, next) =>

@@ -39,7 +39,7 @@ const PREFIX = 'twinline:';
 
 /** As {@link redisLogs}, after asking Redis how durable it is. Rejects with ERR_STORE when it does not answer. */
 export async function openRedisLogs(options: RedisLogsOptions): Promise<LogStore> {
-  const connection = connected(options);
+  const connection = connect(options);
   try {
     return logsOn(connection, { durability: await redisDurability(connection), ...options });
   } catch (error) {
@@ -58,11 +58,11 @@ export async function openRedisLogs(options: RedisLogsOptions): Promise<LogStore
  * Throws ERR_CONFIG for a bad URL or prefix.
  */
 export function redisLogs(options: RedisLogsOptions): LogStore {
-  return logsOn(connected(options), options);
+  return logsOn(connect(options), options);
 }
 
 // In this order: when the prefix is refused, no connection is left open.
-function connected({ prefix = PREFIX, ...at }: RedisLogsOptions): RedisConnection {
+function connect({ prefix = PREFIX, ...at }: RedisLogsOptions): RedisConnection {
   checkPrefix(prefix);
   return shareConnection(at);
 }

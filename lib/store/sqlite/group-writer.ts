@@ -11,7 +11,7 @@ export interface GroupWriter {
    */
   write<T>(work: () => T): Promise<T>;
   /** Resolves when nothing waits to be written. */
-  settled(): Promise<void>;
+  waitUntilSettled(): Promise<void>;
 }
 
 interface WaitingWork {
@@ -112,7 +112,7 @@ export function groupWriter(db: Database.Database, refuse: (error: unknown) => T
         waiting.push({ work, since: performance.now(), resolve: resolve as (value: unknown) => void, reject });
         if (!scheduled) schedule('next turn');
       }),
-    settled: () => (scheduled ? new Promise((resolve) => onSettled.push(resolve)) : Promise.resolve()),
+    waitUntilSettled: () => (scheduled ? new Promise((resolve) => onSettled.push(resolve)) : Promise.resolve()),
   };
 }
 

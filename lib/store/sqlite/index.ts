@@ -5,7 +5,7 @@
 
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { bodyText, declaredKind, listEntries, missingIn } from '../index/kinds.ts';
+import { bodyText, listEntries, missingIn, requireKind } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
 import { checkKey, checkLimit, closedError } from '../input.ts';
 import type { Change, DocumentStore, Exists, JsonObject, Kind, ReplaceResult, StoredDocument } from '../store.ts';
@@ -44,7 +44,7 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
   }
 
   function makeSqlKind(kind: Kind): SqlKind {
-    return declaredKind(registry.current(), kind);
+    return requireKind(registry.current(), kind);
   }
 
   function record(kind: SqlKind, id: string, revision: number): void {
@@ -168,7 +168,7 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
     async close() {
       if (closed) return;
       closed = true;
-      await writer.settled();
+      await writer.waitUntilSettled();
       db.close();
     },
   };

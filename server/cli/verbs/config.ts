@@ -31,16 +31,16 @@ export const configVerb: Verb = {
   },
 };
 
-function maskedText({ name, text }: FoundSetting): string {
+function maskText({ name, text }: FoundSetting): string {
   return text === undefined ? '' : maskSetting(name, text);
 }
 
 function entryJson(entry: FoundSetting) {
   const { name, source } = entry;
-  return { name, value: maskedText(entry) || null, source, meaning: SETTINGS[name].meaning };
+  return { name, value: maskText(entry) || null, source, meaning: SETTINGS[name].meaning };
 }
 
 function formatEntry(entry: FoundSetting): string {
   const { name, source } = entry;
-  return `${pc.bold(name)}=${maskedText(entry)} ${pc.dim(`(${source}) ${SETTINGS[name].meaning}`)}`;
+  return `${pc.bold(name)}=${maskText(entry)} ${pc.dim(`(${source}) ${SETTINGS[name].meaning}`)}`;
 }

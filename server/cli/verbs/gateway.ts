@@ -6,9 +6,9 @@ import { type RouteRow, routeRows } from '../../../lib/gateway/index.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import { readGatewayFile } from '../../gateway/file.ts';
 import { openCatalog } from '../../gateway/open.ts';
-import { ownership, servedTemplates, splitRoutes, takenBy } from '../../gateway/places.ts';
+import { listServedTemplates, listTaken, ownership, splitRoutes } from '../../gateway/places.ts';
 import type { ServedRoute } from '../../http/route-table.ts';
-import { declaredGroups, readRoutesConfig } from '../declared-routes.ts';
+import { readDeclaredGroups, readRoutesConfig } from '../declared-routes.ts';
 import { UsageError, type Verb } from '../verb.ts';
 
 /** How long a node that must describe itself is asked for. */
@@ -46,19 +46,19 @@ async function readRows(
   const { catalog, channel } = await openCatalog(file, { patienceMs: PATIENCE_MS });
   await channel.close();
   const others = await otherDoors(env);
-  const owns = ownership(file.settings, { routes: catalog.routes, taken: takenBy(others.routes) });
+  const owns = ownership(file.settings, { routes: catalog.routes, taken: listTaken(others.routes) });
   const hidden = new Set(splitRoutes(catalog, owns).hidden);
   const rows = routeRows(catalog.routes).flatMap((row, at) => {
     const route = catalog.routes[at]!;
     const { use } = route;
-    return servedTemplates(route, file.settings).map(
+    return listServedTemplates(route, file.settings).map(
       (template): ListedRoute => ({ ...row, path: template, use: hidden.has(template) ? 'hidden' : use }),
     );
   });
-  return { rows: [...rows, ...catalog.left.map(leftOutRow)], warnings: [...catalog.warnings, ...others.warnings] };
+  return { rows: [...rows, ...catalog.left.map(makeLeftOutRow)], warnings: [...catalog.warnings, ...others.warnings] };
 }
 
-function leftOutRow({ rpc, path, reason }: Catalog['left'][number]): ListedRoute {
+function makeLeftOutRow({ rpc, path, reason }: Catalog['left'][number]): ListedRoute {
   const [method = '', template = ''] = path.split(' ');
   return { method, path: template, rpc, streaming: false, query: [], use: 'left-out', reason };
 }
@@ -72,7 +72,7 @@ async function otherDoors(env: NodeJS.ProcessEnv): Promise<{ routes: readonly Se
   });
   if (!config) return withoutMarks(problems.join(' '));
   try {
-    return { routes: (await declaredGroups(config)).flatMap(({ routes }) => routes), warnings: [] };
+    return { routes: (await readDeclaredGroups(config)).flatMap(({ routes }) => routes), warnings: [] };
   } catch (error) {
     return withoutMarks((error as Error).message);
   }

@@ -7,7 +7,7 @@ import { SERVER_LIMITS } from '../../config/limits.ts';
 import { EXIT_CONFIG } from '../../http/errors.ts';
 import type { Access, RouteDescription, RouteGroup } from '../../http/route-table.ts';
 import { findAccess, listSchemes } from '../../openapi/operation.ts';
-import { declaredGroupsWithGateway, readRoutesConfig } from '../declared-routes.ts';
+import { readDeclaredGroupsWithGateway, readRoutesConfig } from '../declared-routes.ts';
 import { formatTable } from '../terminal.ts';
 import type { Verb } from '../verb.ts';
 import { readSettings, SETTING_OPTIONS } from './start.ts';
@@ -48,7 +48,7 @@ export interface RouteRow {
 
 /** The table of routes, with those of the plugins and of the query gateway that this configuration names. */
 async function listRoutes(config: Config): Promise<RouteRow[]> {
-  const groups = await declaredGroupsWithGateway(config);
+  const groups = await readDeclaredGroupsWithGateway(config);
   return groups.flatMap((group) => group.routes.map((route) => makeRow(route, group, config)));
 }
 

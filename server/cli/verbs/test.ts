@@ -34,11 +34,11 @@ export const testVerb: Verb = {
     const options = readOptions(values);
     const { folder, file } = readPlace(positionals, env);
     const only = file === undefined ? undefined : cutFlowName(file);
-    const once = () => runTests(folder, { ...options, only });
-    if (!values.watch) return once();
+    const runOnce = () => runTests(folder, { ...options, only });
+    if (!values.watch) return runOnce();
     const { onEdits } = await import('../edits.ts');
-    await once();
-    await onEdits([folder], once);
+    await runOnce();
+    await onEdits([folder], runOnce);
     return undefined;
   },
 };

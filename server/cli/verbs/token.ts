@@ -32,7 +32,7 @@ export const tokenVerb: Verb = {
   },
   run: async (args, env) => {
     const { values } = parseArgs({ args: [...args], options: OPTIONS });
-    if (values.inspect !== undefined) return inspected(values.inspect);
+    if (values.inspect !== undefined) return printToken(values.inspect);
     const expiresIn = Number(values.expires);
     if (!Number.isSafeInteger(expiresIn) || expiresIn < 1)
       throw new UsageError('--expires takes a whole number of seconds.');
@@ -49,7 +49,7 @@ export const tokenVerb: Verb = {
   },
 };
 
-function inspected(token: string): number {
+function printToken(token: string): number {
   const said = inspectToken(token);
   if (said.ok) console.log(JSON.stringify(said.chain, null, 2));
   else console.error(`This is no token: ${TOKEN_REASONS[said.reason]}.`);

@@ -48,11 +48,11 @@ function keyEntries({ id, part, prefix }: SchemaPlace, pages: SchemaPages): Refe
 
 /** What stands beside a $ref wins. */
 export function resolveReference(part: SchemaPart, { schema }: Pick<SchemaPages, 'schema'>): SchemaPart {
-  const name = definitionOf(part);
+  const name = nameDefinition(part);
   return name === undefined ? part : { ...schema.definitions![name]!, ...part };
 }
 
-const definitionOf = ({ $ref }: SchemaPart) => $ref?.split('/').at(-1);
+const nameDefinition = ({ $ref }: SchemaPart) => $ref?.split('/').at(-1);
 
 function usual({ default: value }: SchemaPart): Markup | false {
   return value !== undefined && html` Default: <code>${JSON.stringify(value)}</code>.`;
@@ -78,7 +78,7 @@ const TYPES: { readonly [type: string]: string } = {
 };
 
 function keyType(given: SchemaPart, pages: SchemaPages): Markup | string {
-  const name = definitionOf(given);
+  const name = nameDefinition(given);
   const anchor = name === undefined ? undefined : pages.anchors[name];
   if (anchor !== undefined) return html`<a href="#${anchor}">${name!}</a>`;
   const part = resolveReference(given, pages);

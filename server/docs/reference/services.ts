@@ -33,7 +33,7 @@ function serviceSection(name: string, { doc, input, answer, errors, examples }: 
       id: `${id}-${part}-${key}`,
       name: key,
       ...(note !== undefined && { note }),
-      body: html`<p>${formatCode(`${capitalized(about)}.`)}</p>`,
+      body: html`<p>${formatCode(`${capitalize(about)}.`)}</p>`,
     };
   };
   return {
@@ -100,7 +100,7 @@ function errorSection(): Section {
       note: ERROR_CODES[code as ErrorCode].retry
         ? html`tried again, up to <code>retry</code> times`
         : 'not tried again',
-      body: html`<p>${formatCode(`${capitalized(about)}.`)} <a href="/docs/errors#${code}">More</a></p>`,
+      body: html`<p>${formatCode(`${capitalize(about)}.`)} <a href="/docs/errors#${code}">More</a></p>`,
     }),
   );
   return {
@@ -111,6 +111,6 @@ function errorSection(): Section {
   };
 }
 
-function capitalized(text: string): string {
+function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -35,13 +35,13 @@ function listSections(): Section[] {
     ...Object.entries(PARTS).map(([name, title]) =>
       schemaSection({ id: name, title, part: schema.definitions![name]! }, pages),
     ),
-    { id: 'called-flows', title: 'Screens of called flows', lead: calledFlows(), groups: [] },
-    { id: 'worked-example', title: 'A flow and its tests', lead: workedExample(), groups: [] },
+    { id: 'called-flows', title: 'Screens of called flows', lead: showCalledFlows(), groups: [] },
+    { id: 'worked-example', title: 'A flow and its tests', lead: showExample(), groups: [] },
   ];
 }
 
 // The screen of the worked example that calls the other flow, and a step that stands inside.
-function calledFlows(): Markup {
+function showCalledFlows(): Markup {
   const [, caller] = exampleFlows();
   const [id, screen] = Object.entries(caller!.screens).find(([, { type }]) => type === 'flow')! as [string, FlowScreen];
   const inside = exampleTests()[0]!
@@ -57,7 +57,7 @@ ${keyBlock('steps', [inside])}
 flow come from <code>with</code>.</p>`;
 }
 
-function workedExample(): Markup {
+function showExample(): Markup {
   const [, ...flows] = exampleFlows();
   const file = (name: string, value: unknown) => fileBlock(name, formatFile(value as Json));
   return html`<p>A farmer dials, logs in and sells. The screens and tests of these references are from here.</p>

@@ -33,7 +33,7 @@ const TYPES = ['application/vc', 'application/ld+json', 'application/json'];
 /** The cards that were signed last, by what they say. */
 export type SignedCards = LRUCache<string, string>;
 
-export function signedCards(): SignedCards {
+export function makeCardCache(): SignedCards {
   return new LRUCache({
     max: SERVER_LIMITS.cardsKept,
     maxSize: SERVER_LIMITS.cardBytesKept,
@@ -77,7 +77,7 @@ export const CARD_ROUTES: RouteGroup<CardDeps> = domainGroup({
       problems: ['not-found', 'gone', 'not-acceptable'],
       handle: async (ctx, { registry, documents, issuer, signedCards, publicUrl, clock }) => {
         const domain = await registry.get(readCaller(ctx), ctx.params.did!);
-        const type = acceptedType(ctx);
+        const type = chooseType(ctx);
         const place = await givePlace(documents, domain);
         const base = publicUrl ?? localUrl(ctx.req.socket);
         // What a card says changes with the revision only.
@@ -113,7 +113,7 @@ export const STATUS_LIST_ROUTES: RouteGroup<CardDeps> = domainGroup({
       answers: { 200: SHOWN },
       problems: ['not-found', 'not-acceptable'],
       handle: async (ctx, { statusLists, publicUrl }) => {
-        const type = acceptedType(ctx);
+        const type = chooseType(ctx);
         const [, number, purpose] = LIST.exec(ctx.params.list!) ?? [];
         const list = Number(number);
         const url = number && statusListUrl(publicUrl ?? localUrl(ctx.req.socket), list, purpose as StatusPurpose);
@@ -126,7 +126,7 @@ export const STATUS_LIST_ROUTES: RouteGroup<CardDeps> = domainGroup({
   ],
 });
 
-function acceptedType(ctx: Context): string {
+function chooseType(ctx: Context): string {
   const type = ctx.accepts(...TYPES);
   ctx.vary('Accept');
   if (type) return type;

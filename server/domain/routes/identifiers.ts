@@ -2,7 +2,7 @@
 
 import type { Context, ParameterizedContext } from 'koa';
 import type { Resolution, ResolutionRequest, Resolver } from '../../../lib/domain/did/resolution.ts';
-import { failed, type GivenOptions } from '../../../lib/domain/did/resolution-options.ts';
+import { type GivenOptions, makeFailure } from '../../../lib/domain/did/resolution-options.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
@@ -161,7 +161,7 @@ async function answerResolution(ctx: Context, { resolve, onFault }: IdentifierDe
       return await resolve(asked);
     } catch (error) {
       onFault(error, ctx);
-      return failed('INTERNAL_ERROR', 'Something went wrong here. Try again in a moment.');
+      return makeFailure('INTERNAL_ERROR', 'Something went wrong here. Try again in a moment.');
     }
   }
 }

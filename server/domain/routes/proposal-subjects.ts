@@ -16,7 +16,7 @@ import { type Credits, canParticipate } from '../../../lib/domain/voting/credits
 import type { SettleVotes } from '../../../lib/domain/voting/proposal.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import type { Route } from '../../http/route-table.ts';
-import { answerOnce, answerPage, linkedProposal, proposalHeaders, twinLinks } from '../answers.ts';
+import { answerOnce, answerPage, proposalHeaders, showProposal, twinLinks } from '../answers.ts';
 import { readCaller } from '../api-keys.ts';
 import { IDEMPOTENCY_KEY, JSON_TYPE, MADE, ONCE_PROBLEMS, PAGE, readBody, readQuery } from '../requests.ts';
 
@@ -71,7 +71,7 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
         const body = await readBody(ctx);
         await answerOnce(ctx, { idempotency, body }, async (id) => {
           const made = await propose({ body: body.value, id });
-          return { status: 201, headers: proposalHeaders(made), body: linkedProposal(made) };
+          return { status: 201, headers: proposalHeaders(made), body: showProposal(made) };
         });
       },
     },
@@ -86,7 +86,7 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
       handle: async (ctx, { verification }) => {
         const query = { did: ctx.params.did!, ...readQuery(ctx, PAGE) };
         const { items, next } = await verification.list(readCaller(ctx), query);
-        answerPage(ctx, { items: items.map(linkedProposal), next });
+        answerPage(ctx, { items: items.map(showProposal), next });
       },
     },
     {
@@ -100,8 +100,8 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
         const { proposal, open, ...standing } = await verification.readVerification(readCaller(ctx), ctx.params.did!);
         ctx.body = {
           ...standing,
-          proposal: proposal ? linkedProposal(proposal) : null,
-          open: open.map(linkedProposal),
+          proposal: proposal ? showProposal(proposal) : null,
+          open: open.map(showProposal),
           links: { domain: twinLinks(standing.did).self },
         };
       },

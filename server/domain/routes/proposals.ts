@@ -15,7 +15,7 @@ import { type Governance, governanceView } from '../../../lib/domain/voting/gove
 import type { Route, RouteGroup } from '../../http/route-table.ts';
 import { prefersHtml } from '../../web/kit/frame.ts';
 import type { ProposalPages } from '../../web/proposal/routes.ts';
-import { answerOnce, answerPage, linkedProposal, proposalHeaders, spareKnown } from '../answers.ts';
+import { answerOnce, answerPage, proposalHeaders, showProposal, spareKnown } from '../answers.ts';
 import { readCaller } from '../api-keys.ts';
 import {
   DID,
@@ -82,7 +82,7 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
       problems: ['bad-cursor', 'bad-limit'],
       handle: async (ctx, { verification }) => {
         const { items, next } = await verification.list(readCaller(ctx), readQuery(ctx, PAGE));
-        answerPage(ctx, { items: items.map(linkedProposal), next });
+        answerPage(ctx, { items: items.map(showProposal), next });
       },
     },
     {
@@ -115,7 +115,7 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
         if (prefersHtml(ctx)) return pages.show(ctx, proposal, { rationales: true });
         const headers = proposalHeaders(proposal);
         ctx.set(headers);
-        ctx.body = linkedProposal(proposal);
+        ctx.body = showProposal(proposal);
         spareKnown(ctx, headers.ETag);
       },
     },
@@ -170,7 +170,7 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
         const body = await readBody(ctx);
         await answerOnce(ctx, { idempotency, body }, async () => {
           const { proposal, ballot } = await vote({ body: body.value, key: idempotencyKey(ctx) });
-          return { status: 201, headers: proposalHeaders(proposal), body: { ...linkedProposal(proposal), ballot } };
+          return { status: 201, headers: proposalHeaders(proposal), body: { ...showProposal(proposal), ballot } };
         });
       },
     },
@@ -212,7 +212,7 @@ function action(name: 'withdraw' | 'veto' | 'execute', summary: string, descript
       await answerOnce(ctx, { idempotency, body }, async () => {
         const proposal = await act({ body: body.value, key: idempotencyKey(ctx) });
         if (name === 'veto') await onVeto({ proposal: proposal.id, by: caller.principal });
-        return { status: 200, headers: proposalHeaders(proposal), body: linkedProposal(proposal) };
+        return { status: 200, headers: proposalHeaders(proposal), body: showProposal(proposal) };
       });
     },
   };

@@ -85,7 +85,7 @@ export const PROTOCOL_ROUTES: RouteGroup<ProtocolDeps> = domainGroup({
         const body = await readBody(ctx);
         await answerOnce(ctx, { idempotency, body }, async (token) => {
           const protocol = await protocols.create(caller, body.value, mintDid(token));
-          const shown = linkedView(protocol);
+          const shown = makeLinkedView(protocol);
           return { status: 201, headers: { Location: shown.links.self, ETag: `"${protocol.version}"` }, body: shown };
         });
       },
@@ -100,7 +100,7 @@ export const PROTOCOL_ROUTES: RouteGroup<ProtocolDeps> = domainGroup({
       problems: ['bad-cursor', 'bad-limit'],
       handle: async (ctx, { registry: { protocols } }) => {
         const { items, next } = await protocols.list(readCaller(ctx), readQuery(ctx, PAGE));
-        answerPage(ctx, { items: items.map(linkedView), next });
+        answerPage(ctx, { items: items.map(makeLinkedView), next });
       },
     },
     {
@@ -123,7 +123,7 @@ export const PROTOCOL_ROUTES: RouteGroup<ProtocolDeps> = domainGroup({
         const { at, view } = readQuery(ctx, VIEW);
         const protocol = at === undefined ? present : await findVersion(protocols, present, { at, now: clock.now() });
         if (view === 'composed') {
-          ctx.body = await composed(protocols, protocol);
+          ctx.body = await composeView(protocols, protocol);
           return;
         }
         show(ctx, protocol);
@@ -179,13 +179,13 @@ async function readChange(ctx: Context, present: Protocol) {
   return { expected, body: Object.fromEntries(after) };
 }
 
-function linkedView(protocol: Protocol) {
+function makeLinkedView(protocol: Protocol) {
   return { ...protocolView(protocol), links: { self: `${PATH}/${pathSegment(protocol.body.did)}` } };
 }
 
 function show(ctx: Context, protocol: Protocol): void {
   ctx.set('ETag', `"${protocol.version}"`);
-  ctx.body = linkedView(protocol);
+  ctx.body = makeLinkedView(protocol);
 }
 
 async function findVersion(
@@ -197,13 +197,13 @@ async function findVersion(
   const found =
     'revision' in wanted
       ? await protocols.at(body.did, wanted.revision)
-      : wanted.moment <= now && (await protocols.asOf(body.did, wanted.moment));
+      : wanted.moment <= now && (await protocols.readAtTime(body.did, wanted.moment));
   if (found) return found;
   throw refuse('not-found', `${body.did} has no version ${JSON.stringify(at)}.`);
 }
 
-async function composed(protocols: Protocols, protocol: Protocol): Promise<JsonObject> {
+async function composeView(protocols: Protocols, protocol: Protocol): Promise<JsonObject> {
   const { properties, relationships, protocols: chain } = await readLineage(protocols, protocol);
   const classChain = chain.map(({ body, version }) => ({ did: body.did, version, name: body.name }));
-  return { ...linkedView(protocol), properties, relationships, composed: true, classChain };
+  return { ...makeLinkedView(protocol), properties, relationships, composed: true, classChain };
 }

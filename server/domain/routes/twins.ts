@@ -150,7 +150,7 @@ function routesAt(path: string, Noun: 'Domain' | 'Entity'): Route<TwinDeps>[] {
         const caller = readCaller(ctx);
         const domain = at === undefined ? await registry.get(caller, did) : await registry.at(caller, did, at);
         if (view === 'composed') {
-          ctx.body = await registry.composed(domain);
+          ctx.body = await registry.composeView(domain);
           return;
         }
         answerTwin(ctx, domain, clock.now());

@@ -80,8 +80,8 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: WEBHOOK_PAGE } } },
       problems: ['bad-cursor', 'bad-limit'],
       handle: async (ctx, { webhooks }) => {
-        const page = await paged(webhooks.list(readCaller(ctx), readQuery(ctx, SHORT_PAGE)));
-        answerPage(ctx, { items: page.items.map(linkedWebhook), next: page.next });
+        const page = await readPage(webhooks.list(readCaller(ctx), readQuery(ctx, SHORT_PAGE)));
+        answerPage(ctx, { items: page.items.map(showWebhook), next: page.next });
       },
     },
     {
@@ -129,8 +129,8 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       problems: ['bad-cursor', 'bad-limit', 'not-found'],
       handle: async (ctx, { webhooks }) => {
         const query = { id: ctx.params.id!, ...readQuery(ctx, SHORT_PAGE) };
-        const page = await paged(webhooks.letters(readCaller(ctx), query));
-        answerPage(ctx, { items: page.items.map(linkedDeadLetter), next: page.next });
+        const page = await readPage(webhooks.letters(readCaller(ctx), query));
+        answerPage(ctx, { items: page.items.map(showDeadLetter), next: page.next });
       },
     },
     {
@@ -142,7 +142,7 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       problems: ['not-found'],
       handle: async (ctx, { webhooks }) => {
         const { id, seq } = ctx.params as { id: string; seq: string };
-        ctx.body = linkedDeadLetter(await webhooks.retry(readCaller(ctx), { id, seq }));
+        ctx.body = showDeadLetter(await webhooks.retry(readCaller(ctx), { id, seq }));
       },
     },
   ],
@@ -154,21 +154,21 @@ function show(ctx: Context, shown: WebhookState): void {
   const { webhook, secret } = shown;
   ctx.set('ETag', `"${webhook.revision}"`);
   ctx.set('Cache-Control', 'no-store');
-  ctx.body = { ...linkedWebhook(shown), ...(secret !== undefined && { secret }) };
+  ctx.body = { ...showWebhook(shown), ...(secret !== undefined && { secret }) };
 }
 
-function linkedWebhook({ webhook, progress }: WebhookState) {
+function showWebhook({ webhook, progress }: WebhookState) {
   const self = `${PATH}/${webhook.id}`;
   return { ...webhookView(webhook, progress?.body), links: { self, deliveries: `${self}/deliveries` } };
 }
 
 /** An event that was put aside, as clients read it. */
-export function linkedDeadLetter(deadLetter: DeadLetter) {
+export function showDeadLetter(deadLetter: DeadLetter) {
   const { webhook, seq } = deadLetter.body;
   return { ...deadLetterView(deadLetter), links: { retry: `${PATH}/${webhook}/deliveries/${seq}/retry` } };
 }
 
-async function paged<T>(page: Promise<T>): Promise<T> {
+async function readPage<T>(page: Promise<T>): Promise<T> {
   try {
     return await page;
   } catch (error) {

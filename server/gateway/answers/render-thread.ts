@@ -55,7 +55,7 @@ const known = new Map<string, JsonWriter>();
 
 function findWriter({ type, only }: Order): JsonWriter {
   const name = `${type} ${only ?? ''}`;
-  const writer = known.get(name) ?? writers.writerOf(registry.getMessage(type)!, only);
+  const writer = known.get(name) ?? writers.findWriter(registry.getMessage(type)!, only);
   known.set(name, writer);
   return writer;
 }

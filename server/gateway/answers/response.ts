@@ -36,7 +36,7 @@ export function sendResponse(exchange: Exchange, response: GatewayResponse): voi
   const chosen = mayBeSent(res, Buffer.byteLength(response.body ?? '')) ? response : FULL;
   const { http, body, type = 'application/json', headers = [], ...rest } = chosen;
   const list = [...ALWAYS, 'X-Request-Id', requestId, ...headers];
-  const trailers = rest.trailers && body !== undefined ? acceptedTrailers(exchange, rest.trailers) : undefined;
+  const trailers = rest.trailers && body !== undefined ? filterTrailers(exchange, rest.trailers) : undefined;
   if (body !== undefined) list.push('Content-Type', type);
   // With trailers the body is chunked.
   if (trailers) list.push('Trailer', Object.keys(trailers).join(', '));
@@ -46,7 +46,7 @@ export function sendResponse(exchange: Exchange, response: GatewayResponse): voi
   res.end(body);
 }
 
-function acceptedTrailers(
+function filterTrailers(
   { req }: Exchange,
   trailers: NonNullable<GatewayResponse['trailers']>,
 ): GatewayResponse['trailers'] {

@@ -44,13 +44,13 @@ export interface CachedResponse extends GatewayResponse {
 }
 
 /** What a cache asks about such responses. */
-export const CACHE_RULES: Pick<CacheOptions<CachedResponse>, 'bytesOf' | 'isKept' | 'heightOf'> = {
-  bytesOf: ({ body, headers, trailers }) => {
+export const CACHE_RULES: Pick<CacheOptions<CachedResponse>, 'countBytes' | 'isKept' | 'readHeight'> = {
+  countBytes: ({ body, headers, trailers }) => {
     const texts = [...headers, ...Object.values(trailers)];
     return texts.reduce((sum, text) => sum + text.length, body.length);
   },
   isKept: ({ tag, isFinal }) => tag !== undefined && isFinal,
-  heightOf: ({ height }) => height,
+  readHeight: ({ height }) => height,
 };
 
 /** Calls the node, or joins those who call already, and answers. Rejects when the reply cannot be read. */
@@ -94,12 +94,12 @@ async function callNode(
   const begun = performance.now();
   const answer = await service.channel.unary({ path: route.grpcPath, request: message, metadata, deadlineMs, signal });
   const tookMs = performance.now() - begun;
-  service.counts.called(tookMs);
+  service.counts.countCall(tookMs);
   const early = answer.trailers.length ? [...answer.headers, ...earlyTrailers(answer.trailers, back)] : answer.headers;
   const given = toHeaders(early, back);
   const trailers = toTrailers(answer.trailers, back);
   const waiting = { deadlineMs: deadlineMs - tookMs, signal };
-  if (answer.status.code !== 0) return { ...(await failedResponse(answer, { service, waiting, given })), trailers };
+  if (answer.status.code !== 0) return { ...(await makeFailedResponse(answer, { service, waiting, given })), trailers };
   const { body, type, tag, isFinal } = await renderBody({ route, bytes: answer.bytes }, service, waiting);
   // A client that keeps the body asks whether it is still true.
   const own = ['ETag', tag, 'Cache-Control', 'no-cache', ...(type ? RAW : [])];
@@ -119,7 +119,7 @@ async function renderBody(reply: NodeReply, service: Service, waiting: ReplyWait
   return { body: value.json, type: undefined, tag: value.tag ?? entityTag(value.json), isFinal };
 }
 
-async function failedResponse(
+async function makeFailedResponse(
   { status, headers, trailers }: RpcAnswer,
   { service, waiting, given }: { service: Service; waiting: ReplyWait; given: Record<string, string> },
 ): Promise<CachedResponse> {

@@ -65,7 +65,7 @@ export function accounts({ documents, clock }: Pick<PluginHost, 'documents' | 'c
     );
   }
 
-  async function remembered(counted: readonly string[]): Promise<readonly string[]> {
+  async function markCounted(counted: readonly string[]): Promise<readonly string[]> {
     if (counted.length < REMEMBERED) return counted;
     await Promise.all(counted.map(mark));
     return [];
@@ -87,7 +87,7 @@ export function accounts({ documents, clock }: Pick<PluginHost, 'documents' | 'c
       // Looked at after the account: what the account has forgotten was marked before.
       const written = await documents.get<CreditEntry>(ENTRY, id);
       if (!written || written.body.isCounted) return undefined;
-      const known = [...(await remembered(account.counted)), id];
+      const known = [...(await markCounted(account.counted)), id];
       return { ...account, ...terms, balance: account.balance + written.body.amount, counted: known };
     });
     await mark(id);

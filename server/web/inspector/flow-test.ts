@@ -75,13 +75,13 @@ function listAnswers(compiled: CompiledFlow, turns: readonly TraceEvent[]): Reco
   for (const { call, service, outcome } of turns.flatMap(({ answers = [] }) => answers)) {
     services[service] ??= [];
     services[service].push(
-      'code' in outcome ? failure(outcome.code, compiled.callPolicy(call).retries) : given(outcome.output),
+      'code' in outcome ? failure(outcome.code, compiled.callPolicy(call).retries) : mockReturn(outcome.output),
     );
   }
   return hidePrivateAnswers(compiled, services);
 }
 
-const given = (output: Json): MockAnswer => ({ return: replaceDots(output) });
+const mockReturn = (output: Json): MockAnswer => ({ return: replaceDots(output) });
 
 function failure(code: string, retries: number): MockAnswer {
   const fail = Object.hasOwn(ERROR_CODES, code) ? code : 'ERR_SERVICE';

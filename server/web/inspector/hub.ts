@@ -22,7 +22,7 @@ export interface Hub extends Inspector {
   /** Events of other instances. */
   receive(events: readonly TraceEvent[]): void;
   /** Somebody watches on another instance, for so many milliseconds from now. */
-  watchedElsewhere(ms: number): void;
+  noteWatchedElsewhere(ms: number): void;
   close(): void;
 }
 
@@ -109,7 +109,7 @@ export function createHub(options: HubOptions): Hub {
     receive: (events) => {
       if (isHere) keep(events);
     },
-    watchedElsewhere(ms) {
+    noteWatchedElsewhere(ms) {
       elsewhereUntil = performance.now() + ms;
       watched = true;
       // Watchers may be gone without a word, and then nothing may happen here for long.
@@ -153,7 +153,7 @@ export async function joinInstances({ channel, hub, onProblem }: InstancesOption
   let stopListening: (() => void) | undefined;
 
   const onPresence = (from: string) => {
-    if (from !== self) hub().watchedElsewhere(PAGE_LIMITS.inspectorAbsenceMs);
+    if (from !== self) hub().noteWatchedElsewhere(PAGE_LIMITS.inspectorAbsenceMs);
   };
   const onEvents = (message: string) => {
     const { from, moments } = JSON.parse(message) as { from: string; moments: TraceEvent[] };

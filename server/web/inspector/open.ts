@@ -63,7 +63,7 @@ export function createInspector({ keyring, onProblem }: InspectorOptions): Inspe
   return {
     hub,
     open({ engine, audit, flow }) {
-      const machines = inspectedMachines(engine.library);
+      const machines = listMachines(engine.library);
       diagrams = drawings({ flows: machines.flows });
       const openSessions = (signal: AbortSignal) => listOpenSessions(engine, { secret, signal });
       const source: FeedSource = { hub, machines, openSessions, now: systemClock.now };
@@ -112,7 +112,7 @@ export interface Machines {
 }
 
 /** The machines of this process; `library` may change. */
-export function inspectedMachines(library: Library<CompiledFlow>): Machines {
+export function listMachines(library: Library<CompiledFlow>): Machines {
   const flow = (id: string) => library.current(id);
   const flows = () => new Map(library.ids.map((id) => [id, flow(id)!]));
   return {

@@ -50,13 +50,13 @@ ${timeLine(proposal, now)}
 }
 
 function timeLine({ state, context }: Proposal, now: number): Part {
-  const left = (until: number, words: string) =>
+  const showTimeLeft = (until: number, words: string) =>
     html`<p class="time"><strong><time datetime="${iso(until)}" data-until="${iso(until)}" data-now="${iso(now)}">${formatSpan(
       Math.max(0, Math.ceil((until - now) / 1_000)),
     )}</time></strong> ${words} <span class="at">${formatMoment(until)}</span></p>`;
-  if (state === 'open') return left(context.closesAt, 'left to vote, until');
+  if (state === 'open') return showTimeLeft(context.closesAt, 'left to vote, until');
   if (state === 'timelock' && context.passesAt !== undefined)
-    return left(context.passesAt, 'until it takes effect, on');
+    return showTimeLeft(context.passesAt, 'until it takes effect, on');
   const { decidedAt } = context;
   return html`<p class="time">${
     decidedAt === undefined

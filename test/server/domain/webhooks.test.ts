@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { webhookSender } from '../../../lib/http/client.ts';
-import { addressProblem, guardedLookup, resolvedProblem } from '../../../lib/http/hosts.ts';
+import { addressProblem, findResolvedProblem, guardedLookup } from '../../../lib/http/hosts.ts';
 import { withFolder } from '../../support/process.ts';
 import { type DomainClient, domainClient, writeKeys } from '../support/domain-client.ts';
 import { NAME, type Receiver, toHere, withReceiver } from '../support/receiver.ts';
@@ -216,11 +216,11 @@ test('a name that leads inside is refused when it is given, and a name that lead
     '64:ff9b::1',
   ])
     for (const resolve of [answering(address), answering('93.184.216.34', address)])
-      assert.ok(await resolvedProblem(url, resolve), address);
-  assert.is(await resolvedProblem(url, answering('93.184.216.34', '2606:4700::1111')), undefined);
-  assert.is(await resolvedProblem(url, () => Promise.reject(new Error('ENOTFOUND'))), undefined);
+      assert.ok(await findResolvedProblem(url, resolve), address);
+  assert.is(await findResolvedProblem(url, answering('93.184.216.34', '2606:4700::1111')), undefined);
+  assert.is(await findResolvedProblem(url, () => Promise.reject(new Error('ENOTFOUND'))), undefined);
   const begun = performance.now();
-  assert.is(await resolvedProblem(url, () => new Promise(() => {})), undefined);
+  assert.is(await findResolvedProblem(url, () => new Promise(() => {})), undefined);
   assert.ok(performance.now() - begun < 3_000);
 });
 
@@ -229,7 +229,7 @@ test('a name that leads elsewhere when something is sent reaches nobody inside',
     // First public, as when the webhook was made; then this machine.
     const answers = [answering('93.184.216.34'), answering('127.0.0.1'), answering('93.184.216.34', '127.0.0.1')];
     const resolve = () => answers.shift()!();
-    assert.is(await resolvedProblem(receiver.url, resolve), undefined);
+    assert.is(await findResolvedProblem(receiver.url, resolve), undefined);
     const post = webhookSender({ lookup: guardedLookup(resolve, 'public'), ca: receiver.ca });
     for (let tries = 0; tries < 2; tries++) {
       const sent = post({ url: receiver.url, headers: {}, body: '{}' }, new AbortController().signal);

@@ -43,7 +43,7 @@ for (const form of ['cosmos', 'proto3'] as const satisfies readonly JsonForm[])
           const bytes = shape(50_000);
           const written = large.write(order(bytes, only), waiting());
           try {
-            const json = writers.writerOf(type, only)(bytes);
+            const json = writers.findWriter(type, only)(bytes);
             const { json: found, tag } = await written;
             assert.ok(found.equals(json), `${name} ${only}`);
             assert.is(tag, entityTag(json));

@@ -91,13 +91,13 @@ test('who watches elsewhere is told, and silence ends that', async () => {
     tell = resolve;
   });
   const hub = newHub({ onForOthers: (moments) => tell(moments) });
-  hub.watchedElsewhere(60_000);
+  hub.noteWatchedElsewhere(60_000);
   assert.is(hub.isWatched(), true);
   hub.emit(sighting(1));
   assert.is((await told)[0]!.at, 1);
   assert.equal(hub.events(), [], 'nobody looks here');
   const other = newHub();
-  other.watchedElsewhere(1);
+  other.noteWatchedElsewhere(1);
   while (other.isWatched()) await new Promise((resolve) => setTimeout(resolve, 1));
 });
 

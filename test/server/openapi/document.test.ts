@@ -7,7 +7,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { REFERENCES } from '../../../server/docs/reference/pages.ts';
-import { linkedDeadLetter } from '../../../server/domain/routes/webhooks.ts';
+import { showDeadLetter } from '../../../server/domain/routes/webhooks.ts';
 import type { RouteGroup } from '../../../server/http/route-table.ts';
 import { type OpenApiDocument, openApiDocument } from '../../../server/openapi/document.ts';
 import { alice, bob, everything, oracle, text as token } from '../../delegation/tokens.ts';
@@ -400,7 +400,7 @@ test('an event that could not be delivered is shown as documented', () => {
     data: {},
   };
   const letter = { webhook: 'w', created: 1, seq: 16, event, status: 'dead', attempts: 9, failure, dueAt: 2 } as const;
-  const text = JSON.stringify(linkedDeadLetter({ id: 'w.16', revision: 1, body: letter as never }));
+  const text = JSON.stringify(showDeadLetter({ id: 'w.16', revision: 1, body: letter as never }));
   const answer = { status: 200, headers: { 'content-type': 'application/json' }, text, json: () => JSON.parse(text) };
   assert.equal(held.problemsOf('POST /v1/webhooks/{id}/deliveries/{seq}/retry', answer), []);
 });

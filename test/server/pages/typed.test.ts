@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { textParts } from '../../../server/web/browser/chat/choices.ts';
 import { readFrames } from '../../../server/web/browser/chat/service.ts';
-import { maskedText, replaceSecrets, requestText } from '../../../server/web/browser/phone/requests.ts';
+import { maskText, replaceSecrets, requestText } from '../../../server/web/browser/phone/requests.ts';
 
 const test = suite('typed');
 
@@ -21,12 +21,12 @@ test('what is sent is all answers or the last one, and what is shown is the same
   ];
   assert.is(requestText(one, 'cumulative'), '2*48291*a*b');
   assert.is(requestText(one, 'latest'), 'a*b');
-  assert.is(maskedText(one, 'cumulative'), '2*••••*a*b');
-  assert.is(maskedText(one.slice(0, 2), 'latest'), '••••');
+  assert.is(maskText(one, 'cumulative'), '2*••••*a*b');
+  assert.is(maskText(one.slice(0, 2), 'latest'), '••••');
   assert.equal([requestText([], 'cumulative'), requestText([], 'latest')], ['', '']);
   fc.assert(
     fc.property(typed, fc.constantFrom('cumulative', 'latest'), (all, mode) => {
-      const shown = maskedText(all, mode);
+      const shown = maskText(all, mode);
       for (const { text, secret: isSecret } of all) if (isSecret) assert.not.ok(shown.includes(text));
     }),
   );

@@ -103,7 +103,7 @@ const makeId = ({ runId }: RunView, type: Message['type']) => makeMessageId(runI
 // A run that stood in line had not been taken into the transcript.
 function tellQuestion({ messages }: MessagePage, id: string): void {
   const question = messages.find((one) => one.id === id);
-  if (question) shown.said(question.content);
+  if (question) shown.addMessage(question.content);
 }
 
 function offerOlder(session: string, cursor: string | null): void {
@@ -160,7 +160,7 @@ async function say(text: string): Promise<void> {
   try {
     const session = open ?? (await begin());
     lastSaid = text;
-    shown.said(text);
+    shown.addMessage(text);
     setRun('');
     const answer = await sendMessage(session, text);
     await read(answer.headers.get('X-Run-Id')!, { signal, answer });
@@ -189,7 +189,7 @@ async function refresh(): Promise<void> {
 }
 
 function title(): void {
-  findElement('title').textContent = (open !== undefined && list.titleOf(open)) || 'New chat';
+  findElement('title').textContent = (open !== undefined && list.findTitle(open)) || 'New chat';
 }
 
 const fromAddress = () => (/^#[0-9a-f]{32}$/.test(location.hash) ? location.hash.slice(1) : undefined);

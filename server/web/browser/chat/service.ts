@@ -39,10 +39,10 @@ function current(): Promise<AccessToken> {
   const fresh = (made: AccessToken) => {
     until = made.until;
   };
-  const failed = () => {
+  const fail = () => {
     until = 0;
   };
-  token.then(fresh, failed);
+  token.then(fresh, fail);
   return token;
 }
 

@@ -9,7 +9,7 @@ export interface Side {
   refresh(): Promise<void>;
   /** Marks the chat that is open. */
   mark(session: string | undefined): void;
-  titleOf(session: string): string | undefined;
+  findTitle(session: string): string | undefined;
 }
 
 export interface SideDeps {
@@ -43,7 +43,9 @@ export function side({ list, more, onDeleted, onTrouble }: SideDeps): Side {
   function item({ sessionId, title, lastUpdatedAt }: ChatSession): HTMLElement {
     const is = { href: `#${sessionId}`, 'data-session': sessionId, 'aria-current': sessionId === open && 'page' };
     const name = title ?? 'New chat';
-    const remove = button('Delete', () => confirmed(remove, sessionId), { is: { 'aria-label': `Delete “${name}”` } });
+    const remove = button('Delete', () => deleteOnSecondPress(remove, sessionId), {
+      is: { 'aria-label': `Delete “${name}”` },
+    });
     return element('li', {}, [
       element('a', { is }, [
         element('span', { class: 'name', text: name }),
@@ -57,7 +59,7 @@ export function side({ list, more, onDeleted, onTrouble }: SideDeps): Side {
   }
 
   // Twice within a moment: a slip of the hand deletes nothing.
-  function confirmed(pressed: HTMLButtonElement, session: string): void {
+  function deleteOnSecondPress(pressed: HTMLButtonElement, session: string): void {
     if (pressed.dataset.asked) {
       deleteSession(session).then(() => onDeleted(session), onTrouble);
       return;
@@ -81,6 +83,6 @@ export function side({ list, more, onDeleted, onTrouble }: SideDeps): Side {
       open = session;
       draw();
     },
-    titleOf: (session) => sessions.find(({ sessionId }) => sessionId === session)?.title,
+    findTitle: (session) => sessions.find(({ sessionId }) => sessionId === session)?.title,
   };
 }

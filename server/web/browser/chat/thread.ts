@@ -9,7 +9,7 @@ export interface Thread {
   clear(words: string): void;
   /** Puts messages above all that are shown. */
   prepend(messages: readonly Message[]): void;
-  said(text: string): void;
+  addMessage(text: string): void;
   /** A new reply at the end. */
   reply(): ReplyView;
   /** Offers what is older; undefined: there is nothing. */
@@ -61,7 +61,7 @@ export function thread(place: HTMLElement, options: ReplyOptions): Thread {
       if (isFirst) toEnd();
       else place.scrollTop += place.scrollHeight - before;
     },
-    said(text) {
+    addMessage(text) {
       last?.close();
       append(human(text));
     },

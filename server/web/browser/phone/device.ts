@@ -21,7 +21,7 @@ export interface Device {
 
 /** Draws a phone. */
 export function device(phone: Phone, { name, textChars, save, addTest, remove }: DeviceDeps): Device {
-  const deps = { textChars, named: (what: string) => `${what}, ${name}` };
+  const deps = { textChars, nameControl: (what: string) => `${what}, ${name}` };
   const screen = screenPart(phone, deps);
   const answer = answerPart(phone, deps);
   const faults = faultsPart(phone, deps);
@@ -33,21 +33,26 @@ export function device(phone: Phone, { name, textChars, save, addTest, remove }:
   const saving = button('Save as flow test', () => void save(phone).then(tell, tellFault));
   const tellFault = ({ message }: Error) => tell(`No test was made: ${message}`);
   const testName = element('input', {
-    is: { 'aria-label': deps.named('Name of a test'), maxlength: 80, placeholder: 'Name of a test', required: true },
+    is: {
+      'aria-label': deps.nameControl('Name of a test'),
+      maxlength: 80,
+      placeholder: 'Name of a test',
+      required: true,
+    },
   });
   const adding = element('button', { text: 'Add to the tests', is: { type: 'submit' } });
   const addNamed = (event: Event) => {
     event.preventDefault();
-    const added = (words: string) => {
+    const confirmAdded = (words: string) => {
       testName.value = '';
       tell(words);
     };
-    addTest?.(phone, testName.value).then(added, tellFault);
+    addTest?.(phone, testName.value).then(confirmAdded, tellFault);
   };
   const addForm = element('form', { class: 'add-test', on: { submit: addNamed } }, [testName, adding]);
-  const log = element('ol', { class: 'log', is: { 'aria-label': deps.named('Requests') } });
+  const log = element('ol', { class: 'log', is: { 'aria-label': deps.nameControl('Requests') } });
   const noLog = element('p', { class: 'none', text: 'Nothing was sent so far.' });
-  const removal = button('Remove', remove, { is: { 'aria-label': deps.named('Remove') } });
+  const removal = button('Remove', remove, { is: { 'aria-label': deps.nameControl('Remove') } });
 
   const standing = element('p', { class: 'standing' });
 
@@ -138,7 +143,7 @@ function field({ label, ...is }: Field): [HTMLInputElement, HTMLLabelElement] {
 
 const DELAY_MS = { min: 0, max: 10_000, step: 250 } as const;
 
-export function faultsPart(phone: Phone, { named }: PartDeps): DevicePart {
+export function faultsPart(phone: Phone, { nameControl }: PartDeps): DevicePart {
   const retry = button('Retry', () => void phone.retry(), { is: { title: 'Sends the last request once more' } });
   const expire = button('Time out', () => void phone.expire(), {
     is: { title: 'The network says that the session is over, and the phone does not know' },
@@ -153,7 +158,7 @@ export function faultsPart(phone: Phone, { named }: PartDeps): DevicePart {
   const delay = element('input', { is: { type: 'range', ...DELAY_MS, value: phone.state.delay } });
   delay.addEventListener('input', () => phone.set({ delay: Number(delay.value) }));
   const seconds = element('output');
-  const group = { role: 'group', 'aria-label': named('What goes wrong') };
+  const group = { role: 'group', 'aria-label': nameControl('What goes wrong') };
 
   return {
     elements: [

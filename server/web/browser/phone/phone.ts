@@ -3,7 +3,7 @@
 import type { TextMode } from '../../../../lib/ussd/request.ts';
 import {
   type FormFields,
-  maskedText,
+  maskText,
   type PhoneAnswer,
   type PhoneSessionState,
   readSessionState,
@@ -142,7 +142,7 @@ export class Phone {
     const { session } = this.state;
     if (!session || this.busy) return;
     const fields = this.#fields(session);
-    const request = { what, fields, shown: { ...fields, text: maskedText(session.typed, this.#mode) } };
+    const request = { what, fields, shown: { ...fields, text: maskText(session.typed, this.#mode) } };
     const fault = what === 'retry' ? 'none' : this.fault;
     this.fault = 'none';
     // Of a page that is left now, the answer is lost.

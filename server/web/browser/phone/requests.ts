@@ -82,7 +82,7 @@ export function requestText(typed: readonly Typed[], mode: TextMode): string {
 }
 
 /** The same without its secrets; not even their length is told. */
-export function maskedText(typed: readonly Typed[], mode: TextMode): string {
+export function maskText(typed: readonly Typed[], mode: TextMode): string {
   const shown = typed.map(({ text, secret }) => ({ text: secret ? HIDDEN : text, secret }));
   return requestText(shown, mode);
 }
@@ -93,7 +93,7 @@ export function replaceSecrets(typed: readonly Typed[]): string[] {
   const taken = new Set(typed.map(({ text }) => text));
   return typed.map(({ text, secret }) => {
     if (!secret || text === '') return text;
-    const other = others.get(text) ?? unusedText(text, taken);
+    const other = others.get(text) ?? findUnusedText(text, taken);
     others.set(text, other);
     taken.add(other);
     return other;
@@ -101,7 +101,7 @@ export function replaceSecrets(typed: readonly Typed[]): string[] {
 }
 
 // One that was typed as well would be a secret again, and short ones are soon all taken.
-function unusedText(text: string, taken: ReadonlySet<string>): string {
+function findUnusedText(text: string, taken: ReadonlySet<string>): string {
   for (let start = 0; start < 100; start++) {
     const other = [...text].map((letter, at) => replacementFor(letter, start + at)).join('');
     if (!taken.has(other)) return other;

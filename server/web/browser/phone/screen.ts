@@ -15,7 +15,7 @@ export interface DevicePart {
 /** What the parts of one phone are made with. */
 export interface PartDeps {
   /** A label of its own for every phone: `Screen, Phone 2`. */
-  readonly named: (what: string) => string;
+  readonly nameControl: (what: string) => string;
   /** Characters of a cumulative `text` that the server accepts; 0 where it is not cumulative. */
   readonly textChars: number;
 }
@@ -25,9 +25,9 @@ const UNITS = {
   ucs2: ['characters', 'In UCS-2, as a sign of it is not in GSM-7: it has less room'],
 } as const;
 
-export function screenPart(phone: Phone, { named, textChars }: PartDeps): DevicePart {
-  const screen = element('pre', { is: { role: 'status', 'aria-label': named('Screen'), tabindex: 0 } });
-  const meter = element('progress', { is: { 'aria-label': named('Room on the screen') } });
+export function screenPart(phone: Phone, { nameControl, textChars }: PartDeps): DevicePart {
+  const screen = element('pre', { is: { role: 'status', 'aria-label': nameControl('Screen'), tabindex: 0 } });
+  const meter = element('progress', { is: { 'aria-label': nameControl('Room on the screen') } });
   const taken = element('span');
   const sent = element('span');
 
@@ -59,18 +59,23 @@ export interface AnswerPart extends DevicePart {
   type(event: KeyboardEvent): void;
 }
 
-export function answerPart(phone: Phone, { named }: PartDeps): AnswerPart {
+export function answerPart(phone: Phone, { nameControl }: PartDeps): AnswerPart {
   const line = element('input', {
-    is: { 'aria-label': named('Your answer'), placeholder: 'Your answer', autocomplete: 'off', spellcheck: 'false' },
+    is: {
+      'aria-label': nameControl('Your answer'),
+      placeholder: 'Your answer',
+      autocomplete: 'off',
+      spellcheck: 'false',
+    },
   });
   const send = element('button', { class: 'primary', text: 'Send', is: { type: 'submit' } });
   const press = (key: string) => {
     if (phone.isOpen && !phone.busy) line.value += key;
   };
   const keys = KEYS.map((key) =>
-    button(key, () => press(key), { is: { 'aria-label': named(`Key ${NAMES[key] ?? key}`) } }),
+    button(key, () => press(key), { is: { 'aria-label': nameControl(`Key ${NAMES[key] ?? key}`) } }),
   );
-  const clear = button('⌫', () => erase(), { is: { 'aria-label': named('Erase the last character') } });
+  const clear = button('⌫', () => erase(), { is: { 'aria-label': nameControl('Erase the last character') } });
   const erase = () => {
     line.value = [...line.value].slice(0, -1).join('');
   };
@@ -84,7 +89,10 @@ export function answerPart(phone: Phone, { named }: PartDeps): AnswerPart {
   const form = element('form', { class: 'answer', on: { submit: answer } }, [line, clear, send]);
 
   return {
-    elements: [form, element('div', { class: 'keypad', is: { role: 'group', 'aria-label': named('Keypad') } }, keys)],
+    elements: [
+      form,
+      element('div', { class: 'keypad', is: { role: 'group', 'aria-label': nameControl('Keypad') } }, keys),
+    ],
     focus: () => line.focus(),
     type: ({ key, target, ctrlKey, metaKey, altKey }) => {
       if ((target as Element).matches('input') || ctrlKey || metaKey || altKey) return;

@@ -30,11 +30,11 @@ function storePhones(): void {
 
 function add({ name, state }: { name: string; state: PhoneState }): OpenPhone {
   // A phone tells of changes only once it has been drawn.
-  const changed = () => {
+  const updatePhones = () => {
     made.device.update();
     storePhones();
   };
-  const phone = new Phone(state, { mode, changed });
+  const phone = new Phone(state, { mode, changed: updatePhones });
   const made: OpenPhone = {
     name,
     phone,

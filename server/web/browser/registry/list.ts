@@ -2,7 +2,7 @@
 
 import { button, element } from '../element.ts';
 import { askJson } from './client.ts';
-import { nameOf, type RecordPage, type Twin } from './records.ts';
+import { type RecordPage, readName, type Twin } from './records.ts';
 
 const STATUSES = ['Created', 'UnderReview', 'Verified', 'Rejected', 'Suspended', 'Revoked', 'Deactivated'];
 const PAGE_SIZE = 25;
@@ -120,7 +120,7 @@ function tellCount(count: number, isAll: boolean): string {
 
 function twinRow(twin: Twin): HTMLElement {
   return element('li', {}, [
-    element('a', { text: nameOf(twin), is: { href: `#/twin/${encodeURIComponent(twin.did)}` } }),
+    element('a', { text: readName(twin), is: { href: `#/twin/${encodeURIComponent(twin.did)}` } }),
     element('span', { class: `badge ${twin.status}`, text: twin.status }),
     element('span', { class: 'at', text: twin.type }),
     element('span', { class: 'did', text: twin.did }),

@@ -28,7 +28,7 @@ export async function newTwin(): Promise<HTMLElement> {
       const words = typeof kind === 'string' ? kind : 'JSON';
       return [field, element('input', { is: { placeholder: words, 'data-kind': words } })] as const;
     });
-    place.replaceChildren(...inputs.map(([field, input]) => labelled(field, input)));
+    place.replaceChildren(...inputs.map(([field, input]) => addLabel(field, input)));
   }
 
   async function register(event: Event): Promise<void> {
@@ -56,15 +56,15 @@ export async function newTwin(): Promise<HTMLElement> {
     ]);
   return card('Register a twin', [
     element('form', { class: 'fields', on: { submit: register } }, [
-      labelled('Type', type),
+      addLabel('Type', type),
       element(
         'datalist',
         { is: { id: 'types' } },
         TYPES.map((one) => element('option', { text: one })),
       ),
-      labelled('Protocol', protocol),
-      labelled('Name', name),
-      labelled('Description', description),
+      addLabel('Protocol', protocol),
+      addLabel('Name', name),
+      addLabel('Description', description),
       place,
       element('button', { class: 'primary', text: 'Register', is: { type: 'submit' } }),
     ]),
@@ -72,7 +72,7 @@ export async function newTwin(): Promise<HTMLElement> {
   ]);
 }
 
-const labelled = (words: string, input: HTMLElement) => element('label', {}, [words, input]);
+const addLabel = (words: string, input: HTMLElement) => element('label', {}, [words, input]);
 
 // Texts are texts; anything else is written as JSON.
 function readValue(field: string, { value, dataset }: HTMLInputElement): unknown {

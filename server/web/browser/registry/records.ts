@@ -48,5 +48,5 @@ export interface RecordPage<Item> {
   readonly next: string | null;
 }
 
-export const nameOf = ({ metadata, did }: Pick<Twin, 'metadata' | 'did'>) => metadata.name ?? did;
+export const readName = ({ metadata, did }: Pick<Twin, 'metadata' | 'did'>) => metadata.name ?? did;
 export const formatTime = (iso: string) => new Date(iso).toLocaleString();

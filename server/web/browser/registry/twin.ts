@@ -3,7 +3,7 @@
 import { button, element } from '../element.ts';
 import { valueTree } from '../values.ts';
 import { ask, askJson, type Me, segment } from './client.ts';
-import { formatTime, type HistoryItem, nameOf, type ProposalView, type RecordPage, type Twin } from './records.ts';
+import { formatTime, type HistoryItem, type ProposalView, type RecordPage, readName, type Twin } from './records.ts';
 
 const KINDS: { readonly [status: string]: readonly string[] } = {
   Created: ['verify'],
@@ -58,7 +58,7 @@ function heading(twin: Twin, { roles }: Me): HTMLElement {
       element('span', { class: `badge ${twin.status}`, text: twin.status }),
       element('span', { text: twin.type }),
     ]),
-    element('h1', { text: nameOf(twin) }),
+    element('h1', { text: readName(twin) }),
     element('p', { class: 'did', text: twin.did }),
     twin.metadata.description !== undefined && element('p', { text: twin.metadata.description }),
     element('div', { class: 'actions' }, [

@@ -25,7 +25,7 @@ const TEXT_CHARS = 0;
 export function dialling({ draft, tests, onRecorded, tell }: DiallingOptions): void {
   const box = findElement('device');
   const name = findElement<HTMLInputElement>('test-name');
-  const named = (what: string) => `${what}, phone of the studio`;
+  const nameControl = (what: string) => `${what}, phone of the studio`;
   const link: PhoneLink = {
     async send({ sessionId, phoneNumber, serviceCode, text: typed }): Promise<PhoneAnswer> {
       try {
@@ -47,8 +47,8 @@ export function dialling({ draft, tests, onRecorded, tell }: DiallingOptions): v
     { mode: 'cumulative', changed: () => show(), link },
   );
   const parts = [
-    screenPart(phone, { named, textChars: TEXT_CHARS }),
-    answerPart(phone, { named, textChars: TEXT_CHARS }),
+    screenPart(phone, { nameControl, textChars: TEXT_CHARS }),
+    answerPart(phone, { nameControl, textChars: TEXT_CHARS }),
   ];
   const form = findElement<HTMLFormElement>('record');
   const show = () => {

@@ -11,7 +11,7 @@ import { EditorView, keymap } from '@codemirror/view';
 import type { SyntaxNode } from '@lezer/common';
 import { followText, type SentText } from './followed.ts';
 import { explanations, proposals } from './help.ts';
-import { LOOK, shadowOf } from './look.ts';
+import { LOOK, openShadow } from './look.ts';
 import type { Edit, Problem } from './requests.ts';
 
 export type EditedDocument = 'flow' | 'tests';
@@ -58,7 +58,7 @@ export interface Editor {
 }
 
 export function openEditor({ host, flow, onChange, onMove, onSave, onMissed }: EditorOptions): Editor {
-  const root = shadowOf(host);
+  const root = openShadow(host);
   let open: EditedDocument = 'flow';
   const save = () => {
     onSave();
@@ -92,7 +92,7 @@ export function openEditor({ host, flow, onChange, onMove, onSave, onMissed }: E
   const kept = { flow: make('flow', ''), tests: make('tests', '') };
   const followed = { flow: followText(), tests: followText() };
   const view = new EditorView({ state: kept.flow, parent: root, root });
-  const stateOf = (document: EditedDocument) => (document === open ? view.state : kept[document]);
+  const readState = (document: EditedDocument) => (document === open ? view.state : kept[document]);
   const setState = (document: EditedDocument, state: EditorState) => {
     kept[document] = state;
     followed[document].restart();
@@ -124,18 +124,18 @@ export function openEditor({ host, flow, onChange, onMove, onSave, onMissed }: E
     get open() {
       return open;
     },
-    text: (document) => stateOf(document).doc.toString(),
-    send: (document) => followed[document].send(stateOf(document).doc),
+    text: (document) => readState(document).doc.toString(),
+    send: (document) => followed[document].send(readState(document).doc),
     load: (document, text) => setState(document, make(document, text)),
     change(document, text) {
-      const before = stateOf(document).doc.toString();
+      const before = readState(document).doc.toString();
       const { head, tail } = sameEnds(before, text);
       const insert = text.slice(head, text.length - tail);
       replace(document, { from: head, to: before.length - tail, insert });
     },
     show,
     problems(document, problems, sent) {
-      const state = stateOf(document);
+      const state = readState(document);
       const apply = (edit: Edit) => mend(document, { edit, sent });
       const marks = problems.flatMap((problem) => makeDiagnostic(problem, { state, sent, apply }));
       const change = setDiagnostics(state, marks);
@@ -148,11 +148,11 @@ export function openEditor({ host, flow, onChange, onMove, onSave, onMissed }: E
       view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: 'center' }) });
       view.focus();
     },
-    find: (document, pointer) => findValue(stateOf(document), pointer),
+    find: (document, pointer) => findValue(readState(document), pointer),
     mend,
     isSame(document, text) {
       if (compared[document].text !== text) compared[document] = readText(text);
-      return stateOf(document).doc.eq(compared[document].doc);
+      return readState(document).doc.eq(compared[document].doc);
     },
     replace,
   };

@@ -24,7 +24,7 @@ export interface KeptDraftsOptions {
 const KEEP_MS = 500;
 const storageKey = (flow: string) => `twinline-studio-${flow}`;
 
-export function keptDrafts({ flow, unsaved }: KeptDraftsOptions): KeptDrafts {
+export function storeDrafts({ flow, unsaved }: KeptDraftsOptions): KeptDrafts {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   // Copying a large flow takes longer than a key may, so it waits for a pause.

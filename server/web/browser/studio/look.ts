@@ -80,13 +80,13 @@ export const LOOK: readonly Extension[] = [
 ];
 
 /** A tree of its own in an element of the page. */
-export function shadowOf(host: HTMLElement): ShadowRoot {
+export function openShadow(host: HTMLElement): ShadowRoot {
   return host.shadowRoot ?? host.attachShadow({ mode: 'open' });
 }
 
 /** Shows what differs between two texts, in an element of the page. */
 export function showDifference(host: HTMLElement, original: string, doc: string): void {
-  const root = shadowOf(host);
+  const root = openShadow(host);
   root.replaceChildren();
   const difference = unifiedMergeView({ original, mergeControls: false, collapseUnchanged: { margin: 2, minSize: 4 } });
   const extensions = [

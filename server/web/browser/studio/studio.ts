@@ -9,7 +9,7 @@ import { dialling } from './dialling.ts';
 import { drawingPart } from './drawing.ts';
 import { type EditedDocument, openEditor } from './editor.ts';
 import type { SentText } from './followed.ts';
-import { keptDrafts } from './kept.ts';
+import { storeDrafts } from './kept.ts';
 import { type EditedFlow, get, post, type Refused, type Tested } from './requests.ts';
 import { testing } from './testing.ts';
 import { versionsPart } from './versions.ts';
@@ -123,7 +123,7 @@ const conflict = conflictPart({
   tell,
 });
 const showConflict = (found: Conflict) => conflict.show(found, editor.text(found.file));
-const kept = keptDrafts({
+const kept = storeDrafts({
   flow: () => flow,
   unsaved: () => (isDirty() ? { flow: editor.text('flow'), tests: editor.text('tests') } : undefined),
 });
