@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { ServiceCall, Services } from '../engine/service.ts';
 import { TwinlineError } from '../errors.ts';
+import { flawOfNumbers, wordsAt } from '../json/reader.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { type HttpAnswer, type HttpRequest, httpExchange, httpFailure } from './client.ts';
 import { guardedLookup, parseHosts, type Resolve, systemResolve } from './hosts.ts';
@@ -117,14 +118,16 @@ function readBody(request: HttpRequest, { status, contentType, text }: HttpAnswe
     if (promised) throw fail('answered JSON that cannot be read', true);
     return text;
   }
+  const flaw = flawOfNumbers(text);
+  if (flaw) throw fail(`answered JSON that ${wordsAt(flaw)}`, false);
   return plain(value, 0, () => fail(`answered JSON of more than ${HTTP_LIMITS.httpAnswerDepth} levels`, false));
 }
 
 const PROTOTYPE_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
-// JSON.parse gives own `__proto__` properties, Infinity for 1e999, and -0; none of them survives being copied or stored.
+// JSON.parse gives own `__proto__` properties and -0; neither survives being copied or stored.
 function plain(value: unknown, depth: number, tooDeep: () => TwinlineError): Json {
-  if (typeof value === 'number') return Number.isFinite(value) ? value + 0 : null;
+  if (typeof value === 'number') return value + 0;
   if (value === null || typeof value !== 'object') return value as Json;
   if (depth >= HTTP_LIMITS.httpAnswerDepth) throw tooDeep();
   if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1, tooDeep));

@@ -29,21 +29,23 @@ const NAME = { kind: 'name', words: 'has the name __proto__, which is not allowe
 const TWICE = { kind: 'name', words: 'has an object with the same name twice' } as const;
 const DEPTH = { kind: 'depth', words: `nests deeper than ${COMMON_LIMITS.jsonBodyDepth} levels` } as const;
 const HUGE = { kind: 'number', words: 'has a number that is too large' } as const;
+const TINY = { kind: 'number', words: 'has a number so small that it would become 0' } as const;
 const ROUNDED = {
   kind: 'number',
-  words: 'has a whole number beyond 2^53 that would be rounded; send it as a string',
+  words: 'has a number beyond 2^53 that would be rounded; send it as a string',
 } as const;
 
 // What makes a closer look necessary; without these marks, texts, names and numbers are sound.
 const TEXT_MARK = /\\u(?:0000|d[89a-f])/i;
 const NAME_MARK = /__proto__|\\u00(?:5f|70|72|6f|74)/i;
-const NUMBER_MARK = /\d{16}|e\+?\d{3}/i;
+// Numbers of 15 digits or fewer are never rounded, wherever their point is.
+const NUMBER_MARK = /\d[\d.]{15}|e[+-]?\d{3}/i;
 const NAME_END = /"\s*:/g;
 
 /**
  * Reads a text. Refused: what is no JSON, bytes that were no UTF-8, more than COMMON_LIMITS.jsonBodyDepth levels, U+0000 and
- * halves of surrogate pairs, the name `__proto__`, the same name twice in an object, numbers beyond ±1.8e308, and whole
- * numbers that would be rounded.
+ * halves of surrogate pairs, the name `__proto__`, the same name twice in an object, numbers beyond ±1.8e308 or so small that
+ * they would become 0, and numbers beyond 2^53 that would be rounded. -0 is taken as 0, which is the same number.
  */
 export function readJson(text: string): JsonReading {
   let value: Json;
@@ -78,6 +80,14 @@ export function flawOfNumbers(text: string): JsonFlaw | undefined {
   return NUMBER_MARK.test(text) ? scanFlaw(text, { names: false }) : undefined;
 }
 
+/**
+ * The first name that an object has twice, or number that could not be kept, in a text that is known to be JSON. Whole numbers
+ * beyond 2^53 must be exact to the last digit, for readers who take them as integers of 64 bits.
+ */
+export function flawOfExactJson(text: string): JsonFlaw | undefined {
+  return scanFlaw(text, { names: true, isExact: true });
+}
+
 /** The words of a flaw with its place. */
 export function wordsAt({ words, pointer }: JsonFlaw): string {
   return pointer === '' ? words : `${words}, at ${pointer.slice(0, POINTER_CHARS)}`;
@@ -103,7 +113,10 @@ interface Looks {
 
 function flawIn(value: Json, depth: number, looks: Looks): JsonFlaw | undefined {
   if (typeof value === 'string') return looks.texts && !isSound(value) ? { ...TEXT, pointer: '' } : undefined;
-  if (typeof value === 'number') return looks.numbers && !Number.isFinite(value) ? { ...HUGE, pointer: '' } : undefined;
+  if (typeof value === 'number') {
+    const flaw = looks.numbers ? flawOfReadNumber(value) : undefined;
+    return flaw && { ...flaw, pointer: '' };
+  }
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return undefined;
   if (depth > COMMON_LIMITS.jsonBodyDepth) return { ...DEPTH, pointer: '' };
   if (Array.isArray(value)) {
@@ -147,7 +160,7 @@ interface OpenValue {
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 // What the value does not show: the source of a number, and names that came before. The text is known to be JSON.
-function scanFlaw(text: string, looks: { readonly names: boolean }): JsonFlaw | undefined {
+function scanFlaw(text: string, looks: { readonly names: boolean; readonly isExact?: boolean }): JsonFlaw | undefined {
   const frames: OpenValue[] = [];
   for (let at = 0; at < text.length; at++) {
     const frame = frames.at(-1);
@@ -172,7 +185,7 @@ function scanFlaw(text: string, looks: { readonly names: boolean }): JsonFlaw | 
     } else if (character === '-' || (character >= '0' && character <= '9')) {
       NUMBER.lastIndex = at;
       const [source] = NUMBER.exec(text)!;
-      const flaw = flawOfNumber(source);
+      const flaw = flawOfNumber(source, looks.isExact);
       if (flaw) return { ...flaw, pointer: frames.map(pointerStep).join('') };
       at += source.length - 1;
     }
@@ -195,12 +208,32 @@ function endOfString(text: string, from: number): number {
   }
 }
 
-function flawOfNumber(source: string) {
+function flawOfNumber(source: string, isExact = false) {
   const value = Number(source);
   if (!Number.isFinite(value)) return HUGE;
-  if (Number.isSafeInteger(value) || !/^-?\d+$/.test(source)) return undefined;
+  if (value === 0) return /^[^eE]*[1-9]/.test(source) ? TINY : undefined;
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return undefined;
+  const isInteger = /^-?\d+$/.test(source);
+  if (isInteger && BigInt(source) === BigInt(value)) return undefined;
   // The digits that JSON.stringify writes of it, though not exact, are read as the same number again.
-  return String(value) === source || BigInt(source) === BigInt(value) ? undefined : ROUNDED;
+  const isKept = !(isInteger && isExact) && normalizeNumber(String(value)) === normalizeNumber(source);
+  return isKept ? undefined : ROUNDED;
+}
+
+// Its source is not known: what may have been rounded counts as rounded.
+function flawOfReadNumber(value: number) {
+  if (!Number.isFinite(value)) return HUGE;
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? ROUNDED : undefined;
+}
+
+/** A number without zeros at its ends, with its exponent: the same text for the same number, however it is written. */
+function normalizeNumber(source: string): string {
+  const [, whole, fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(source)!;
+  const digits = (whole! + fraction).replace(/^0+/, '');
+  // A pattern would look at each of many zeros again and again.
+  let end = digits.length;
+  while (digits[end - 1] === '0') end--;
+  return `${digits.slice(0, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
 }
 
 function pointerStep({ isList, index, name }: OpenValue): string {

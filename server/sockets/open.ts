@@ -1,7 +1,7 @@
 // The sockets of the agent service: who is let in, what is said, who has to go, and that nothing of it ends the process.
 
 import type { Socket } from 'socket.io';
-import { flawOfValue } from '../../lib/json/reader.ts';
+import { flawOfValue, wordsAt } from '../../lib/json/reader.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { type AdmissionOptions, type AdmissionVerdict, admit } from './admission.ts';
@@ -98,7 +98,7 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     const acknowledge = words.at(-1);
     try {
       const payload = toObject(words[0]);
-      const answer = payload ? await answering(deps, member, payload) : makeFailure('The payload must be an object');
+      const answer = typeof payload === 'string' ? makeFailure(payload) : await answering(deps, member, payload);
       if (answer.event) sendDirect(member.socket, answer.event, answer.payload);
       if (typeof acknowledge === 'function') acknowledge(answer.payload);
     } catch (error) {
@@ -117,10 +117,16 @@ function forgetHandshake({ handshake, request }: Socket): void {
   Object.assign(request, { headers: {}, rawHeaders: [], url: '', _parsedUrl: undefined, _query: {} });
 }
 
-/** What a client sent, as JSON: binary parts become their JSON. Nothing at all counts as nothing in it. */
-function toObject(word: unknown): JsonObject | undefined {
+/**
+ * What a client sent, as JSON: binary parts become their JSON. Nothing at all counts as nothing in it. A text says why it
+ * cannot be taken; whole numbers beyond 2^53 cannot, for the library may have rounded them.
+ */
+function toObject(word: unknown): JsonObject | string {
   if (word === undefined || word === null || typeof word === 'function') return {};
-  if (flawOfValue(word as Json)) return undefined;
+  const flaw = flawOfValue(word as Json);
+  if (flaw) return `The payload ${wordsAt(flaw)}`;
   const json: unknown = JSON.parse(JSON.stringify(word));
-  return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as JsonObject) : undefined;
+  return typeof json === 'object' && json !== null && !Array.isArray(json)
+    ? (json as JsonObject)
+    : 'The payload must be an object';
 }

@@ -114,6 +114,11 @@ test('what is no JSON object is refused in words', () => {
   for (const text of ['', '{', '[]', 'null', '"x"', '{"a":1,}']) assert.equal(problems(text)[0], '', text);
 });
 
+test('a rule that is given twice, and a number that would be rounded, are refused with their place', () => {
+  assert.equal(problems('{"quorum":"0.2","quorum":"0.9"}'), ['/quorum']);
+  assert.equal(problems('{"votingPeriodSeconds":9007199254740993}'), ['/votingPeriodSeconds']);
+});
+
 test('names of prototypes are unknown keys like any other', () => {
   assert.equal(problems('{"__proto__":{},"constructor":1}'), ['/__proto__', '/constructor']);
 });

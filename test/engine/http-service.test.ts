@@ -37,7 +37,9 @@ const ROUTES: { readonly [path: string]: RequestListener } = {
   '/broken': json('{"a":'),
   '/empty': (_, response) => response.writeHead(204).end(),
   '/proto': json('{"__proto__":{"admin":true},"a":{"constructor":1,"prototype":2,"b":3},"list":[{"__proto__":1}]}'),
-  '/numbers': json('[1e999,-0,1.5]'),
+  '/numbers': json('[-0,1.5]'),
+  '/huge': json('{"a":[1e999]}'),
+  '/rounded': json('{"id":9007199254740993}'),
   '/deep': json('['.repeat(HTTP_LIMITS.httpAnswerDepth) + ']'.repeat(HTTP_LIMITS.httpAnswerDepth)),
   '/deeper': json('['.repeat(20_000) + ']'.repeat(20_000)),
   '/fits': json('x'.repeat(HTTP_LIMITS.httpAnswerBytes), 'text/plain'),
@@ -167,8 +169,10 @@ test('an answer holds nothing that JSON or a prototype chokes on', async () => {
   const answer = (await get('/proto')) as { body: JsonObject };
   assert.equal(answer.body, { a: { b: 3 }, list: [{}] });
   assert.is(JSON.stringify(answer.body), '{"a":{"b":3},"list":[{}]}');
-  assert.is(JSON.stringify(await get('/numbers')), '{"status":200,"body":[null,0,1.5]}');
-  assert.not(Object.is(((await get('/numbers')) as { body: number[] }).body[1], -0));
+  assert.is(JSON.stringify(await get('/numbers')), '{"status":200,"body":[0,1.5]}');
+  assert.not(Object.is(((await get('/numbers')) as { body: number[] }).body[0], -0));
+  assert.match((await failure(get('/huge'))).message, 'has a number that is too large, at /a/0');
+  assert.match((await failure(get('/rounded'))).message, 'would be rounded; send it as a string, at /id');
   await get('/deep');
   assert.match((await failure(get('/deeper'))).message, `${HTTP_LIMITS.httpAnswerDepth} levels`);
 });

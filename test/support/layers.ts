@@ -37,7 +37,7 @@ export const AREAS: readonly Area[] = [
   { name: 'packages', files: /^lib\/packages\.ts$/, uses: [], packages: NO_DOOR },
   { name: 'base', files: /^lib\/[^/]+\.ts$/, uses: [], packages: /^node:/ },
   { name: 'json', files: /^lib\/json\//, uses: ['base'], packages: /^node:/ },
-  { name: 'http', files: /^lib\/http\//, uses: ['base'], packages: NO_DOOR },
+  { name: 'http', files: /^lib\/http\//, uses: ['base', 'json'], packages: NO_DOOR },
   { name: 'store', files: /^lib\/store\//, uses: ['base'], packages: NO_DOOR },
   { name: 'engine', files: /^lib\/engine\//, uses: ENGINE, packages: NO_DOOR },
   { name: 'flow', files: /^lib\/flow\//, uses: [...ENGINE, 'json', 'packages'], packages: NO_DOOR },

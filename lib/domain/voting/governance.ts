@@ -2,6 +2,7 @@
 
 import type { ProposalRules } from '../../../machines/proposal.ts';
 import { type Detail, TwinlineError } from '../../errors.ts';
+import { flawOfExactJson } from '../../json/reader.ts';
 import { isObject } from '../../shape.ts';
 import { isDid } from '../did/did.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
@@ -70,6 +71,9 @@ function read(text: string, report: ReportProblem): Governance | undefined {
     report('', `it is not JSON (${(error as Error).message}). Check commas, quotes and brackets.`);
     return undefined;
   }
+  const flaw = flawOfExactJson(text);
+  // Numbers that would be rounded are beyond what the checks below allow.
+  if (flaw?.kind === 'name') report(flaw.pointer, 'given twice; keep the one that counts');
   if (!isObject(value)) {
     report('', 'it must be one JSON object, such as {"quorum": "0.2"}');
     return undefined;

@@ -9,6 +9,7 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { TwinlineError } from '../../errors.ts';
+import { flawOfExactJson, wordsAt } from '../../json/reader.ts';
 import { reportingRegistry, type UnknownTypes } from '../descriptors/type-source.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { decodeQuery } from '../route/paths.ts';
@@ -157,11 +158,17 @@ function bindParameter(builder: MessageBuilder, { name, texts }: Parameter, find
 }
 
 function parseBody(bytes: Uint8Array): JsonValue {
+  let text: string;
+  let json: JsonValue;
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as JsonValue;
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    json = JSON.parse(text);
   } catch {
     throw inputError('', 'the body is not JSON in UTF-8');
   }
+  const flaw = flawOfExactJson(text);
+  if (flaw) throw inputError('', `the body ${wordsAt(flaw)}`);
+  return json;
 }
 
 function encodeBody(json: JsonValue, { input, registry }: { input: DescMessage; registry: Registry }): Uint8Array {

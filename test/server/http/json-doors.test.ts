@@ -8,6 +8,8 @@ import * as assert from 'uvu/assert';
 import { parseFlow } from '../../../lib/flow/format/parse.ts';
 import { parseGatewayFile } from '../../../lib/gateway/settings.ts';
 import { readMcpServers } from '../../../server/agent/mcp.ts';
+import { compileProtos } from '../../support/protoc.ts';
+import { withGateway } from '../gateway/place.ts';
 import { newSession, newUser, withModules, withPlugins } from '../plugins/users.ts';
 import { DIAL } from '../support/serve.ts';
 
@@ -56,6 +58,39 @@ test('bodies of the agent service, of plugins and of USSD', () =>
   }));
 
 const JSON_TYPE = { 'content-type': 'application/json' };
+
+const LEDGER = compileProtos({
+  'ledger.proto': `syntax = "proto3"; package ledger; import "google/api/annotations.proto";
+    message Entry { int64 amount = 1; double rate = 2; string note = 3; repeated Entry parts = 4; }
+    service Ledger { rpc Write(Entry) returns (Entry) { option (google.api.http) = { post: "/entries" body: "*" }; } }`,
+});
+
+test('bodies of the query gateway: exact integers reach the node, and what would be rounded does not', () =>
+  withGateway(
+    {},
+    async ({ server, node }) => {
+      node.script = () => ({});
+      const post = async (body: string) => {
+        const { status, text } = await server.ask('/entries', { method: 'POST', headers: JSON_TYPE, body });
+        return `${status} ${text}`;
+      };
+      const refused: readonly [string, string][] = [
+        ...NUMBERS.map((number): [string, string] => [`{"parts":[{"amount":${number}}]}`, ', at /parts/0/amount']),
+        // Its digits are read as the same double again, which is another integer.
+        ['{"amount":9223372036854775000}', 'would be rounded; send it as a string, at /amount'],
+        ['{"rate":1e-400}', ', at /rate'],
+        ['{"note":"a","note":"b"}', 'the same name twice, at /note'],
+      ];
+      for (const [body, words] of refused) {
+        const answer = await post(body);
+        assert.match(answer, /^400 /, body);
+        assert.match(answer, words, body);
+      }
+      const taken = ['9007199254740991', '-9007199254740992', '"9223372036854775807"'];
+      for (const amount of taken) assert.match(await post(`{"amount":${amount},"rate":1e23}`), /^200 /, amount);
+    },
+    { set: LEDGER },
+  ));
 
 test('files of settings and flows', async () => {
   assert.throws(() => parseGatewayFile('{"upstream":"a:1","x":[1e999]}'), /\/x\/0.*too large/s);

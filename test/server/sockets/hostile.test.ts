@@ -1,5 +1,6 @@
 // Clients that mean no good: other origins, floods, packets that are none, readers that do not read. The server stays up.
 
+import type { EventEmitter } from 'node:events';
 import { connect as dial } from 'node:net';
 import { Manager } from 'socket.io-client';
 import { suite } from 'uvu';
@@ -59,7 +60,10 @@ function silence(): Promise<number> {
 const isCut = (tab: Tab) => tab.states.some((state) => state.startsWith('disconnect'));
 
 interface Wire {
-  readonly ws: { send(frame: string | Buffer): void; readonly _socket: { pause(): void; resume(): void } };
+  readonly ws: EventEmitter & {
+    send(frame: string | Buffer): void;
+    readonly _socket: { pause(): void; resume(): void };
+  };
 }
 
 /** Sends frames as they are, past the client's own rules. */
@@ -149,6 +153,22 @@ test('payloads of the wrong kind are answered or ignored, and never thrown', asy
   }
   assert.is(({} as { x?: number }).x, undefined);
   assert.equal(place.problems, []);
+});
+
+test('numbers that cannot be kept are refused with their place', async () => {
+  const tab = await greeted();
+  for (const number of ['1e999', '9007199254740993']) {
+    const heard = new Promise<string>((resolve) => {
+      const listen = (text: unknown) => {
+        if (!String(text).startsWith('4377')) return;
+        wireOf(tab).off('message', listen);
+        resolve(String(text));
+      };
+      wireOf(tab).on('message', listen);
+    });
+    wireOf(tab).send(`4277["tool_result",{"toolCallId":"a","result":{"x":[${number}]}}]`);
+    assert.match(await heard, /The payload has a number [^"]*, at \/result\/x\/0/, number);
+  }
 });
 
 test('binary parts count as the JSON that they would be', async () => {
