@@ -5,7 +5,15 @@ import { basename, dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { manifest, ROOT, sourceOf } from './package/manifest.ts';
-import { cycles, forbiddenImports, importsOf, type Sources, serverCircles, wrongRooms } from './support/layers.ts';
+import {
+  cycles,
+  forbiddenImports,
+  importsOf,
+  type Sources,
+  scatteredTypes,
+  serverCircles,
+  wrongRooms,
+} from './support/layers.ts';
 import { ROOMS } from './support/rooms.ts';
 
 const LINES_MAX = 300;
@@ -25,6 +33,17 @@ test('each room imports from the rooms of its row, types too, and rows name noth
   assert.equal(wrongRooms(product, ROOMS), []));
 
 test('no room of the server imports itself through others', () => assert.equal(serverCircles(product), []));
+
+test('no type name is declared in more than two rooms', () => {
+  assert.equal(scatteredTypes(product, 2), []);
+  const sources: Sources = new Map([
+    ['lib/a/one.ts', 'export interface Row {}\ntype Cell = string;'],
+    ['lib/b/two.ts', 'type Row = string;\nexport class Cell {}'],
+    ['lib/b/three.ts', 'export type Cell = number;'],
+    ['lib/c/four.ts', 'class Row {}'],
+  ]);
+  assert.equal(scatteredTypes(sources, 2), ['Row: lib/a lib/b lib/c']);
+});
 
 // Tables of alike rows: a file for each verb.
 const TABLES = new Set(['server/cli/verbs']);

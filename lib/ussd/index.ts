@@ -1,9 +1,9 @@
 // What `import … from 'twinline/ussd'` gives: the USSD door without HTTP, its dialects, and the room on a screen.
 
 export { fits, nonGsm7, room, septets, type TextSize } from '../flow/run/render.ts';
-export { type Adapter, type AdapterName, createAdapters } from './adapter.ts';
+export type { Adapter, RawReply, UssdReply } from './adapter.ts';
+export { type AdapterName, createAdapters } from './adapters.ts';
 export type { UnknownSession } from './dial.ts';
-export type { RawReply, UssdReply } from './reply.ts';
 export type { RawRequest, TextMode, UssdRequest } from './request.ts';
 export {
   type SessionDebug,

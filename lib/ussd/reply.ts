@@ -1,13 +1,7 @@
 // What a caller is shown, the fixed texts of the door, and the two shapes in which dialects wrap an answer.
 
-import type { Adapter } from './adapter.ts';
+import type { Adapter, RawReply, UssdReply } from './adapter.ts';
 import { readEcho, salvageFields } from './request.ts';
-
-/** A screen: `continue` waits for an answer, `end` closes the session; text may be several lines. */
-export type UssdReply = { kind: 'continue' | 'end'; text: string };
-
-/** An HTTP answer as an adapter writes it; `type` is the full Content-Type. */
-export type RawReply = { status: number; type: string; headers?: Readonly<Record<string, string>>; body: string };
 
 /** Shown for a request that breaks the rules. */
 export const INVALID_INPUT: UssdReply = { kind: 'end', text: 'Invalid input. Please try again.' };

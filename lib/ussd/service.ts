@@ -8,10 +8,11 @@ import { type Decision, type SessionState, type TurnMove, type TurnResult, takeT
 import { type SessionView, sessionKeys, viewSession } from '../engine/sessions.ts';
 import { toPath } from '../flow/run/scope.ts';
 import type { Keyring } from '../keyring.ts';
-import { createAdapters } from './adapter.ts';
+import type { UssdReply } from './adapter.ts';
+import { createAdapters } from './adapters.ts';
 import { type DialRefusal, type DialRules, markSim, readDial, type UnknownSession } from './dial.ts';
 import { phoneSessions } from './phone-sessions.ts';
-import { INVALID_INPUT, NOTHING, UNAVAILABLE, type UssdReply } from './reply.ts';
+import { INVALID_INPUT, NOTHING, UNAVAILABLE } from './reply.ts';
 import type { UssdRequest } from './request.ts';
 
 /** Shown when a session is over, expired or unreadable and the caller goes on in it. */

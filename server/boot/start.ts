@@ -8,7 +8,7 @@ import type { Library } from '../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
 import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
-import { createAdapters } from '../../lib/ussd/adapter.ts';
+import { createAdapters } from '../../lib/ussd/adapters.ts';
 import { openAgentService } from '../agent/open.ts';
 import type { Config } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';

@@ -4,17 +4,9 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { findNearest, suggest } from '../../lib/flow/expression/suggest.ts';
 import { ensureKey, findKey, type SourcedText } from './data-dir.ts';
 import { FORMATS, type Setting } from './kinds.ts';
+import type { FoundSetting } from './secrets.ts';
 import { maskSetting } from './secrets.ts';
 import { SETTINGS, type SettingName, type SettingValues } from './settings.ts';
-
-/** One setting as it was found. */
-export interface FoundSetting {
-  readonly name: SettingName;
-  /** The text of the value; undefined when there is none. Secrets included: see `maskSetting`. */
-  readonly text: string | undefined;
-  /** `default`, `environment`, or the file of a generated key. */
-  readonly source: string;
-}
 
 export interface SettingsReading {
   readonly entries: readonly FoundSetting[];

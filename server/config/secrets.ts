@@ -2,8 +2,16 @@
 
 import { LONG_CHARS, listUrlSecrets, type Redactor, redactor } from '../../lib/redact.ts';
 import { GATEWAY_SECRET, isNetwork, type Setting } from './kinds.ts';
-import type { FoundSetting } from './read.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
+
+/** One setting as it was found. */
+export interface FoundSetting {
+  readonly name: SettingName;
+  /** The text of the value; undefined when there is none. Secrets included: see `maskSetting`. */
+  readonly text: string | undefined;
+  /** `default`, `environment`, or the file of a generated key. */
+  readonly source: string;
+}
 
 const SHOWN_MAX = 80;
 

@@ -2,14 +2,9 @@
 
 import { html, type Markup } from '../../lib/markup.ts';
 import type { PageContent } from '../web/kit/frame.ts';
+import type { DocsPage } from './guides.ts';
 import { GUIDES } from './guides.ts';
 import { REFERENCES } from './reference/pages.ts';
-
-/** A page to read. */
-export interface DocsPage extends PageContent {
-  /** Its parts, by their anchors. @default none */
-  readonly sections?: readonly { readonly id: string; readonly title: string }[];
-}
 
 interface Link {
   readonly path: string;

@@ -5,8 +5,8 @@ import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
 import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
 import { html, type Markup } from '../../lib/markup.ts';
 import { REASON_STATUS, REFUSAL_OF, REFUSALS, RESOLUTION_STATUS, type RefusalKind } from '../http/errors.ts';
-import type { DocsPage } from './docs-page.ts';
 import { type Advice, CODE_ADVICE, PROBLEM_ADVICE } from './error-advice.ts';
+import type { DocsPage } from './guides.ts';
 import { formatCode } from './reference/code.ts';
 
 export interface ErrorEntry extends Advice {

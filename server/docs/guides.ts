@@ -3,8 +3,14 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { html } from '../../lib/markup.ts';
-import type { DocsPage } from './docs-page.ts';
+import type { PageContent } from '../web/kit/frame.ts';
 import { renderGuide } from './markdown.ts';
+
+/** A page to read. */
+export interface DocsPage extends PageContent {
+  /** Its parts, by their anchors. @default none */
+  readonly sections?: readonly { readonly id: string; readonly title: string }[];
+}
 
 /** Guides by name, which is that of their file too, in the order in which they are offered. */
 export const GUIDES = {

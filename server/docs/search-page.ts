@@ -3,7 +3,7 @@
 import type MiniSearch from 'minisearch';
 import { html, type Markup, type Part } from '../../lib/markup.ts';
 import type { RouteGroup } from '../http/route-table.ts';
-import type { DocsPage } from './docs-page.ts';
+import type { DocsPage } from './guides.ts';
 import { listSearchEntries, type SearchEntry } from './search-entries.ts';
 
 const RESULTS = 30;

@@ -3,7 +3,7 @@
 
 import { createServer } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { createAdapters } from '../../lib/ussd/adapter.ts';
+import { createAdapters } from '../../lib/ussd/adapters.ts';
 import type { Config } from '../config/config.ts';
 import { isNetwork } from '../config/kinds.ts';
 import { ussdGateways } from '../ussd/gateways.ts';

@@ -2,8 +2,13 @@
 
 import type { CutReason } from '../http/connections.ts';
 import type { Overload } from '../http/overload.ts';
-import type { GatewayRefusal } from '../ussd/gateways.ts';
 import type { StoreHealth } from './health.ts';
+
+/**
+ * Why a request was turned away: its address is not listed, its dialect has a secret that it does not show, its
+ * signature does not fit, or the signature's time is too far from now.
+ */
+export type GatewayRefusal = 'address' | 'secret' | 'signature' | 'timestamp';
 
 /** How a USSD request was answered. */
 export type TurnOutcome = 'continue' | 'end' | 'invalid' | 'limited' | 'forbidden' | 'unavailable';

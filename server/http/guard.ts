@@ -6,7 +6,18 @@ import { SpanStatusCode } from '@opentelemetry/api';
 import { isTracing, openSpan } from '../../lib/http/tracing.ts';
 import type { Health } from '../health/health.ts';
 import { type Overload, waitingRequests } from './overload.ts';
-import type { UnsentBytes } from './unsent.ts';
+
+export interface UnsentBytes {
+  /** Bytes of large answers that have not been taken. */
+  readonly bytes: number;
+  /**
+   * Counts an answer of so many bytes until it was sent or given up; small ones are not counted. False: there is no room,
+   * nothing is counted, and it may not be sent. The only one of a client, or of all, is never refused.
+   */
+  admit(answer: ServerResponse, bytes: number): boolean;
+  /** Counts it, room or not. */
+  count(answer: ServerResponse, bytes: number): void;
+}
 
 /** What an answer emits when its handler has given all of it to Node. */
 export const GIVEN = 'twinline:given';

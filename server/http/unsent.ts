@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { Middleware } from 'koa';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { Refusal } from './errors.ts';
-import { Answer } from './guard.ts';
+import { Answer, type UnsentBytes } from './guard.ts';
 import type { Client, ReadClient } from './middleware/client.ts';
 
 export interface UnsentLimits {
@@ -14,18 +14,6 @@ export interface UnsentLimits {
   readonly perClient?: number;
   /** Bytes from which an answer counts. @default SERVER_LIMITS.answerLargeBytes */
   readonly large?: number;
-}
-
-export interface UnsentBytes {
-  /** Bytes of large answers that have not been taken. */
-  readonly bytes: number;
-  /**
-   * Counts an answer of so many bytes until it was sent or given up; small ones are not counted. False: there is no room,
-   * nothing is counted, and it may not be sent. The only one of a client, or of all, is never refused.
-   */
-  admit(answer: ServerResponse, bytes: number): boolean;
-  /** Counts it, room or not. */
-  count(answer: ServerResponse, bytes: number): void;
 }
 
 export interface UnsentOptions extends UnsentLimits {

@@ -1,7 +1,8 @@
 // The routes of the telecom dialects: where each adapter's are, as declared routes.
 
 import { TwinlineError } from '../../lib/errors.ts';
-import { type Adapter, type AdapterRoute, createAdapters } from '../../lib/ussd/adapter.ts';
+import type { Adapter, AdapterRoute } from '../../lib/ussd/adapter.ts';
+import { createAdapters } from '../../lib/ussd/adapters.ts';
 import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
 import { PLAIN_TYPE } from '../../lib/ussd/reply.ts';
 import type { RouteDescription, RouteGroup } from '../http/route-table.ts';

@@ -12,13 +12,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { GATEWAY_SECRET, isNetwork } from '../config/kinds.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
-import type { Metrics } from '../health/metrics.ts';
-
-/**
- * Why a request was turned away: its address is not listed, its dialect has a secret that it does not show, its
- * signature does not fit, or the signature's time is too far from now.
- */
-export type GatewayRefusal = 'address' | 'secret' | 'signature' | 'timestamp';
+import type { GatewayRefusal, Metrics } from '../health/metrics.ts';
 
 /** What a request shows before its body is read. */
 export type Credential =

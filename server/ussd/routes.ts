@@ -6,26 +6,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import type { Adapter, AdapterRoute } from '../../lib/ussd/adapter.ts';
-import {
-  conEnd,
-  FORBIDDEN,
-  INVALID_INPUT,
-  type RawReply,
-  TOO_MANY,
-  UNAVAILABLE,
-  type UssdReply,
-} from '../../lib/ussd/reply.ts';
+import type { Adapter, AdapterRoute, RawReply, UssdReply } from '../../lib/ussd/adapter.ts';
+import { conEnd, FORBIDDEN, INVALID_INPUT, TOO_MANY, UNAVAILABLE } from '../../lib/ussd/reply.ts';
 import type { RawRequest, UssdRequest } from '../../lib/ussd/request.ts';
 import type { UssdService } from '../../lib/ussd/service.ts';
 import type { Log } from '../health/log.ts';
-import type { Metrics, TurnOutcome } from '../health/metrics.ts';
+import type { GatewayRefusal, Metrics, TurnOutcome } from '../health/metrics.ts';
 import { type Admit, type Exchange, type FastPath, requestId } from '../http/fast-path.ts';
 import type { Limiter } from '../http/middleware/rate-limit.ts';
 import { listRoutes, newRouter, type ServedRoute } from '../http/route-table.ts';
 import { readUssdBody, type UssdBody } from './body.ts';
 import { type DialectPlace, dialectRoutes, PLAIN_DIALECT, USSD_BASE } from './dialects.ts';
-import { EVERYBODY, type ForbiddenRequest, type GatewayRefusal, type UssdGateways } from './gateways.ts';
+import { EVERYBODY, type ForbiddenRequest, type UssdGateways } from './gateways.ts';
 
 export interface UssdDoor {
   readonly gateway: UssdService;

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
-import type { Adapter } from '../../lib/ussd/adapter.ts';
-import { INVALID_INPUT, type RawReply, type UssdReply } from '../../lib/ussd/reply.ts';
+import type { Adapter, RawReply, UssdReply } from '../../lib/ussd/adapter.ts';
+import { INVALID_INPUT } from '../../lib/ussd/reply.ts';
 import type { RawRequest, UssdRequest } from '../../lib/ussd/request.ts';
 
 type Recorded = { method: string; path: string; query?: string; headers?: Record<string, string>; body?: string };

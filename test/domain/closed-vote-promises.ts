@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exportLines } from '../../lib/domain/bulk/record-lines.ts';
-import type { Issuer } from '../../lib/domain/credential/card.ts';
+import type { Issuer } from '../../lib/domain/credential/status-list.ts';
 import { givePlace, statusLists } from '../../lib/domain/credential/status-list.ts';
 import { resolver } from '../../lib/domain/did/resolution.ts';
 import { PROPOSAL } from '../../lib/domain/kinds.ts';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
-import type { Issuer } from '../../lib/domain/credential/card.ts';
+import type { Issuer } from '../../lib/domain/credential/status-list.ts';
 import {
   givePlace,
   isSet,

@@ -53,6 +53,7 @@ export const AREAS: readonly Area[] = [
 ];
 
 const STATIC = /^(?:import|export)\s+(type\s+)?(?:[\w$*{}\s,]+?\s+from\s+)?['"]([^'"]+)['"]/gm;
+const TYPE = /^(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|enum) ([A-Z]\w*)/gm;
 const DYNAMIC = /\bimport\(\s*['"`]([^'"`]+)['"`]/g;
 
 /**
@@ -118,6 +119,15 @@ function differences(folder: string, { kind, named = '', used }: Row): string[] 
     ...missing.map((other) => `${folder} → ${other}: its row names no ${kind} of it`),
     ...stale.map((other) => `${folder} → ${other}: its row names ${kind} that nothing needs`),
   ];
+}
+
+/** Every name of a type that is declared in more than `roomsMax` folders, with these folders. */
+export function scatteredTypes(sources: Sources, roomsMax: number): string[] {
+  const folders = new Map<string, Set<string>>();
+  for (const [path, source] of sources)
+    for (const [, name] of source.matchAll(TYPE))
+      folders.set(name!, (folders.get(name!) ?? new Set()).add(posix.dirname(path)));
+  return [...folders].flatMap(([name, rooms]) => (rooms.size > roomsMax ? `${name}: ${[...rooms].join(' ')}` : []));
 }
 
 /** Every circle of value imports between the rooms of `server/`, where a room is a folder with all that is in it. */

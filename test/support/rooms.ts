@@ -188,7 +188,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/health': room(
     'lib lib/domain/schema lib/flow/run lib/http server/config server/http server/stores',
-    'lib/engine lib/store lib/ussd server/ussd',
+    'lib/engine lib/store lib/ussd',
   ),
   'server/http': room(
     'lib lib/domain lib/http lib/json server/config server/http/middleware',

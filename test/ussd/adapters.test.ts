@@ -1,7 +1,7 @@
 // Every dialect against the contract of adapters, each with its recorded dialogue and a client that reads its answers.
 import { readFileSync } from 'node:fs';
-import { type AdapterName, createAdapters } from '../../lib/ussd/adapter.ts';
-import type { RawReply, UssdReply } from '../../lib/ussd/reply.ts';
+import type { RawReply, UssdReply } from '../../lib/ussd/adapter.ts';
+import { type AdapterName, createAdapters } from '../../lib/ussd/adapters.ts';
 import { adapterContract, type Client, type Dialogue } from '../contract/adapter.ts';
 
 const CLIENTS: Record<AdapterName, Client> = {

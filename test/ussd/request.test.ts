@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
-import { createAdapters } from '../../lib/ussd/adapter.ts';
+import { createAdapters } from '../../lib/ussd/adapters.ts';
 import { INVALID_INPUT } from '../../lib/ussd/reply.ts';
 import { type RawRequest, readDialled, readEcho, readFields, readMsisdn } from '../../lib/ussd/request.ts';
 

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { canonicalClass, type Domain, isoTime, oneOrMany, type StoredDomain } from '../twin/record.ts';
 import { readVerification } from '../voting/execution.ts';
+import type { Issuer } from './status-list.ts';
 import { STATUS_PURPOSES, type StatusEntry, type StatusPurpose } from './status-list.ts';
 
 const JSON_TYPE = '@json';
@@ -145,16 +146,6 @@ function makeWindow({ validFrom, validUntil, created, updated }: StoredDomain): 
   const end = validUntil === null ? Number.POSITIVE_INFINITY : Date.parse(validUntil);
   const from = Math.min(Math.max(start, updated), end);
   return { validFrom: isoTime(from), ...(validUntil !== null && { validUntil: isoTime(end) }) };
-}
-
-export interface Issuer {
-  /** The did:key of the key. */
-  did(): Promise<string>;
-  /**
-   * The credential with a proof made at `now`, and with this issuer unless it names one. Only built-in contexts are
-   * read, never the network.
-   */
-  issue(credential: JsonObject, now: number): Promise<JsonObject>;
 }
 
 /** The issuer behind a key in ucanto's string format. Throws ERR_CONFIG when it is none, without any part of it. */

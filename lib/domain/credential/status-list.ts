@@ -12,7 +12,16 @@ import { DOMAIN_LIMITS } from '../limits.ts';
 import { type Domain, isoTime, type StoredDomain } from '../twin/record.ts';
 import { readVerification, statusBeneath } from '../voting/execution.ts';
 import { NO_VOTES, type SettleVotes } from '../voting/proposal.ts';
-import type { Issuer } from './card.ts';
+
+export interface Issuer {
+  /** The did:key of the key. */
+  did(): Promise<string>;
+  /**
+   * The credential with a proof made at `now`, and with this issuer unless it names one. Only built-in contexts are
+   * read, never the network.
+   */
+  issue(credential: JsonObject, now: number): Promise<JsonObject>;
+}
 
 const compressed = promisify(gzip);
 

@@ -4,7 +4,7 @@ import type { Flow } from '../format/flow.ts';
 import type { Problem, TextEdit } from '../format/problem.ts';
 import { offsetAt } from '../format/source.ts';
 
-export interface Checked {
+export interface CheckedText {
   /** Undefined where the text is no flow, so that no rule was applied. */
   readonly flow?: Flow | undefined;
   readonly problems: readonly Problem[];
@@ -19,7 +19,11 @@ const CHECKS_MOST = 40;
  * The problems of `text`, without the edits that do not mend it: all edits are tried at once, and by halves where that fails. Edits
  * that the limits above leave untried are taken away too.
  */
-export function dropWrongEdits(text: string, found: Checked, check: (text: string) => Checked): readonly Problem[] {
+export function dropWrongEdits(
+  text: string,
+  found: CheckedText,
+  check: (text: string) => CheckedText,
+): readonly Problem[] {
   const edited = found.problems.filter(hasEdit);
   if (!edited.length) return found.problems;
   let left = Math.min(Math.max(Math.round(CHECKED_CHARS / text.length), CHECKS_LEAST), CHECKS_MOST);
@@ -69,9 +73,9 @@ function splitOverlapping(edited: readonly Edited[]): Edited[][] {
 }
 
 interface Trial {
-  readonly found: Checked;
+  readonly found: CheckedText;
   readonly tried: readonly Edited[];
-  readonly after: Checked;
+  readonly after: CheckedText;
 }
 
 function isMended(text: string, { found, tried, after }: Trial): boolean {

@@ -8,7 +8,14 @@ import { compileAccept } from '../run/accept.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { isAnswerHidden, keepsPrivate, type ScreenNode } from '../run/scope.ts';
 import type { MockAnswer } from './file.ts';
-import type { Masked } from './replay.ts';
+
+/** Stands for a secret that was typed. */
+export interface Masked {
+  /** 1 for the first secret of the dialogue, the same number for the same secret. */
+  readonly secret: number;
+  /** Whether it kept the rule of its screen, apart from `sameAs`. */
+  readonly fits: boolean;
+}
 
 /** Numbers for the secrets and private answers of one dialogue. It holds them while it lasts; nothing else does. */
 export interface Masks {

@@ -7,6 +7,7 @@ import type { Json } from '../../store/store.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { markFlow } from './coverage.ts';
 import type { FlowTestFile, FlowTestSetup, MockAnswer } from './file.ts';
+import type { Masked } from './mask.ts';
 import { standIns } from './mask.ts';
 import { diffLines } from './run.ts';
 import { openTestSession, type TestStepResult } from './session.ts';
@@ -71,14 +72,6 @@ const MASKED = /\*+(?:\s+\*+)*/g;
 // What a test says of a call without an answer, up to what its author should do about it.
 function describeUnanswered(calls: readonly string[]): string {
   return calls.map((words) => `${words.split(', and ')[0]}, and then nothing answered that.`).join(' ');
-}
-
-/** Stands for a secret that was typed. */
-export interface Masked {
-  /** 1 for the first secret of the dialogue, the same number for the same secret. */
-  readonly secret: number;
-  /** Whether it kept the rule of its screen, apart from `sameAs`. */
-  readonly fits: boolean;
 }
 
 /** What a service answered; exactly one of `return` and `fail`. */

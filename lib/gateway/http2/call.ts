@@ -12,10 +12,10 @@ import {
 import type { ByteBudget, CallSource, Sink } from '../channel/message-stream.ts';
 import type { Metadata } from '../channel/metadata.ts';
 import type { Connection } from './connection.ts';
-import type { ByteRange } from './frames.ts';
 import type { Headers } from './headers.ts';
 import { HeldBytes, type MessageError, type MessageHandler, MessageReader } from './messages.ts';
 import type { Reconnector } from './open.ts';
+import type { ByteRange } from './protocol.ts';
 import { ERROR } from './protocol.ts';
 import { Stream, type StreamHandler } from './stream-table.ts';
 

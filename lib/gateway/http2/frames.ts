@@ -2,14 +2,8 @@
 
 import type { Socket } from 'node:net';
 import { GATEWAY_LIMITS } from '../limits.ts';
+import type { ByteRange } from './protocol.ts';
 import { ERROR, FRAME, FRAME_BYTES, FRAME_HEADER_BYTES, type ProtocolError, protocolError } from './protocol.ts';
-
-/** Bytes `from` to `to` (exclusive) of a buffer that belongs to someone else: copy them to keep them. */
-export interface ByteRange {
-  bytes: Buffer;
-  from: number;
-  to: number;
-}
 
 /** A received frame; its byte range is the payload. The reader uses one object for all frames. */
 export interface Frame extends ByteRange {

@@ -3,8 +3,9 @@
 import { findHttpStatus, formatTimeout, readStatus, type Status } from '../channel/channel.ts';
 import { type Metadata, metadataText, readMetadata } from '../channel/metadata.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import { type ByteRange, type FrameWriter, writeFrameHeader } from './frames.ts';
+import { type FrameWriter, writeFrameHeader } from './frames.ts';
 import { BlockWriter, decodeFields, EMPTY_TABLE, FIELD_BYTES, type FieldLines, fieldBytes } from './hpack.ts';
+import type { ByteRange } from './protocol.ts';
 import { FLAG, FRAME, FRAME_BYTES, FRAME_HEADER_BYTES } from './protocol.ts';
 import type { Stream } from './stream-table.ts';
 

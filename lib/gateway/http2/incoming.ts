@@ -3,7 +3,8 @@
 import { channelStatus, GRPC } from '../channel/channel.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import type { Connection } from './connection.ts';
-import type { ByteRange, Frame } from './frames.ts';
+import type { Frame } from './frames.ts';
+import type { ByteRange } from './protocol.ts';
 import { applySettings, FLAG, FRAME, MAX_WINDOW, type ProtocolError, protocolError } from './protocol.ts';
 
 interface FrameRule {

@@ -1,7 +1,7 @@
 // Length-prefixed messages of gRPC: reading those of an answer, sending those of a request, holding bytes while paused.
 
 import type { ByteBudget } from '../channel/message-stream.ts';
-import type { ByteRange } from './frames.ts';
+import type { ByteRange } from './protocol.ts';
 
 /** Bytes of the prefix of a message: compressed or not (1), length (4). */
 const PREFIX_BYTES = 5;

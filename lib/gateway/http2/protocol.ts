@@ -1,7 +1,13 @@
 // The numbers of HTTP/2 (RFC 9113), protocol errors, and the SETTINGS of both sides of a connection.
 
 import { GATEWAY_LIMITS } from '../limits.ts';
-import type { ByteRange } from './frames.ts';
+
+/** Bytes `from` to `to` (exclusive) of a buffer that belongs to someone else: copy them to keep them. */
+export interface ByteRange {
+  bytes: Buffer;
+  from: number;
+  to: number;
+}
 
 export const FRAME = {
   data: 0,

@@ -5,9 +5,9 @@ import type { Status } from '../channel/channel.ts';
 import type { Metadata } from '../channel/metadata.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { ReceiveWindow } from './flow-control.ts';
-import type { ByteRange } from './frames.ts';
 import type { Headers } from './headers.ts';
 import { RequestBody } from './messages.ts';
+import type { ByteRange } from './protocol.ts';
 import { MAX_STREAM_ID } from './protocol.ts';
 
 /** The call behind a stream. Exactly one of `onEnd`, `onFailure`, `onReset`, `onLost` is called, and it is the last. */

@@ -6,12 +6,13 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { getLastVersion } from 'lmdb';
 import { LRUCache } from 'lru-cache';
-import { type Clock, systemClock } from '../../clock.ts';
+import { systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { checkKey, checkLimit, closedError } from '../input.ts';
 import type { CommitResult, SessionCommit, SnapshotStore } from '../store.ts';
 import { writeHold } from './hold.ts';
+import type { LmdbOptions } from './logs.ts';
 import {
   decodeSession,
   encodeSession,
@@ -29,14 +30,7 @@ import {
   timeKey,
 } from './tables.ts';
 
-export { lmdbLogs } from './logs.ts';
-
-export interface LmdbOptions {
-  /** The folder of the database; created when missing. */
-  readonly path: string;
-  /** Decides what has expired. @default the system's clock */
-  readonly clock?: Pick<Clock, 'now'>;
-}
+export { type LmdbOptions, lmdbLogs } from './logs.ts';
 
 interface SessionEntry {
   /** Its key in the table of sessions. */

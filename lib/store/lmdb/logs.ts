@@ -4,7 +4,7 @@
 // does not do: see lmdb.ts. Other processes' frames are noticed within POLL_MS, this process's at once.
 
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { systemClock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { checkLimit, closedError } from '../input.ts';
 import { followers } from '../log/follow.ts';
@@ -24,7 +24,6 @@ import {
   type ReadOptions,
 } from '../log-store.ts';
 import { writeHold } from './hold.ts';
-import type { LmdbOptions } from './index.ts';
 import {
   DELETE_BATCH,
   frameKey,
@@ -35,6 +34,13 @@ import {
   type StoredHead,
 } from './log-writer.ts';
 import { guardFor, timeKey } from './tables.ts';
+
+export interface LmdbOptions {
+  /** The folder of the database; created when missing. */
+  readonly path: string;
+  /** Decides what has expired. @default the system's clock */
+  readonly clock?: Pick<Clock, 'now'>;
+}
 
 /** Milliseconds between two looks for frames of other processes; only while somebody follows. */
 const POLL_MS = 50;

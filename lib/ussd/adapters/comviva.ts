@@ -1,6 +1,6 @@
 // Comviva Flares HTTP Pull, as Airtel runs it: a GET per input, text out, and a header that says whether to go on.
-import type { Adapter } from '../adapter.ts';
-import { PLAIN_TYPE, type RawReply, type UssdReply } from '../reply.ts';
+import type { Adapter, RawReply, UssdReply } from '../adapter.ts';
+import { PLAIN_TYPE } from '../reply.ts';
 import {
   type RawRequest,
   readDialled,

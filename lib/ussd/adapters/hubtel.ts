@@ -1,6 +1,6 @@
 // Hubtel (Ghana), Programmable Services: JSON, latest input, a message number, and word of ended sessions.
-import type { Adapter } from '../adapter.ts';
-import { json, type RawReply, type UssdReply } from '../reply.ts';
+import type { Adapter, RawReply, UssdReply } from '../adapter.ts';
+import { json } from '../reply.ts';
 import {
   type RawRequest,
   readDialled,

@@ -1,6 +1,6 @@
 // Infobip: JSON, latest input; the path names the session and says whether it starts, goes on or has ended.
-import type { Adapter } from '../adapter.ts';
-import { json, type RawReply, type UssdReply } from '../reply.ts';
+import type { Adapter, RawReply, UssdReply } from '../adapter.ts';
+import { json } from '../reply.ts';
 import {
   type RawRequest,
   readDialled,

@@ -12,7 +12,7 @@ import { asksForSecret, keepsSecret, toStateValue } from '../../../lib/flow/run/
 import { listPrivateServices, type Masks, masks } from '../../../lib/flow/testing/mask.ts';
 import type { RecordedCall, RecordedTurn } from '../../../lib/flow/testing/replay.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
-import type { UssdReply } from '../../../lib/ussd/reply.ts';
+import type { UssdReply } from '../../../lib/ussd/adapter.ts';
 import type { UssdRequest } from '../../../lib/ussd/request.ts';
 import { ussdKey } from '../../../lib/ussd/service.ts';
 import type { Host } from '../../boot/host.ts';

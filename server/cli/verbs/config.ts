@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { readConfig } from '../../config/config.ts';
 import { makeOracleKey } from '../../config/data-dir.ts';
-import type { FoundSetting } from '../../config/read.ts';
+import type { FoundSetting } from '../../config/secrets.ts';
 import { maskSetting } from '../../config/secrets.ts';
 import { SETTINGS } from '../../config/settings.ts';
 import { EXIT_CONFIG } from '../../http/errors.ts';

@@ -3,7 +3,8 @@
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../lib/clock.ts';
-import { type Issuer, makeCard, statusListUrl } from '../../../lib/domain/credential/card.ts';
+import { makeCard, statusListUrl } from '../../../lib/domain/credential/card.ts';
+import type { Issuer } from '../../../lib/domain/credential/status-list.ts';
 import { givePlace, type StatusLists, type StatusPurpose } from '../../../lib/domain/credential/status-list.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
 import type { Registry } from '../../../lib/domain/registry.ts';

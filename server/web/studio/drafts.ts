@@ -10,7 +10,7 @@ import type { LintContext } from '../../../lib/flow/lint/lint.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
 import { memorySnapshots } from '../../../lib/store/memory/index.ts';
-import type { UssdReply } from '../../../lib/ussd/reply.ts';
+import type { UssdReply } from '../../../lib/ussd/adapter.ts';
 import { type UssdService, ussdService } from '../../../lib/ussd/service.ts';
 import { type JobErrors, jobThread } from '../../config/job-thread.ts';
 import { CONTRACTS } from '../../menus/contracts.ts';
