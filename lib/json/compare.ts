@@ -152,7 +152,7 @@ class Diff {
   }
 
   #applyEdits(
-    edits: readonly Edit[],
+    edits: readonly ListEdit[],
     { path, from, before, after }: { path: string; from: number; before: readonly Json[]; after: readonly Json[] },
   ): void {
     let shift = from;
@@ -191,14 +191,14 @@ function isRecord(value: Json): value is JsonObject {
 }
 
 /** One step from one list to the other; `old` and `present` are the places before it, -1 before the first item. */
-interface Edit {
+interface ListEdit {
   readonly kind: 'remove' | 'add' | 'replace';
   readonly old: number;
   readonly present: number;
 }
 
 // Levenshtein's distance; of equally short ways the one that removes first, then the one that adds.
-function findEdits(old: readonly number[], present: readonly number[]): Edit[] {
+function findEdits(old: readonly number[], present: readonly number[]): ListEdit[] {
   const width = present.length + 1;
   const costs = new Uint32Array((old.length + 1) * width);
   for (let i = 0; i <= old.length; i++)
@@ -208,7 +208,7 @@ function findEdits(old: readonly number[], present: readonly number[]): Edit[] {
       else if (old[i - 1] === present[j - 1]) costs[at] = costs[at - width - 1]!;
       else costs[at] = 1 + Math.min(costs[at - width]!, costs[at - 1]!, costs[at - width - 1]!);
     }
-  const edits: Edit[] = [];
+  const edits: ListEdit[] = [];
   for (let [i, j] = [old.length, present.length]; i > 0 || j > 0; ) {
     const at = i * width + j;
     const least = costs[at]! - 1;

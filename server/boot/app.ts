@@ -201,7 +201,7 @@ function assignRequestId(): Middleware {
 }
 
 /** What answers the paths below a first segment. What it passes on is asked of the router. */
-interface Door {
+interface SegmentDoor {
   /** By whose rules pages of other origins are let in. */
   readonly cors: CorsDoor;
   /** Takes requests that have bounds of their own. */
@@ -209,17 +209,17 @@ interface Door {
   readonly answer: Middleware;
 }
 
-const NO_DOOR: Door = { cors: 'others', beforeLimits: pass, answer: pass };
+const NO_DOOR: SegmentDoor = { cors: 'others', beforeLimits: pass, answer: pass };
 
-const findDoor = ({ state }: ParameterizedContext): Door => state.door;
+const findDoor = ({ state }: ParameterizedContext): SegmentDoor => state.door;
 
 /** Each first segment of a path that a door answers, all but those of the query gateway, which has what is left. */
 function doorsBySegment(
   { agent, domain, sockets }: Pick<AppDeps, 'agent' | 'domain' | 'sockets'>,
   routes: readonly ServedRoute[],
-): ReadonlyMap<string, Door> {
+): ReadonlyMap<string, SegmentDoor> {
   const socketDoor = { cors: 'others', beforeLimits: sockets.packets, answer: sockets.handshakes } as const;
-  const listed: [readonly ServedRoute[], Door][] = [
+  const listed: [readonly ServedRoute[], SegmentDoor][] = [
     [routes, NO_DOOR],
     [agent.routes, { cors: 'agent', beforeLimits: pass, answer: agent }],
     [domain.routes, { cors: 'domain', beforeLimits: pass, answer: domain }],

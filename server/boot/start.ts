@@ -145,6 +145,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
         drawings: inspectorDoor.drawings,
         reload: () => reloads.now(),
         ...{ services, keyring, recorder },
+        callsServices: !config.production,
       })
     : undefined;
   if (studio) defer(studio.drafts.close);

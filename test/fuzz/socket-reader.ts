@@ -78,6 +78,7 @@ export async function openSocketReader(): Promise<SocketReader> {
       ],
       cost: 60,
       mostMs: 2_000,
+      waits: true,
       read,
     },
     async close() {

@@ -108,8 +108,9 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       proofs: ['scxml/scxml', 'engine/differential'],
     },
     {
-      promise: 'A clock that is set back or on loses no count, lock or deadline',
-      proofs: ['ussd/clock', 'engine/timers'],
+      promise:
+        'A clock that is set back or on changes no deadline, pause or measured duration inside a process; what instances share (locks, votes, leases, sessions) goes by the time of day, as the guide of operators says',
+      proofs: ['ussd/clock', 'engine/timers', 'gateway/breaker', 'account/spray', 'server/health/health'],
     },
     {
       promise:

@@ -82,13 +82,13 @@ interface Known {
   readonly services: ReadonlySet<string>;
 }
 
-interface Checked extends CheckedDraft {
+interface LoadedDraft extends CheckedDraft {
   readonly flow?: Flow;
 }
 
 /** Does jobs with what it keeps from those before. */
 export function draftWork(): (job: DraftJob) => Promise<DraftAnswer> {
-  const checked = new LRUCache<string, Checked>({ max: PAGE_LIMITS.draftsWorked });
+  const checked = new LRUCache<string, LoadedDraft>({ max: PAGE_LIMITS.draftsWorked });
   const compiled = new LRUCache<string, CompiledFlow>({ max: PAGE_LIMITS.draftsWorked });
   let known: Known | undefined;
 
@@ -112,7 +112,7 @@ export function draftWork(): (job: DraftJob) => Promise<DraftAnswer> {
     return { result: await results[kind]() };
   };
 
-  function check(draft: DraftText, { key, flows, services }: Known): Checked {
+  function check(draft: DraftText, { key, flows, services }: Known): LoadedDraft {
     return keep(checked, [key, draft], () => {
       const name = draft.flow + FLOW_FILE;
       const { flow, problems } = checkFlow(draft.text, name, { flows, services, contracts: CONTRACTS });
@@ -137,7 +137,7 @@ function keep<T extends object>(kept: LRUCache<string, T>, [key, draft]: [string
   return found;
 }
 
-function readFlow({ flow, problems }: Checked): Flow {
+function readFlow({ flow, problems }: LoadedDraft): Flow {
   const error = problems.find(({ severity }) => severity === 'error');
   if (!flow || error) throw invalidDraft(error?.message ?? 'It cannot be read.');
   return flow;

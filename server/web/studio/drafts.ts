@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Drawing } from '../../../lib/diagram/drawing.ts';
 import { createEngine } from '../../../lib/engine/engine.ts';
-import type { Services } from '../../../lib/engine/service.ts';
+import type { Service, Services } from '../../../lib/engine/service.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { Flow } from '../../../lib/flow/format/flow.ts';
 import type { LintContext } from '../../../lib/flow/lint/lint.ts';
@@ -33,6 +33,8 @@ export interface DraftsOptions {
   /** The flows that are served now, by name. */
   flows(): ReadonlyMap<string, CompiledFlow>;
   readonly services: Services;
+  /** Whether drafts that are dialled call them: on a server with real callers a draft could pay, or open accounts. */
+  readonly callsServices: boolean;
   readonly keyring: Keyring;
 }
 
@@ -72,7 +74,7 @@ const ERRORS: JobErrors = {
   closed: () => failed('the studio is closed'),
 };
 
-export function drafts({ flows, services, keyring }: DraftsOptions): Drafts {
+export function drafts({ flows, services, callsServices, keyring }: DraftsOptions): Drafts {
   const phones = new LRUCache<string, UssdService<CompiledFlow>>({ max: PAGE_LIMITS.draftPhones });
   // A large draft is asked for by several parts of the page at once. Each is worked out once while the flows around are the same.
   const checked = new LRUCache<string, Promise<CheckedDraft>>({ max: PAGE_LIMITS.draftsKept });
@@ -85,6 +87,7 @@ export function drafts({ flows, services, keyring }: DraftsOptions): Drafts {
     errors: ERRORS,
   });
   const names = Object.keys(services);
+  const dialled = callsServices ? services : refuseCalls(names);
   const listFlows = () => [...flows().values()].map(({ flow }) => flow);
   const nameLibrary = () =>
     hashText([...flows()].map(([name, { version, hash }]) => `${name} ${version} ${hash}`).join('\n'));
@@ -127,7 +130,12 @@ export function drafts({ flows, services, keyring }: DraftsOptions): Drafts {
 
   async function openPhone(draft: DraftText): Promise<UssdService<CompiledFlow>> {
     const conversation = await compile(draft);
-    const engine = createEngine({ store: memorySnapshots(), conversations: [conversation], services, keyring });
+    const engine = createEngine({
+      store: memorySnapshots(),
+      conversations: [conversation],
+      services: dialled,
+      keyring,
+    });
     return ussdService({ engine, flow: conversation.id, keyring });
   }
 
@@ -152,4 +160,14 @@ export function drafts({ flows, services, keyring }: DraftsOptions): Drafts {
     phone: (sessionId) => phones.get(sessionId),
     close: thread.close,
   };
+}
+
+function refuseCalls(names: readonly string[]): Services {
+  const refuse: Service = async () => {
+    throw new TwinlineError(
+      'ERR_SERVICE_UNKNOWN',
+      'Drafts call no services on a production server. Save the flow to call them.',
+    );
+  };
+  return Object.fromEntries(names.map((name) => [name, refuse]));
 }

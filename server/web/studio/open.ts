@@ -24,6 +24,8 @@ export interface StudioOptions {
   readonly flow: string;
   readonly library: Library<CompiledFlow>;
   readonly services: Services;
+  /** Whether drafts that are dialled call them. */
+  readonly callsServices: boolean;
   readonly keyring: Keyring;
   readonly documents: DocumentStore;
   readonly clock: Pick<Clock, 'now'>;
@@ -35,12 +37,13 @@ export interface StudioOptions {
 /** Its drafts are to be closed. */
 export async function openStudio(options: StudioOptions): Promise<StudioDeps> {
   const { folder, library, services, keyring, documents, clock, ...deps } = options;
+  const { callsServices } = deps;
   await documents.declare([STUDIO_VERSION]);
   const flows = () => new Map(library.ids.map((id) => [id, library.current(id)!]));
   return {
     ...deps,
     files: flowFiles(folder),
-    drafts: drafts({ flows, services, keyring }),
+    drafts: drafts({ flows, services, callsServices, keyring }),
     versions: versions(documents, clock),
   };
 }

@@ -12,8 +12,16 @@ const PARTS = [
   ['history', 'History'],
 ] as const;
 
-/** The page, which opens with this flow. */
-export function studioPage(flow: string): PageContent {
+export interface StudioPageOptions {
+  /** The flow that the page opens with. */
+  readonly flow: string;
+  /** Whether drafts that are dialled call the services. */
+  readonly callsServices: boolean;
+}
+
+const NO_CALLS = html`<p class="quiet">Drafts call no services on this server: each call leads to its <code>fail</code> screen.</p>`;
+
+export function studioPage({ flow, callsServices }: StudioPageOptions): PageContent {
   return {
     title: 'Studio · Twinline',
     layout: 'wide',
@@ -47,6 +55,7 @@ export function studioPage(flow: string): PageContent {
 </section>
 <section id="phone" aria-label="Phone">
 <div class="row"><h2>Phone</h2><button id="dial" class="primary" type="button">Dial the draft</button></div>
+${callsServices ? '' : NO_CALLS}
 <div id="device" class="device"></div>
 <form id="record" class="row"><label class="grow">Name of a test <input id="test-name" maxlength="80" placeholder="What this dialogue shows"></label>
 <button type="submit">Record as a test</button></form>

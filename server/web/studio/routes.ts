@@ -29,6 +29,8 @@ export interface StudioDeps {
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
   /** The flow that a dial starts. */
   readonly flow: string;
+  /** Whether drafts that are dialled call the services. */
+  readonly callsServices: boolean;
   /** Serves what was saved; resolves when that is so, or was refused. */
   readonly reload: () => Promise<void>;
 }
@@ -64,7 +66,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       id: 'getStudio',
       summary: 'Where flows are written',
       answers: { 200: PAGE },
-      handle: (ctx, { flow }) => sendPage(ctx, studioPage(flow)),
+      handle: (ctx, { flow, callsServices }) => sendPage(ctx, studioPage({ flow, callsServices })),
     },
     {
       method: 'GET',

@@ -87,7 +87,7 @@ test('on a later version: what callers see otherwise is shown as a difference, a
     const same = await run(['replay', file, '--flow', join(folder, 'main.flow.json')]);
     assert.is(same.code, 0, same.out);
     assert.match(same.out, /~ 2 {2}typed "1" {2}screen "information" is "infos" now\./);
-    assert.match(same.out, /^1 dialogues, 3 turns: 2 same, 1 moved, 0 different$/m);
+    assert.match(same.out, /^1 dialogue, 3 turns: 2 same, 1 moved, 0 different$/m);
     writeFileSync(join(folder, 'main.flow.json'), renamed.replace('"Know more"', '"Learn more"'));
     const other = await run(['replay', file, '--menus-dir', folder, '--json']);
     assert.is(other.code, 1);

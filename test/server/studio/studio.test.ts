@@ -1,7 +1,7 @@
 // What the page of the studio asks its server: who may, what is refused, and what is kept.
 
 import { randomBytes } from 'node:crypto';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -16,6 +16,15 @@ import { STARTERS, writeStarter } from '../../../server/web/studio/starters.ts';
 import { json, type Served, withServer } from '../support/serve.ts';
 
 const test = suite('studio', { timeoutMs: 60_000 });
+
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  PIN_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+  ORACLE_KEY: makeOracleKey(),
+  OPERATOR_TOKEN: 'the-token-of-the-operators',
+  PUBLIC_URL: 'https://twinline.example.com',
+};
+const OPERATOR = `Bearer ${PRODUCTION.OPERATOR_TOKEN}`;
 
 async function inFolder(work: (server: Served, folder: string) => Promise<void>, env = {}): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'twinline-studio-'));
@@ -62,24 +71,54 @@ test('only pages of this server ask, as operators; in production nobody until ST
     assert.is((await post(server, '/check', draft)).status, 200);
     assert.is((await post(server, '/check', { flow: 'main' })).status, 400);
     assert.is((await post(server, '/complete', { ...draft, offset: -1 })).status, 400);
-    const production = {
-      NODE_ENV: 'production',
-      PIN_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
-      ORACLE_KEY: makeOracleKey(),
-      OPERATOR_TOKEN: 'the-token-of-the-operators',
-      PUBLIC_URL: 'https://twinline.example.com',
-    };
-    const authorization = `Bearer ${production.OPERATOR_TOKEN}`;
-    await withServer({ env: production }, async (closed) => {
+    const authorization = OPERATOR;
+    await withServer({ env: PRODUCTION }, async (closed) => {
       assert.is((await closed.ask('/studio')).status, 401);
       const page = await closed.ask('/studio', { headers: { authorization, accept: 'text/html' } });
       assert.equal([page.status, page.text.includes('STUDIO=true')], [404, true]);
       assert.is((await closed.ask('/studio/flows', { headers: { authorization } })).status, 404);
     });
-    await withServer({ env: { ...production, STUDIO: 'true' } }, async (on) => {
+    await withServer({ env: { ...PRODUCTION, STUDIO: 'true' } }, async (on) => {
       assert.is((await on.ask('/studio/flows')).status, 401);
       assert.is((await on.ask('/studio/flows', { headers: { authorization } })).status, 200);
     });
+  }));
+
+test('a draft that is dialled calls services in development, and none in production', () =>
+  inFolder(async (server, folder) => {
+    const calls = join(folder, 'calls');
+    const module = join(folder, 'pay.mjs');
+    writeFileSync(calls, '');
+    writeFileSync(
+      module,
+      `import { appendFileSync } from 'node:fs';
+export default { 'pay.out': async () => { appendFileSync(${JSON.stringify(calls)}, 'paid '); return {}; } };`,
+    );
+    const text = JSON.stringify({
+      ...{ flow: 'payment', version: 1, start: 'pay', langs: ['en'] },
+      screens: {
+        pay: { type: 'call', service: 'pay.out', done: 'paid', fail: 'failed' },
+        paid: { type: 'end', text: 'Paid.' },
+        failed: { type: 'end', text: 'Not paid.' },
+      },
+    });
+    const phone = { sessionId: 'draft-1', phoneNumber: '+260971230001', serviceCode: '*2233#', typed: '' };
+    const dial = async (at: Served, headers = {}) => {
+      const origin = `http://${new URL(at.url).host}`;
+      return at.ask('/studio/dial', json({ flow: 'payment', text, ...phone }, { origin, ...headers }));
+    };
+    const env = { SERVICES: module };
+    await withServer({ env }, async (development) => {
+      assert.match((await dial(development)).text, /"Paid\./);
+    });
+    assert.is(readFileSync(calls, 'utf8'), 'paid ');
+    await withServer({ env: { ...PRODUCTION, ...env, STUDIO: 'true' } }, async (on) => {
+      assert.match((await dial(on, { authorization: OPERATOR })).text, /"Not paid\./);
+      const page = await on.ask('/studio', { headers: { authorization: OPERATOR, accept: 'text/html' } });
+      assert.match(page.text, /Drafts call no services on this server/);
+    });
+    assert.is(readFileSync(calls, 'utf8'), 'paid ');
+    assert.not.match((await server.ask('/studio')).text, /Drafts call no services/);
   }));
 
 test('a name is never a path, and a flow that is there is not begun again', () =>

@@ -29,13 +29,13 @@ export interface CheckingPart {
 
 const CHECK_MS = 250;
 
-interface Checked {
+interface CheckReply {
   readonly problems: readonly Problem[];
   readonly screens: readonly Span[];
 }
 
 export function checking({ editor, flow, onPick, onChecked, tell }: CheckingOptions): CheckingPart {
-  let checked: Checked = { problems: [], screens: [] };
+  let checked: CheckReply = { problems: [], screens: [] };
   let sent: SentText | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isChecking = false;
@@ -52,7 +52,7 @@ export function checking({ editor, flow, onPick, onChecked, tell }: CheckingOpti
     while (isOld) {
       isOld = false;
       const now = editor.send('flow');
-      const found = await post<Checked>('/check', { flow: flow(), text: now.text }).catch((error: Error) => {
+      const found = await post<CheckReply>('/check', { flow: flow(), text: now.text }).catch((error: Error) => {
         tell(error.message);
         return undefined;
       });
@@ -61,7 +61,7 @@ export function checking({ editor, flow, onPick, onChecked, tell }: CheckingOpti
     isChecking = false;
   }
 
-  function show(found: Checked, now: SentText): void {
+  function show(found: CheckReply, now: SentText): void {
     checked = found;
     sent = now;
     const { problems } = found;
