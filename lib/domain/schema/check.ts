@@ -162,10 +162,16 @@ export function replaceUniqueItems(ajv: Ajv2020): void {
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', errors: true, validate });
 }
 
+/** Characters of the longest date and time that is read. */
+const MOMENT_MOST = 64;
+
 function makeAjv(): Ajv2020 {
   const { Ajv2020 } = requireAjv2020();
   const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: true });
   requireAjvFormats().default(ajv, ['date-time', 'json-pointer']);
+  // All problems are wanted, so formats see texts of any length, and this one splits its text at every space first.
+  const isMoment = requireAjvFormats().default.get('date-time') as { readonly validate: (text: string) => boolean };
+  ajv.addFormat('date-time', (text) => text.length <= MOMENT_MOST && isMoment.validate(text));
   replaceUniqueItems(ajv);
   ajv.addFormat('did', isDid);
   ajv.addFormat('did-reference', isReference);
