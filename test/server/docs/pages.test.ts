@@ -88,7 +88,7 @@ test('the index of guides leads to every reference', async () => {
 
 test.run();
 
-const shown = suite('reference in a browser', { timeoutMs: 120_000 });
+const shown = suite('reference in a browser', { timeoutMs: 300_000 });
 const at = sharedServer(shown, {});
 const open = browser(shown);
 

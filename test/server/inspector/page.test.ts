@@ -9,7 +9,7 @@ import { browser, type Visit } from '../support/browser.ts';
 import { DIAL, sharedServer } from '../support/serve.ts';
 
 const PIN = '58213';
-const test = suite('inspector page', { timeoutMs: 120_000 });
+const test = suite('inspector page', { timeoutMs: 300_000 });
 const server = sharedServer(test, {});
 const open = browser(test);
 const WIDE = { viewport: { width: 1280, height: 800 } };

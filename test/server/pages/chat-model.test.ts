@@ -7,7 +7,7 @@ import { browser } from '../support/browser.ts';
 import { chatPlace } from './chat-place.ts';
 import { assertQuiet, assertReadable } from './clean.ts';
 
-const test = suite('chat with a model', { timeoutMs: 60_000 });
+const test = suite('chat with a model', { timeoutMs: 300_000 });
 const place = chatPlace(test, 'model');
 const open = browser(test);
 const visit = (options = {}) => open(`${place().url}/chat`, options);

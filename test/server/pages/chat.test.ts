@@ -9,7 +9,7 @@ import { sharedServer } from '../support/serve.ts';
 import { chatPlace } from './chat-place.ts';
 import { assertQuiet, assertReadable, weightOf } from './clean.ts';
 
-const test = suite('chat page', { timeoutMs: 60_000 });
+const test = suite('chat page', { timeoutMs: 300_000 });
 const place = chatPlace(test);
 const open = browser(test);
 const visit = () => open(`${place().url}/chat`);
@@ -231,7 +231,7 @@ for (const [colorScheme, width] of [
 
 test.run();
 
-const whole = suite('chat page of a server', { timeoutMs: 60_000 });
+const whole = suite('chat page of a server', { timeoutMs: 300_000 });
 const server = sharedServer(whole, {});
 const openThere = browser(whole);
 

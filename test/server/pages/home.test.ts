@@ -10,7 +10,7 @@ import { browser } from '../support/browser.ts';
 import { sharedServer, testRoutes, withServer } from '../support/serve.ts';
 import { assertQuiet, assertReadable, weightOf } from './clean.ts';
 
-const test = suite('home', { timeoutMs: 60_000 });
+const test = suite('home', { timeoutMs: 300_000 });
 const open = browser(test);
 const server = sharedServer(test, {});
 const HTML = { headers: { accept: 'text/html' } };

@@ -16,7 +16,7 @@ import { browser } from '../support/browser.ts';
 import { DIAL, json, type Served, withServer } from '../support/serve.ts';
 import { assertReadable } from './clean.ts';
 
-const test = suite('pages of operators', { timeoutMs: 60_000 });
+const test = suite('pages of operators', { timeoutMs: 300_000 });
 const open = browser(test);
 
 const TOKEN = 'a-long-token-of-operators';

@@ -8,7 +8,7 @@ import { keyOf, type Name, place } from '../domain/place.ts';
 import { browser, type Visit } from '../support/browser.ts';
 import { assertQuiet, assertReadable } from './clean.ts';
 
-const test = suite('registry', { timeoutMs: 90_000 });
+const test = suite('registry', { timeoutMs: 300_000 });
 const RULES = { quorum: '0.9', votingPeriodSeconds: 3_600 };
 const here = place(test, { rules: RULES });
 const open = browser(test);

@@ -13,7 +13,7 @@ import { assertQuiet, assertReadable, weightOf } from './clean.ts';
 import { type Handset, handset } from './handset.ts';
 
 const PIN = '48291';
-const test = suite('simulator', { timeoutMs: 60_000 });
+const test = suite('simulator', { timeoutMs: 300_000 });
 const server = sharedServer(test, {});
 const open = browser(test);
 const visit = () => open(`${server().url}/simulator`);

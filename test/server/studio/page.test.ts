@@ -11,7 +11,7 @@ import { assertReadable } from '../pages/clean.ts';
 import { browser, type Visit } from '../support/browser.ts';
 import { DIAL, type Served, withServer } from '../support/serve.ts';
 
-const test = suite('the page of the studio', { timeoutMs: 180_000 });
+const test = suite('the page of the studio', { timeoutMs: 300_000 });
 const open = browser(test);
 
 interface Place {
