@@ -22,6 +22,7 @@ import {
   admitRequests,
   answerAhead,
   connectionOptions,
+  countedLivePlaces,
   countedOverload,
   dialLimiter,
   type Exceptions,
@@ -107,6 +108,8 @@ export function createApp(deps: AppDeps): App {
   metrics.add(() =>
     gauge('twinline_unsent_bytes', 'Bytes of large answers that clients have not taken.', unsent.bytes),
   );
+  const live = countedLivePlaces(deps, readClient);
+  metrics.add(() => gauge('twinline_live_streams', 'Streams of events and sockets that are open.', live.open));
   const operators = operatorsOnly(deps.operators);
   const cors = crossOrigin(config);
   const dials = dialLimiter(limiter, log);
@@ -171,7 +174,7 @@ export function createApp(deps: AppDeps): App {
     return isQuery(url) ? query!.fastPath : undefined;
   });
   const listener = traceRequests(
-    guardListener(ahead, { overload: deps.overload, health, unsent, urgent: ALWAYS_ANSWERED }),
+    guardListener(ahead, { overload: deps.overload, health, unsent, live, urgent: ALWAYS_ANSWERED }),
   );
   return {
     listener,

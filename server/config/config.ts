@@ -52,6 +52,8 @@ export interface Config {
     readonly max: number;
     readonly windowMs: number;
     readonly exempt: readonly string[];
+    /** Open streams and sockets of one client address. */
+    readonly streams: number;
     /** Whether requests of this machine itself count: not in development, unless RATE_LIMIT_MAX is set. */
     readonly countsLoopback: boolean;
   };
@@ -174,6 +176,7 @@ function buildConfig(
       max: values.RATE_LIMIT_MAX,
       windowMs: values.RATE_LIMIT_WINDOW_MS,
       exempt: values.RATE_LIMIT_EXEMPT ?? [],
+      streams: values.STREAMS_PER_CLIENT,
       countsLoopback: values.NODE_ENV !== 'development' || isSet('RATE_LIMIT_MAX'),
     },
     ...readMenusDir(resolve(values.MENUS_DIR), isSet('MENUS_DIR')),

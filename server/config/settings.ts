@@ -131,6 +131,12 @@ export const SETTINGS = {
     meaning: 'networks, such as a telecom gateway, that are limited per phone number instead',
     fix: 'Set for example RATE_LIMIT_EXEMPT=203.0.113.0/24.',
   },
+  STREAMS_PER_CLIENT: {
+    kind: integer(1, 1_000_000),
+    default: '256',
+    meaning: 'open streams of events and sockets of one client address, counted as RATE_LIMIT_MAX counts',
+    fix: 'Set for example STREAMS_PER_CLIENT=256.',
+  },
   USSD_GATEWAYS: {
     kind: list('ussd-gateway'),
     secret: 'entries',

@@ -126,7 +126,10 @@ export function isWide(network: string): boolean {
   return bits <= WIDE_BITS[address.kind()];
 }
 
-type Limited = { readonly production: boolean; readonly rateLimit: Omit<Config['rateLimit'], 'countsLoopback'> };
+type Limited = {
+  readonly production: boolean;
+  readonly rateLimit: Pick<Config['rateLimit'], 'max' | 'windowMs' | 'exempt'>;
+};
 
 /** The finding about RATE_LIMIT_MAX and RATE_LIMIT_EXEMPT. */
 export function limitFinding({ rateLimit, production }: Limited): Finding {

@@ -5,6 +5,7 @@ import type { Context } from 'koa';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { Refusal } from './errors.ts';
 import { WAITING } from './guard.ts';
+import { takeLivePlace } from './live-places.ts';
 
 export interface StreamSource {
   /** Whose streams are counted together: a tenant or a user. */
@@ -20,7 +21,7 @@ export interface StreamSource {
 }
 
 export interface EventStreams {
-  /** Throws a refusal with status 503 when there are too many streams. Takes over the answer of `ctx`. */
+  /** Throws a refusal with status 503 when there are too many streams, with 429 when the client has too many. Takes over the answer of `ctx`. */
   serve(ctx: Context, source: StreamSource): void;
   /** Ends all streams with an event `shutdown`; readers that do not take what they have are cut off. */
   close(): void;
@@ -39,6 +40,8 @@ export interface StreamOptions {
 interface Stream {
   readonly owner: string;
   readonly ended: AbortController;
+  /** Frees its place among those of the client. */
+  readonly leave: () => void;
 }
 
 const HEADERS = {
@@ -61,11 +64,11 @@ export function eventStreams({
   const byOwner = new Map<string, number>();
   let closed = false;
 
-  function admit(owner: string): Stream {
+  function admit(res: ServerResponse, owner: string): Stream {
     const ofOwner = byOwner.get(owner) ?? 0;
     if (closed || open.size >= most.all || ofOwner >= most.perOwner)
       throw new Refusal('unavailable', 'There are too many open streams of events. Close one, or try again later.');
-    const stream = { owner, ended: new AbortController() };
+    const stream = { owner, ended: new AbortController(), leave: takeLivePlace(res) };
     open.add(stream);
     byOwner.set(owner, ofOwner + 1);
     return stream;
@@ -73,6 +76,7 @@ export function eventStreams({
 
   function dismiss(stream: Stream): void {
     open.delete(stream);
+    stream.leave();
     const left = byOwner.get(stream.owner)! - 1;
     if (left) byOwner.set(stream.owner, left);
     else byOwner.delete(stream.owner);
@@ -91,8 +95,8 @@ export function eventStreams({
 
   return {
     serve(ctx, source) {
-      const stream = admit(source.owner);
       const { res } = ctx;
+      const stream = admit(res, source.owner);
       ctx.respond = false;
       ctx.status = 200;
       ctx.set(HEADERS);

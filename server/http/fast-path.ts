@@ -14,6 +14,8 @@ import type { Log } from '../health/log.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { ConnectionOptions, CutReason } from './connections.ts';
 import { REFUSALS, Refusal } from './errors.ts';
+import type { LivePlaces } from './guard.ts';
+import { livePlaces } from './live-places.ts';
 import { OVERLOADED } from './middleware/answer-errors.ts';
 import { type Client, type ReadClient, UNCOUNTED } from './middleware/client.ts';
 import { type ClientLimiter, type Limiter, type LimiterOptions, rateLimiter } from './middleware/rate-limit.ts';
@@ -200,6 +202,19 @@ export function connectionOptions({ metrics, log }: TurnAwayDeps, readClient: Re
       logCut(reason);
     },
   };
+}
+
+/** Counts the streams and sockets of each client; the log is told now and then of an address that has too many. */
+export function countedLivePlaces({ config, metrics, log }: TurnAwayDeps, readClient: ReadClient): LivePlaces {
+  const fix = 'Where many clients share it, raise STREAMS_PER_CLIENT; a proxy belongs into TRUST_PROXY_CIDRS.';
+  const tell = callRarely((address: string, times) =>
+    log.warn({ address, times }, `streams and sockets are refused: this address has too many. ${fix}`),
+  );
+  const onRefused = (address: string) => {
+    metrics.refused('streams');
+    tell(address);
+  };
+  return livePlaces({ readClient, perClient: config.rateLimit.streams, onRefused });
 }
 
 function plainLimiter({ redis, metrics, log }: TurnAwayDeps, limits: LimiterOptions): Limiter {

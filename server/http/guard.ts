@@ -19,6 +19,15 @@ export interface UnsentBytes {
   count(answer: ServerResponse, bytes: number): void;
 }
 
+export interface LivePlaces {
+  /** Streams and sockets that are open. */
+  readonly open: number;
+  /** Takes a place for the client of a request; undefined: it has as many as it may. To call the result again is harmless. */
+  take(req: IncomingMessage): (() => void) | undefined;
+  /** What a client without a place is told. */
+  readonly words: string;
+}
+
 /** What an answer emits when its handler has given all of it to Node. */
 export const GIVEN = 'twinline:given';
 
@@ -29,6 +38,8 @@ export class Answer<R extends IncomingMessage = IncomingMessage> extends ServerR
   isWaiting = false;
   /** Where large bodies are counted until the client has taken them; missing where nobody counts. */
   unsent: UnsentBytes | undefined;
+  /** Where it is counted when it stays open; missing where nobody counts. */
+  live: LivePlaces | undefined;
 
   override end(...given: unknown[]): this {
     super.end(...(given as []));
@@ -50,12 +61,13 @@ export interface Guards {
   readonly overload: Overload;
   readonly health: Health;
   readonly unsent: UnsentBytes;
+  readonly live: LivePlaces;
   /** URLs of requests that never wait for others. */
   readonly urgent: ReadonlySet<string>;
 }
 
 /** Answers requests that two servers could read differently with 400; hands all others on, each when there is time for it. */
-export function guardListener(app: RequestListener, { overload, health, unsent, urgent }: Guards): Listener {
+export function guardListener(app: RequestListener, { overload, health, unsent, live, urgent }: Guards): Listener {
   // Once for each answer, whichever comes first: what its client has not taken yet is no work of ours.
   function leave(this: Answer): void {
     if (!this.isInFlight) return;
@@ -73,6 +85,7 @@ export function guardListener(app: RequestListener, { overload, health, unsent, 
     overload.inFlight++;
     res.isInFlight = true;
     res.unsent = unsent;
+    res.live = live;
     res.on(GIVEN, leave).on('close', leave).on(WAITING, wait);
     app(req, res);
   };

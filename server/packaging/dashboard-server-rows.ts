@@ -59,6 +59,12 @@ export const SERVER_ROWS: readonly PanelRow[] = [
         unit: 'bytes',
         lines: { '{{instance}}': 'twinline_unsent_bytes{$of}' },
       },
+      {
+        title: 'Streams and sockets',
+        about: 'That are open.',
+        unit: 'none',
+        lines: { '{{instance}}': 'twinline_live_streams{$of}' },
+      },
     ],
   },
   {

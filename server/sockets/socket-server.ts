@@ -11,6 +11,7 @@ import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { Refusal } from '../http/errors.ts';
 import { WAITING } from '../http/guard.ts';
+import { takeLivePlace } from '../http/live-places.ts';
 import { takeUpgrade, type Upgrade } from '../http/upgrades.ts';
 import type { SharedEvents } from './stream-adapter.ts';
 
@@ -104,10 +105,15 @@ const PATH = '/socket.io/';
 function socketDoor(engine: Engine): Door {
   const open = new Set<string>();
   const wires = new Set<Socket>();
+  /** What frees the places of handshakes that are no connection yet. */
+  const arriving = new WeakMap<object, () => void>();
   engine.on('connection', (connection: Connection) => {
-    const { id } = connection as unknown as { readonly id: string };
+    const { id, request } = connection as unknown as { readonly id: string; readonly request: IncomingMessage };
     open.add(id);
     connection.once('close', () => open.delete(id));
+    const leave = arriving.get(request);
+    arriving.delete(request);
+    if (leave) connection.once('close', leave);
   });
 
   function hand(ctx: Context): void {
@@ -118,6 +124,17 @@ function socketDoor(engine: Engine): Door {
     ctx.res.emit(WAITING);
     if (upgrade) take(ctx.req, upgrade);
     else engine.handleRequest(ctx.req as never, ctx.res);
+  }
+
+  // The connection holds the place; a handshake that leads to none gives it back.
+  function arrive({ req, res }: Context): void {
+    const leave = takeLivePlace(res);
+    arriving.set(req, leave);
+    const giveUp = () => {
+      if (arriving.delete(req)) leave();
+    };
+    req.socket.once('close', giveUp);
+    res.once('close', giveUp);
   }
 
   function take(req: IncomingMessage, { socket, head }: Upgrade): void {
@@ -138,6 +155,7 @@ function socketDoor(engine: Engine): Door {
       // Pages of any origin can load a script, and so read what is polled as JSONP: CORS_ORIGIN would not cover it.
       if (ctx.query.j !== undefined) throw new Refusal('bad-request', 'Polling as JSONP is not served.');
       if (open.size >= SERVER_LIMITS.sockets) throw new Refusal('unavailable', 'There are too many open sockets.');
+      arrive(ctx);
       return hand(ctx);
     },
     async close() {

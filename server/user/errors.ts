@@ -50,7 +50,11 @@ export const refusalAnswer = (description: string): RouteAnswer => jsonAnswer(de
 export const USER_ANSWERS: { readonly [status: number]: RouteAnswer } = {
   401: { ...refusalAnswer('No token, or none that counts'), headers: { 'WWW-Authenticate': 'How to come in' } },
   402: refusalAnswer('A plugin asks for something first, such as `credits`'),
-  429: PLAIN_ANSWERS[429],
+  // Too many requests are refused before anybody knows whose they are, too many streams afterwards.
+  429: {
+    ...PLAIN_ANSWERS[429],
+    types: { ...PLAIN_ANSWERS[429].types, 'application/json': { anyOf: [AGENT_ERROR, REFUSED] } },
+  },
   500: refusalAnswer('Something went wrong here'),
   503: jsonAnswer('A store or another service is away, or there is too much to do', {
     anyOf: [AGENT_ERROR, REFUSED],

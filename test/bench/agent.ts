@@ -35,7 +35,13 @@ export async function agentRows(): Promise<Row[]> {
   const mint = () => mintInvocation({ key: user, audience: oracle.did, capability, expiresIn: 900 });
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   writeFileSync(join(folder, 'bench.js'), PLUGIN);
-  const quiet = { PORT: '0', RATE_LIMIT_MAX: '1000000000', LOG_LEVEL: 'warn', ORACLE_KEY: oracleKey };
+  const quiet = {
+    PORT: '0',
+    RATE_LIMIT_MAX: '1000000000',
+    STREAMS_PER_CLIENT: '100000',
+    LOG_LEVEL: 'warn',
+    ORACLE_KEY: oracleKey,
+  };
   const open = (data: string) =>
     start([MAIN], { ...quiet, DATA_DIR: join(folder, data), PLUGINS: join(folder, 'bench.js') });
   try {

@@ -38,7 +38,11 @@ export function withLoadedServer<T>(work: (place: Place) => Promise<T>): Promise
         const server = await startServer(join(folder, 'log'), {
           ...{ NODE_ENV: 'production', HOST: '127.0.0.1', GATEWAY_FILE: env.GATEWAY_FILE!, ORACLE_KEY },
           ...{ DATA_DIR: join(folder, 'data'), API_KEYS_FILE: join(folder, 'keys.json') },
-          ...{ PIN_ENCRYPTION_KEY: randomBytes(32).toString('hex'), RATE_LIMIT_MAX: '1000000000' },
+          ...{
+            PIN_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+            RATE_LIMIT_MAX: '1000000000',
+            STREAMS_PER_CLIENT: '1000000',
+          },
         });
         pin(server.pid, SERVER_CORE);
         // The node runs where there is time left.

@@ -55,6 +55,7 @@ await withFolder(async (folder) => {
       API_KEYS_FILE: join(folder, 'keys.json'),
       ORACLE_KEY,
       RATE_LIMIT_MAX: '1000000000',
+      STREAMS_PER_CLIENT: '1000000',
       AGENT_BYTES_PER_DAY: '1099511627776',
       LOG_LEVEL: 'error',
       NODE_OPTIONS: `--import ${report}`,

@@ -14,6 +14,7 @@ import { SERVER_LIMITS } from '../../config/limits.ts';
 import { waitUntilTaken } from '../../http/event-streams.ts';
 import type { Exchange } from '../../http/fast-path.ts';
 import { WAITING } from '../../http/guard.ts';
+import { takeLivePlace } from '../../http/live-places.ts';
 import type { GatewayRoute } from '../catalog.ts';
 import type { NodeRequest } from '../request.ts';
 import type { Service } from '../service.ts';
@@ -86,6 +87,7 @@ export function openStreams(stallMs: number = SERVER_LIMITS.eventStallMs): Strea
       beginResponse(exchange, ['Content-Type', jsonForm.type]);
       return void res.end();
     }
+    const freePlace = takeLivePlace(res);
     const ended = new AbortController();
     const leave = () => ended.abort();
     res.once('close', leave);
@@ -109,6 +111,7 @@ export function openStreams(stallMs: number = SERVER_LIMITS.eventStallMs): Strea
       // What was thrown before its messages were read leaves a call behind.
       ended.abort();
       open.delete(ended);
+      freePlace();
       res.off('close', leave);
     }
   }

@@ -74,7 +74,7 @@ test('an empty environment gives the documented defaults', () => {
     isBehindProxy: false,
     trustedProxies: [],
     corsOrigins: '*',
-    rateLimit: { max: 100, windowMs: 60_000, exempt: [], countsLoopback: false },
+    rateLimit: { max: 100, windowMs: 60_000, exempt: [], streams: 256, countsLoopback: false },
     services: [],
     serviceHosts: [],
     ussd: {
