@@ -1,10 +1,39 @@
 // What `import … from 'twinline/ussd'` gives: the USSD door without HTTP, its dialects, and the room on a screen.
 
 export { fits, nonGsm7, room, septets, type TextSize } from '../flow/run/render.ts';
-export type { Adapter, RawReply, UssdReply } from './adapter.ts';
+export type { Adapter, AdapterRoute, RawReply, RouteWords, UssdReply } from './adapter.ts';
 export { type AdapterName, createAdapters } from './adapters.ts';
 export type { UnknownSession } from './dial.ts';
-export type { RawRequest, TextMode, UssdRequest } from './request.ts';
+export {
+  conEnd,
+  echoingReplies,
+  FORBIDDEN,
+  INVALID_INPUT,
+  json as jsonReply,
+  NOTHING,
+  PLAIN_TYPE,
+  TOO_MANY,
+  UNAVAILABLE,
+} from './reply.ts';
+export {
+  type RawRequest,
+  readDialled,
+  readEcho,
+  readFields,
+  readFlag,
+  readImsi,
+  readMsisdn,
+  readNetwork,
+  readPhoneNumber,
+  readServiceCode,
+  readSessionId,
+  readText,
+  refusal,
+  salvageFields,
+  type TextMode,
+  type UssdFields,
+  type UssdRequest,
+} from './request.ts';
 export {
   type SessionDebug,
   type UssdService as UssdGateway,

@@ -23,6 +23,8 @@ export interface UssdServiceOptions<C extends Conversation = Conversation> {
   /** The flow that a dial starts. */
   readonly flow: string;
   readonly keyring: Keyring;
+  /** Names of the adapters whose sessions are listed and looked at. @default those that are shipped */
+  readonly dialects?: readonly string[];
   /** @default 'end' */
   readonly unknownSession?: UnknownSession;
   /** Milliseconds until an answer must be there. @default 8000 */
@@ -79,11 +81,10 @@ interface ServedRequest {
 
 const KEY_PREFIX = 'ussd:';
 const SESSIONS_LISTED = 10_000;
-const DIALECTS = Object.keys(createAdapters('cumulative'));
 
 /** Opens the door. Session ids of different dialects never meet. */
 export function ussdService<C extends Conversation>(options: UssdServiceOptions<C>): UssdService<C> {
-  const { engine, onProblem, onTurn } = options;
+  const { engine, onProblem, onTurn, dialects = Object.keys(createAdapters('cumulative')) } = options;
   const deadlineMs = options.deadlineMs ?? 8_000;
   const rules: DialRules = {
     flow: options.flow,
@@ -159,7 +160,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
     });
 
   const inspect = async (sessionId: string): Promise<SessionDebug | undefined> => {
-    for (const key of listKeys(sessionId)) {
+    for (const key of listKeys(dialects, sessionId)) {
       const found = await readDebug(engine, key);
       if (found) return found;
     }
@@ -167,7 +168,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   };
 
   const locate: UssdService<C>['locate'] = async (sessionId) => {
-    for (const key of listKeys(sessionId)) {
+    for (const key of listKeys(dialects, sessionId)) {
       const opened = openStored(engine, key, await engine.store.load(key));
       if (opened.kind === 'live') return { path: toPath(opened.record.rest.state), conversation: opened.conversation };
     }
@@ -183,8 +184,8 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
 }
 
 // An id that no store could keep belongs to no session.
-function listKeys(sessionId: string): string[] {
-  return DIALECTS.map((dialect) => ussdKey(dialect, sessionId)).filter((key) => key.length <= COMMON_LIMITS.keyChars);
+function listKeys(dialects: readonly string[], sessionId: string): string[] {
+  return dialects.map((dialect) => ussdKey(dialect, sessionId)).filter((key) => key.length <= COMMON_LIMITS.keyChars);
 }
 
 /** Under which a session of a dialect is stored. */

@@ -111,6 +111,7 @@ export function createApp(deps: AppDeps): App {
   const live = countedLivePlaces(deps, readClient);
   metrics.add(() => gauge('twinline_live_streams', 'Streams of events and sockets that are open.', live.open));
   const operators = operatorsOnly(deps.operators);
+  const declared = routeGroups(config, deps.adapters);
   const cors = crossOrigin(config);
   const dials = dialLimiter(limiter, log);
   const ussd = ussdRoutes({
@@ -123,7 +124,7 @@ export function createApp(deps: AppDeps): App {
     errorStatus: config.ussd.errorStatus,
   });
   const router = newRouter();
-  router.use(jsonBody(bodyLimits(routeGroups(config))));
+  router.use(jsonBody(bodyLimits(declared)));
   addRoutes(router, HEALTH_ROUTES, {
     deps: { health, environment: config.environment, sendHome: deps.toolPages.sendHome },
   });
@@ -134,7 +135,7 @@ export function createApp(deps: AppDeps): App {
   addRoutes(router, PAGE_FILE_ROUTES, { deps: undefined });
   addRoutes(router, REGISTRY_ROUTES, { deps: undefined });
   deps.toolPages.addRoutes(router, ussd.simulated);
-  const parts = [...routeGroups(config), ...deps.documentation, ...routes];
+  const parts = [...declared, ...deps.documentation, ...routes];
   const allParts = () => (query ? [...parts, query.part()] : parts);
   const document = () => openApiDocument({ groups: allParts(), version: readVersion(), url: config.publicUrl });
   addRoutes(router, DOCS_ROUTES, { deps: openDocs({ openApi: document, groups: allParts }) });
@@ -160,7 +161,7 @@ export function createApp(deps: AppDeps): App {
     .use(answerEarlyProblems())
     .use(boundAnswers())
     .use((ctx, next) => findDoor(ctx).beforeLimits(ctx, next))
-    .use(admitRequests({ admit, exceptions: findExceptions(routeGroups(config)), sendWaitPage }))
+    .use(admitRequests({ admit, exceptions: findExceptions(declared), sendWaitPage }))
     .use((ctx, next) => findDoor(ctx).answer(ctx, next))
     .use(router.routes())
     .use((ctx) => {

@@ -41,6 +41,8 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
 
 export interface HostOptions {
   readonly log: Log;
+  /** Names of the telecom dialects that are served. @default those that are shipped */
+  readonly dialects?: readonly string[];
   /** Counts what went wrong. */
   readonly onProblem?: (where: 'ussd' | 'background') => void;
   /** Counts sessions that ended because their phone began too many. */
@@ -111,6 +113,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring }: 
     keyring,
     unknownSession: config.ussd.unknownSession,
     deadlineMs: config.ussd.deadlineMs,
+    ...(options.dialects && { dialects: options.dialects }),
     ...(options.onTurn && { onTurn: options.onTurn }),
     onProblem: (error, requestId) => {
       onProblem?.('ussd');

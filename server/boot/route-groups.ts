@@ -1,5 +1,6 @@
 // The table of all routes of this server. A door that is added brings its groups.
 
+import type { Adapter } from '../../lib/ussd/adapter.ts';
 import { MODEL_ROUTES } from '../agent/models.ts';
 import { AGENT_ROUTES } from '../agent/routes.ts';
 import type { Config } from '../config/config.ts';
@@ -18,10 +19,16 @@ import { OPERATOR_PAGES } from '../web/tools.ts';
 /** What decides which routes there are. */
 export type RouteSettings = Pick<Config, 'metricsPort' | 'ussd' | 'studio'>;
 
-/** Every route of the server that is known before it runs; plugins and the query gateway bring theirs. */
-export function routeGroups({ metricsPort, ussd, studio }: RouteSettings): RouteGroup[] {
+/** Telecom dialects by name. */
+type Adapters = Readonly<Record<string, Adapter>>;
+
+/**
+ * Every route of the server that is known before it runs; plugins and the query gateway bring theirs. `adapters`: with those of
+ * ADAPTERS, where there are some.
+ */
+export function routeGroups({ metricsPort, ussd, studio }: RouteSettings, adapters?: Adapters): RouteGroup[] {
   return [
-    ussdRouteGroup(ussd),
+    ussdRouteGroup(ussd, adapters),
     ...DOMAIN_ROUTES,
     AGENT_ROUTES,
     MODEL_ROUTES,
@@ -37,8 +44,8 @@ export function routeGroups({ metricsPort, ussd, studio }: RouteSettings): Route
 }
 
 /** The same, as plugins are checked against them. */
-export function ownRoutes(config: RouteSettings): DeclaredRoute[] {
-  return routeGroups(config).flatMap(({ access: usual, owns, routes }) =>
+export function ownRoutes(config: RouteSettings, adapters?: Adapters): DeclaredRoute[] {
+  return routeGroups(config, adapters).flatMap(({ access: usual, owns, routes }) =>
     routes.map(({ method, path, access = usual }) => ({ method, path, access, owns })),
   );
 }

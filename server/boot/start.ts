@@ -8,18 +8,12 @@ import type { Library } from '../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
 import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
-import { createAdapters } from '../../lib/ussd/adapters.ts';
 import { openAgentService } from '../agent/open.ts';
 import type { Config } from '../config/config.ts';
-import { IN_MEMORY } from '../config/data-dir.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import type { Finding } from '../doctor/check.ts';
-import { limitFinding, proxyFinding } from '../doctor/machine.ts';
-import { checkMenusDir, misspeltFindings } from '../doctor/settings.ts';
-import { spaceFinding } from '../doctor/stores.ts';
 import { openDomain } from '../domain/open.ts';
 import type { QueryGateway } from '../gateway/open.ts';
-import { type StoreHealth, type Watched, watchHealth } from '../health/health.ts';
+import { type Watched, watchHealth } from '../health/health.ts';
 import { createLog, type Log } from '../health/log.ts';
 import type { WatchedStores } from '../health/write-watch.ts';
 import type { ConnectionRules } from '../http/connections.ts';
@@ -28,9 +22,9 @@ import { listen } from '../http/listen.ts';
 import { clientReader } from '../http/middleware/client.ts';
 import { type OperatorRule, operatorsOnly, operatorTokens } from '../http/middleware/operator.ts';
 import { type OverloadLimits, overloadWatch } from '../http/overload.ts';
-import type { ServedRoute } from '../http/route-table.ts';
 import { listRefused } from '../menus/menus.ts';
 import { watchMenus } from '../menus/watch.ts';
+import { loadAdapters } from '../ussd/adapters.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
 import { createInspector } from '../web/inspector/open.ts';
 import { serviceRecorder } from '../web/simulator/flow-test.ts';
@@ -38,13 +32,11 @@ import { openStudio } from '../web/studio/open.ts';
 import { toolPages } from '../web/tools.ts';
 import { type AppDeps, createApp } from './app.ts';
 import { type HostOptions, openHost } from './host.ts';
+import { logPublicRoutes, storeHealthLogger, warnAtStart } from './notices.ts';
 import { observe, openMetrics } from './observe.ts';
 import { ownRoutes } from './route-groups.ts';
 import type { RunningServer } from './running-server.ts';
 import { startSweeper, sweepSessions } from './sweeper.ts';
-
-const OPEN_DOOR =
-  'USSD_GATEWAYS=*: every client that reaches this server can speak for any phone. List the addresses of your telecom gateway.';
 
 export type { RunningServer };
 
@@ -80,7 +72,15 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const recorder = serviceRecorder();
   const isOperated = !config.production || config.operatorTokens.length > 0;
   const hub = isOperated ? inspector.hub : undefined;
+  const adapters = await loadAdapters(config.ussd, {
+    folder: process.cwd(),
+    onProblem: (error, dialect) => {
+      metrics.problem('ussd');
+      log.error({ err: error, dialect }, 'an adapter failed: the caller is told that the input is invalid');
+    },
+  });
   const host = await openHost(config, {
+    dialects: Object.keys(adapters),
     ...{ log, onProblem: metrics.problem, stores: seams.stores, inspector: hub, onTurn: observed.onTurn },
     services: (given) => observed.watchServices(isOperated ? recorder.watch(given) : given),
     onCrowded: () => metrics.refused('sessions'),
@@ -115,7 +115,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const operators = readOperators(config, keyring, log);
   const conversations = [...menus.compiled.values()];
   const agent = await openAgentService({
-    ownRoutes: ownRoutes(config),
+    ownRoutes: ownRoutes(config, adapters),
     ...{ config, stores, redis, keyring, conversations, services, inspector: hub, log },
     sender: seams.webhookSender,
     operatorsOnly: operatorsOnly(operators),
@@ -129,9 +129,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   defer(async () => query?.close());
   if (query) metrics.add(query.metrics);
 
-  const adapters = createAdapters(config.ussd.textMode);
   const gateways = ussdGateways(config.ussd.gateways, Object.keys(adapters));
-  if (config.production && config.ussd.gateways === '*') log.warn(OPEN_DOOR);
   const { routes, unsent } = seams;
   logPublicRoutes(agent.door.publicRoutes, log, config);
   const inspectorDoor = inspector.open({ engine, audit, flow: config.ussd.flow });
@@ -246,12 +244,6 @@ function readOperators(config: Config, keyring: Keyring, log: Log): OperatorRule
   };
 }
 
-// In development a person is told, not the log.
-function logPublicRoutes(routes: readonly ServedRoute[], log: Log, { production }: Config): void {
-  const names = routes.map(({ method, path }) => `${method} ${path}`);
-  if (names.length) log[production ? 'info' : 'debug']({ routes: names }, 'routes that need no token of a user');
-}
-
 // What it is made of takes a third of the time of a start, so it is loaded where it is asked for.
 async function openQuery(config: Config, log: Log, onProblem: () => void): Promise<QueryGateway | undefined> {
   if (config.gatewayFile === undefined) return undefined;
@@ -278,22 +270,4 @@ function watchedStores({ snapshots, documents, takesWrites }: WatchedStores): Wa
     { keeps: 'sessions', kind: snapshots.name, ping: () => snapshots.ping(), takesWrites: takesWrites.sessions },
     { keeps: 'documents', kind: documents.name, ping: () => documents.ping(), takesWrites: takesWrites.documents },
   ];
-}
-
-function storeHealthLogger(log: Log): (store: StoreHealth) => void {
-  return (store) => (store.away ? log.error(store, 'a store is away') : log.info(store, 'a store is back'));
-}
-
-/**
- * Warns of misspelt settings and of a disk that is almost full; in production also of menus that are only examples, proxies
- * that are not listed and limits that are soon reached.
- */
-export function warnAtStart(config: Config, log: Log): void {
-  const findings: Finding[] = misspeltFindings(config);
-  if (config.production) findings.push(checkMenusDir(config));
-  const isDiskUsed = config.redisUrl === undefined || config.mongodbUrl === undefined;
-  if (isDiskUsed && config.dataDir !== IN_MEMORY) findings.push(spaceFinding(config.dataDir));
-  if (config.production) findings.push(limitFinding(config));
-  if (config.production && config.isBehindProxy) findings.push(proxyFinding(config));
-  for (const { level, words, fix } of findings) if (level !== 'fine') log.warn(`${words}. ${fix}`);
 }

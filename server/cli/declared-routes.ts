@@ -5,6 +5,7 @@ import { type Config, readConfig } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import type { RouteGroup } from '../http/route-table.ts';
 import { pluginRouteGroups } from '../plugins/open.ts';
+import { loadAdapters } from '../ussd/adapters.ts';
 
 const NOTHING_KEPT = { DATA_DIR: IN_MEMORY, REDIS_URL: '', MONGODB_URL: '', PORT: '0', LOG_LEVEL: 'silent' };
 
@@ -16,9 +17,10 @@ export function readRoutesConfig(env: NodeJS.ProcessEnv): ReturnType<typeof read
   return readConfig({ ...env, ...NOTHING_KEPT }, { makeKeys: true });
 }
 
-/** The groups of the server and of its plugins. Throws ERR_CONFIG when a plugin cannot be loaded. */
+/** The groups of the server, its adapters and its plugins. Throws ERR_CONFIG when one of them cannot be loaded. */
 export async function readDeclaredGroups(config: Config): Promise<RouteGroup[]> {
-  return [...routeGroups(config), ...(await pluginRouteGroups(config, ownRoutes(config)))];
+  const adapters = await loadAdapters(config.ussd, { folder: process.cwd() });
+  return [...routeGroups(config, adapters), ...(await pluginRouteGroups(config, ownRoutes(config, adapters)))];
 }
 
 /** The same, and those of the query gateway. Rejects with ERR_CONFIG, and with ERR_SERVICE when its node is not there. */

@@ -66,6 +66,8 @@ export interface Config {
   readonly ussd: {
     /** Networks and `<dialect>:<secret>`; `*`: any client. */
     readonly gateways: '*' | readonly string[];
+    /** Modules of adapters besides the shipped ones. */
+    readonly adapters: readonly string[];
     readonly flow: string;
     readonly textMode: SettingValues['USSD_TEXT_MODE'];
     readonly unknownSession: SettingValues['USSD_UNKNOWN_SESSION'];
@@ -184,6 +186,7 @@ function buildConfig(
     serviceHosts: values.SERVICE_HTTP_HOSTS ?? [],
     ussd: {
       gateways: readGateways(values),
+      adapters: values.ADAPTERS ?? [],
       flow: values.USSD_FLOW,
       textMode: values.USSD_TEXT_MODE,
       unknownSession: values.USSD_UNKNOWN_SESSION,

@@ -144,6 +144,11 @@ export const SETTINGS = {
       'telecom gateways that may speak for callers: networks (after trusted proxies), <dialect>:<secret>, or * for everybody; unset = everybody in development',
     fix: 'Set the addresses of your telecom gateway, for example USSD_GATEWAYS=203.0.113.0/24, or hubtel:<secret of 16 characters or more>, or * for everybody.',
   },
+  ADAPTERS: {
+    kind: list('module'),
+    meaning: 'modules whose default export is a telecom adapter; served at /api/ussd/<its name>',
+    fix: 'Set for example ADAPTERS=./adapters/zed.js,@my/adapter.',
+  },
   MENUS_DIR: {
     kind: text('path'),
     default: './menus',

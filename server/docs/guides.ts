@@ -22,6 +22,7 @@ export const GUIDES = {
   twins: ['Twins and votes', 'protocols, domains, proposals, credits'],
   agent: ['The agent service', 'chats, streams, sockets, models, tools'],
   plugins: ['Writing plugins', 'routes, tools, gates and events of the agent service'],
+  extending: ['Extending a server', 'telecom dialects, stores, responders and lint rules of your own'],
   queries: ['Chain queries over HTTP', 'a node’s gRPC methods as HTTP routes'],
   guarantees: ['What Twinline guarantees', 'each promise with the tests that prove it'],
   performance: ['How fast', 'each number beside its floor, from the same run'],

@@ -3,9 +3,9 @@
 
 import { createServer } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { createAdapters } from '../../lib/ussd/adapters.ts';
 import type { Config } from '../config/config.ts';
 import { isNetwork } from '../config/kinds.ts';
+import { loadAdapters } from '../ussd/adapters.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
 import { advice, brokenFinding, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
 
@@ -151,14 +151,18 @@ export function limitFinding({ rateLimit, production }: Limited): Finding {
 }
 
 /** Who may speak for callers. */
-export function gatewayFinding({ ussd, production }: Pick<CheckContext['config'], 'ussd' | 'production'>): Finding {
-  const { gateways, textMode } = ussd;
+export async function gatewayFinding({
+  ussd,
+  production,
+}: Pick<CheckContext['config'], 'ussd' | 'production'>): Promise<Finding> {
+  const { gateways } = ussd;
+  const adapters = await loadAdapters(ussd, { folder: process.cwd() });
   if (gateways === '*') {
     if (!production) return fine('everybody who reaches the server may speak for any phone (development)');
     const words = 'USSD_GATEWAYS=*: everybody who reaches the server may speak for any phone';
     return advice(words, 'List the addresses of your telecom gateway, or give its dialect a secret.');
   }
-  ussdGateways(gateways, Object.keys(createAdapters(textMode)));
+  ussdGateways(gateways, Object.keys(adapters));
   const networks = gateways.filter(isNetwork);
   const wide = networks.filter(isWide);
   if (wide.length)

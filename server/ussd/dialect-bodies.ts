@@ -3,9 +3,10 @@
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
+import type { AdapterRoute, RouteWords } from '../../lib/ussd/adapter.ts';
 import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
 import { PLAIN_TYPE } from '../../lib/ussd/reply.ts';
-import type { Parameter, RequestContent, RouteAnswer } from '../http/route-table.ts';
+import { type Parameter, pathNames, type RequestContent, type RouteAnswer } from '../http/route-table.ts';
 
 const TEXT: Schema = { type: 'string' };
 const TYPED: Schema = { type: 'string', maxLength: COMMON_LIMITS.ussdTextChars };
@@ -51,8 +52,9 @@ function describeBody({ properties, optional = [], example }: BodyFields): Reque
   return bodyIn({ type: 'object', required, properties, additionalProperties: true }, example);
 }
 
-function bodyIn(schema: Schema, example: object): RequestContent {
-  return { types: { 'application/json': schema, 'application/x-www-form-urlencoded': schema }, example };
+function bodyIn(schema: Schema, example: object | undefined): RequestContent {
+  const types = { 'application/json': schema, 'application/x-www-form-urlencoded': schema };
+  return example === undefined ? { types } : { types, example };
 }
 
 export const screen = (types: { readonly [mediaType: string]: Schema }): RouteAnswer => ({
@@ -69,6 +71,7 @@ const describeAnswer = (properties: { readonly [name: string]: Schema }) => ({
 export interface DialectRoute {
   readonly id: string;
   readonly summary: string;
+  readonly parameters?: { readonly [name: string]: Parameter };
   readonly query?: { readonly [name: string]: Parameter };
   readonly body?: RequestContent;
   readonly types: { readonly [mediaType: string]: Schema };
@@ -245,3 +248,19 @@ export const DIALECT_ROUTES: { readonly [route: string]: DialectRoute } = {
     types: { [PLAIN_TYPE]: { type: 'string', description: 'The screen; the header Freeflow says whether it goes on' } },
   },
 };
+
+/** What an adapter of a deployment says of its own route, and the usual where it says nothing. */
+export function describeOwnRoute(name: string, { method, path, about = {} }: AdapterRoute): DialectRoute {
+  const { summary = name, query, body = ANY_BODY, answers = ANSWERED } = about;
+  const { schema, example } = body;
+  return {
+    id: ['dial', name, method, path].join(' ').replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    summary,
+    parameters: Object.fromEntries(pathNames(path).map((part) => [part, { description: part, schema: SESSION }])),
+    ...(query && { query }),
+    ...(method !== 'GET' && { body: bodyIn(schema, example) }),
+    types: answers,
+  };
+}
+
+const ANY_BODY: NonNullable<RouteWords['body']> = { schema: { type: 'object', additionalProperties: true } };

@@ -1,19 +1,21 @@
 // The routes of the telecom dialects: where each adapter's are, as declared routes.
 
-import { TwinlineError } from '../../lib/errors.ts';
 import type { Adapter, AdapterRoute } from '../../lib/ussd/adapter.ts';
 import { createAdapters } from '../../lib/ussd/adapters.ts';
 import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
 import { PLAIN_TYPE } from '../../lib/ussd/reply.ts';
 import type { RouteDescription, RouteGroup } from '../http/route-table.ts';
-import { CON_END, DIALECT_ROUTES, SESSION, screen } from './dialect-bodies.ts';
+import { CON_END, DIALECT_ROUTES, describeOwnRoute, SESSION, screen } from './dialect-bodies.ts';
 
 export const USSD_BASE = '/api/ussd';
 /** The dialect of the plain endpoint, at the base itself. */
 export const PLAIN_DIALECT = 'africastalking';
 
 /** All routes of the dialects, as their adapters have them. `errorStatus`: with which status trouble of the server is told. */
-export function ussdRouteGroup({ errorStatus }: { readonly errorStatus: number }): RouteGroup {
+export function ussdRouteGroup(
+  { errorStatus }: { readonly errorStatus: number },
+  adapters: Readonly<Record<string, Adapter>> = createAdapters('cumulative'),
+): RouteGroup {
   return {
     tag: 'USSD',
     owns: ['/api'],
@@ -22,14 +24,12 @@ A request with the same text again is a retry, and gets the same answer.
 Bodies may be JSON or forms whatever they are called, of at most ${USSD_LIMITS.ussdBodyBytes} bytes.`,
     access: 'telecom',
     parameters: { id: { description: 'The id of the session', schema: SESSION } },
-    routes: dialectRoutes().map(({ method, path }) => describeRoute({ method, path }, errorStatus)),
+    routes: dialectRoutes(adapters).map((place) => describeRoute(place, errorStatus)),
   };
 }
 
 /** Where each adapter's routes are; the plain endpoint is also at the base. */
-export function dialectRoutes(
-  adapters: Readonly<Record<string, Adapter>> = createAdapters('cumulative'),
-): DialectPlace[] {
+export function dialectRoutes(adapters: Readonly<Record<string, Adapter>>): DialectPlace[] {
   const places = Object.values(adapters).map((adapter) => ({ adapter, base: `${USSD_BASE}/${adapter.name}` }));
   const plain = { adapter: adapters[PLAIN_DIALECT]!, base: USSD_BASE };
   return [plain, ...places].flatMap(({ adapter, base }) =>
@@ -46,11 +46,8 @@ export interface DialectPlace {
   readonly path: string;
 }
 
-function describeRoute({ method, path }: Pick<DialectPlace, 'method' | 'path'>, errorStatus: number): RouteDescription {
-  const place = path.slice(USSD_BASE.length);
-  const said = DIALECT_ROUTES[`${method} ${place}`];
-  if (!said)
-    throw new TwinlineError('ERR_CONFIG', `${method} ${path} is not described in server/ussd/dialect-bodies.ts.`);
+function describeRoute({ adapter, route, method, path }: DialectPlace, errorStatus: number): RouteDescription {
+  const said = DIALECT_ROUTES[`${method} ${path.slice(USSD_BASE.length)}`] ?? describeOwnRoute(adapter.name, route);
   const { types, body, ...rest } = said;
   const answers = { 200: screen(types), 429: { ...screen(types), headers: { 'Retry-After': 'Seconds to wait' } } };
   const forbidden = { description: 'USSD_GATEWAYS does not list who asks', types: { [PLAIN_TYPE]: CON_END } };

@@ -146,7 +146,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/flow/run lib/store lib/store/redis server/sockets',
   ),
   'server/cli': room(
-    'lib lib/flow/expression server/boot server/cli/verbs server/config server/gateway server/health server/http server/plugins server/stores',
+    'lib lib/flow/expression server/boot server/cli/verbs server/config server/gateway server/health server/http server/plugins server/stores server/ussd',
     'lib/store',
   ),
   'server/cli/phone': room(
@@ -167,7 +167,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store server/web/kit',
   ),
   'server/doctor': room(
-    'lib lib/agent/mcp lib/agent/responders lib/http lib/store/lmdb lib/store/mongo lib/store/redis lib/store/sqlite lib/ussd server/agent server/config server/gateway server/menus server/stores server/ussd',
+    'lib lib/agent/mcp lib/agent/responders lib/http lib/store/lmdb lib/store/mongo lib/store/redis lib/store/sqlite server/agent server/config server/gateway server/menus server/stores server/ussd',
     'lib/store',
   ),
   'server/domain': room(
@@ -219,7 +219,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/agent lib/delegation lib/store',
   ),
   'server/ussd': room(
-    'lib lib/account lib/domain/schema lib/ussd server/config server/health server/http',
+    'lib lib/account lib/domain/schema lib/flow/expression lib/ussd server/config server/health server/http',
     'server/audit server/http/middleware',
   ),
   'server/web': room(

@@ -60,23 +60,26 @@ test('a bad environment: exit code 78, every problem on a line of its own, and n
   );
 });
 
-test('menus, services or a port that cannot be used: exit code 78, and the reason', () =>
+test('menus, services, adapters or a port that cannot be used: exit code 78, and the reason', () =>
   withFolder(async (folder) => {
     writeFileSync(join(folder, 'main.flow.json'), '{"flow":"main",');
     const taken = await startProcess(MEMORY);
-    const [broken, unknown, missing, services, port] = await Promise.all([
+    const [broken, unknown, missing, services, adapters, port] = await Promise.all([
       runToEnd({ ...MEMORY, MENUS_DIR: folder }),
       runToEnd({ ...MEMORY, USSD_FLOW: 'mian' }),
       runToEnd({ ...MEMORY, MENUS_DIR: join(folder, 'nowhere') }),
       runToEnd({ ...MEMORY, SERVICES: './nowhere.js' }),
+      runToEnd({ ...MEMORY, ADAPTERS: './nowhere.js' }),
       runToEnd({ ...MEMORY, PORT: new URL(taken.url).port }),
     ]);
     await taken.kill();
-    for (const { code, out } of [broken, unknown, missing, services, port]) assert.equal([code, out], [78, '']);
+    for (const { code, out } of [broken, unknown, missing, services, adapters, port])
+      assert.equal([code, out], [78, '']);
     assert.match(broken.err, /main\.flow\.json:1:\d+ error syntax/);
     assert.match(unknown.err, /"mian" \(USSD_FLOW\) is not in .*Flows there: .*main/);
     assert.match(missing.err, /nowhere: it does not exist/);
     assert.match(services.err, /^SERVICES: "\.\/nowhere\.js" is not there\./);
+    assert.match(adapters.err, /^ADAPTERS: "\.\/nowhere\.js" is not there\./);
     assert.match(port.err, /another program uses it/);
   }));
 

@@ -79,6 +79,7 @@ test('an empty environment gives the documented defaults', () => {
     serviceHosts: [],
     ussd: {
       gateways: '*',
+      adapters: [],
       flow: 'main',
       textMode: 'cumulative',
       unknownSession: 'end',

@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
-import { warnAtStart } from '../../../server/boot/start.ts';
+import { warnAtStart } from '../../../server/boot/notices.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { callRarely } from '../../../server/http/fast-path.ts';
 import { LastSeenMap } from '../../../server/http/middleware/rate-limit.ts';

@@ -1,0 +1,40 @@
+// What a server says in its log about its own start: settings to look at, routes that are open, stores that come and go.
+
+import type { Config } from '../config/config.ts';
+import { IN_MEMORY } from '../config/data-dir.ts';
+import type { Finding } from '../doctor/check.ts';
+import { limitFinding, proxyFinding } from '../doctor/machine.ts';
+import { checkMenusDir, misspeltFindings } from '../doctor/settings.ts';
+import { spaceFinding } from '../doctor/stores.ts';
+import type { StoreHealth } from '../health/health.ts';
+import type { Log } from '../health/log.ts';
+import type { ServedRoute } from '../http/route-table.ts';
+
+const OPEN_DOOR =
+  'USSD_GATEWAYS=*: every client that reaches this server can speak for any phone. List the addresses of your telecom gateway.';
+
+/**
+ * Warns of misspelt settings and of a disk that is almost full; in production also of menus that are only examples, proxies
+ * that are not listed and limits that are soon reached.
+ */
+export function warnAtStart(config: Config, log: Log): void {
+  const findings: Finding[] = misspeltFindings(config);
+  if (config.production) findings.push(checkMenusDir(config));
+  const isDiskUsed = config.redisUrl === undefined || config.mongodbUrl === undefined;
+  if (isDiskUsed && config.dataDir !== IN_MEMORY) findings.push(spaceFinding(config.dataDir));
+  if (config.production) findings.push(limitFinding(config));
+  if (config.production && config.isBehindProxy) findings.push(proxyFinding(config));
+  if (config.production && config.ussd.gateways === '*') log.warn(OPEN_DOOR);
+  for (const { level, words, fix } of findings) if (level !== 'fine') log.warn(`${words}. ${fix}`);
+}
+
+/** In development a person is told, not the log. */
+export function logPublicRoutes(routes: readonly ServedRoute[], log: Log, { production }: Config): void {
+  const names = routes.map(({ method, path }) => `${method} ${path}`);
+  if (names.length) log[production ? 'info' : 'debug']({ routes: names }, 'routes that need no token of a user');
+}
+
+/** Logs that a store is away, and that it is back. */
+export function storeHealthLogger(log: Log): (store: StoreHealth) => void {
+  return (store) => (store.away ? log.error(store, 'a store is away') : log.info(store, 'a store is back'));
+}

@@ -1,0 +1,170 @@
+// The telecom dialects of this server: those that are shipped, and the modules of ADAPTERS, which are checked when they are loaded
+// and watched while they work: what they read must be sound, and whatever they throw the caller gets an answer.
+
+import { TwinlineError } from '../../lib/errors.ts';
+import { suggest } from '../../lib/flow/expression/suggest.ts';
+import { isListWhere, isObject } from '../../lib/shape.ts';
+import type { Adapter, UssdReply } from '../../lib/ussd/adapter.ts';
+import { createAdapters } from '../../lib/ussd/adapters.ts';
+import { conEnd, INVALID_INPUT } from '../../lib/ussd/reply.ts';
+import {
+  type RawRequest,
+  readPhoneNumber,
+  readServiceCode,
+  readSessionId,
+  readText,
+  refusal,
+  type TextMode,
+  type UssdRequest,
+} from '../../lib/ussd/request.ts';
+import { importDefault } from '../config/modules.ts';
+import { Foreign } from '../health/log.ts';
+
+export interface AdapterOptions {
+  /** Where relative paths start, and packages are looked for. */
+  readonly folder: string;
+  /** Adapters that are there already, such as those that a program gives. */
+  readonly given?: readonly Adapter[];
+  /** Told what an adapter threw that it must not throw; the error has no words of the caller. */
+  readonly onProblem?: (error: unknown, dialect: string) => void;
+}
+
+interface AdapterSettings {
+  readonly adapters: readonly string[];
+  readonly textMode: TextMode;
+}
+
+/**
+ * All adapters by name, the shipped ones first. The others may throw what they like: it is reported, and the caller is shown that
+ * the input is invalid. Throws ERR_CONFIG with every problem, one per line.
+ */
+export async function loadAdapters(
+  { adapters: modules, textMode }: AdapterSettings,
+  { folder, given = [], onProblem = () => {} }: AdapterOptions,
+): Promise<Readonly<Record<string, Adapter>>> {
+  const adapters: Record<string, Adapter> = { ...createAdapters(textMode) };
+  const problems: string[] = [];
+  const add = (from: string, value: unknown) => {
+    const flaws = findFlaws(value, adapters);
+    problems.push(...flaws.map((flaw) => `ADAPTERS: ${from} ${flaw}`));
+    if (flaws.length) return;
+    const adapter = value as Adapter;
+    adapters[adapter.name] = guardAdapter(adapter, (error) => onProblem(new Foreign(error), adapter.name));
+  };
+  for (const module of modules) {
+    const imported = await importDefault(module, folder);
+    if (imported.kind === 'loaded') add(`"${module}"`, imported.value);
+    else problems.push(`ADAPTERS: "${module}" ${imported.why}`);
+  }
+  for (const [at, adapter] of given.entries()) add(`number ${at + 1} of those that the program gives`, adapter);
+  if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
+  return adapters;
+}
+
+const NAME = /^[a-z][a-z0-9-]{0,31}$/;
+/** What stands below /api/ussd already. */
+const TAKEN = ['debug', 'sessions', 'accounts'];
+const METHODS = ['GET', 'POST', 'PUT'];
+const PATH = /^(?:\/(?::\w+|[\w.~-]+))*$/;
+const FUNCTIONS = ['read', 'write', 'refuse'] as const;
+
+/** What keeps this from being an adapter, as ends of sentences; empty when nothing does. */
+function findFlaws(value: unknown, others: Readonly<Record<string, Adapter>>): string[] {
+  if (!isObject(value))
+    return [
+      'has no default export that is an adapter. Write: export default { name, routes, read(raw), write(reply, request), refuse(reply, raw) }',
+    ];
+  const { name, routes } = value;
+  const flaws: string[] = [];
+  if (typeof name !== 'string' || !NAME.test(name))
+    flaws.push('has a wrong "name": it must be lower-case letters, digits and dashes, up to 32, the first a letter.');
+  else if (TAKEN.includes(name) || Object.hasOwn(others, name))
+    flaws.push(`has the name "${name}", which is taken: /api/ussd/${name} answers already. Use another name.`);
+  if (!isListWhere(routes, isRoute) || (routes as readonly unknown[]).length === 0)
+    flaws.push(
+      'has wrong "routes": they must be a list of { method: "GET", "POST" or "PUT", path: "" or "/step/:id" }.',
+    );
+  for (const method of FUNCTIONS)
+    if (typeof value[method] !== 'function')
+      flaws.push(`has no function "${method}".${suggest(method, Object.keys(value))}`);
+  return flaws.length ? flaws : findRefusalFlaws(value as unknown as Adapter);
+}
+
+const isRoute = (value: unknown) =>
+  isObject(value) &&
+  METHODS.includes(value.method as string) &&
+  typeof value.path === 'string' &&
+  PATH.test(value.path) &&
+  (value.about === undefined || isObject(value.about));
+
+const EMPTY: RawRequest = { method: 'POST', path: [], query: new URLSearchParams(), headers: {}, body: '' };
+
+// A refusal is asked for when nothing is known of a request: an adapter that cannot give one leaves callers without an answer.
+function findRefusalFlaws(adapter: Adapter): string[] {
+  try {
+    const reply: unknown = adapter.refuse(INVALID_INPUT, EMPTY);
+    return isReply(reply) ? [] : ['has a "refuse" that does not answer { status, type, body } to an empty request.'];
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [`has a "refuse" that throws on an empty request: ${why}. It must never throw.`];
+  }
+}
+
+const isReply = (value: unknown) =>
+  isObject(value) &&
+  Number.isInteger(value.status) &&
+  typeof value.body === 'string' &&
+  [value.type, ...Object.values(value.headers ?? {})].every((text) => typeof text === 'string' && HEADER.test(text));
+
+// Node refuses to send anything else.
+const HEADER = /^[\x20-\x7e]*$/;
+
+/** The same adapter, which reads only what is sound and always answers. */
+function guardAdapter(adapter: Adapter, onProblem: (error: unknown) => void): Adapter {
+  const answer = (make: () => unknown, reply: UssdReply) => {
+    try {
+      const raw = make();
+      if (isReply(raw)) return raw as ReturnType<Adapter['refuse']>;
+      onProblem(new Error('No answer of the form { status, type, body }'));
+    } catch (error) {
+      onProblem(error);
+    }
+    return conEnd(reply);
+  };
+  const { name, routes } = adapter;
+  return {
+    ...{ name, routes },
+    read: (raw) => {
+      try {
+        return checkRequest(adapter.read(raw));
+      } catch (error) {
+        if (error instanceof TwinlineError && error.code === 'ERR_INPUT') throw refuseAnew(error);
+        onProblem(error);
+        throw refusal('the request', 'one that the adapter can read');
+      }
+    },
+    write: (reply, request) => answer(() => adapter.write(reply, request), reply),
+    refuse: (reply, raw) => answer(() => adapter.refuse(reply, raw), reply),
+  };
+}
+
+// The words of our own readers say nothing that was typed; those of others might.
+function refuseAnew(error: TwinlineError): TwinlineError {
+  return error.message.startsWith(OWN_WORDS) ? error : refusal('the request', 'one that its adapter takes');
+}
+
+const OWN_WORDS = refusal('', '').message.slice(0, 'Cannot read the USSD request:'.length);
+const EVENTS = ['turn', 'end', 'status'];
+const MODES = ['cumulative', 'latest'];
+const SERVICE_ID = /^\w{1,64}$/;
+
+/** The request, with what every dialect promises. Throws ERR_INPUT. */
+function checkRequest(request: UssdRequest): UssdRequest {
+  const { event, mode, phoneNumber, serviceCode, dialled } = request;
+  if (!EVENTS.includes(event)) throw refusal('event', EVENTS.join(', '), event);
+  if (!MODES.includes(mode)) throw refusal('mode', MODES.join(' or '), mode);
+  if (phoneNumber !== '' || event === 'turn') readPhoneNumber(phoneNumber);
+  if (serviceCode !== '' && !SERVICE_ID.test(serviceCode)) readServiceCode(serviceCode);
+  if (dialled !== undefined) readServiceCode(dialled, 'dialled');
+  return { ...request, sessionId: readSessionId(request.sessionId), text: readText(request.text) };
+}
