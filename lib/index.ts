@@ -17,7 +17,6 @@ export {
 export { createEngine, type Engine, type EngineOptions, type Fact, type TurnReport } from './engine/engine.ts';
 export type { ServiceAnswer } from './engine/machine/step.ts';
 export { type AtRest, compileMachine, type Effect, type Machine, type Step } from './engine/machine/transition.ts';
-export type { Service, ServiceCall, ServiceSession, Services } from './engine/service.ts';
 export type { RecordProblem } from './engine/session/record.ts';
 export {
   type Decision,
@@ -57,3 +56,4 @@ export const loadFlow: typeof load = async (file, known) => {
   const loader = await import('./flow/format/load.ts');
   return loader.loadFlow(file, known);
 };
+export type { Service, ServiceCall, ServiceSession, Services } from './engine/service.ts';

@@ -32,7 +32,26 @@ test('imports point from the doors to the engine to the machines', () => {
 test('each room imports from the rooms of its row, types too, and rows name nothing else', () =>
   assert.equal(wrongRooms(product, ROOMS), []));
 
-test('no room of the server imports itself through others', () => assert.equal(serverCircles(product), []));
+// Rooms that are given a log, counters or the running server, and know no more of them than their types.
+const KNOWN_TYPES = [
+  'server/audit → server/health',
+  'server/config → server/plugins',
+  'server/http → server/boot',
+  'server/http → server/health',
+  'server/stores → server/health',
+];
+
+test('no room of the server imports itself through others, but for types of what it is given', () => {
+  assert.equal(serverCircles(product, KNOWN_TYPES), []);
+  const stale = KNOWN_TYPES.filter(
+    (one) =>
+      !serverCircles(
+        product,
+        KNOWN_TYPES.filter((other) => other !== one),
+      ).length,
+  );
+  assert.equal(stale, []);
+});
 
 test('no type name is declared in more than two rooms', () => {
   assert.equal(scatteredTypes(product, 2), []);
@@ -78,7 +97,8 @@ test('a row that names too much or too little is told, and so is a circle of roo
     'server/c → server/a: its row names no values of it',
     'server/e: is no room',
   ]);
-  assert.equal(serverCircles(sources), ['server/a → server/b → server/c → server/a']);
+  assert.equal(serverCircles(sources, ['server/b → server/a']), ['server/a → server/b → server/c → server/a']);
+  assert.equal(serverCircles(sources)[0], 'server/a → server/b → server/a');
 });
 
 test('no file imports itself through others', () => assert.equal(cycles(product), []));
@@ -205,14 +225,16 @@ test('an import that points the wrong way is found and named', () => {
   ]);
 });
 
-test('a circle of values is found, a circle closed by a type is none', () => {
+test('a circle of imports is found, also when a type closes it', () => {
   const circle = new Map([
     ['lib/a.ts', "import { b } from './b.ts';"],
     ['lib/b.ts', "import { c } from './c.ts';"],
     ['lib/c.ts', "export { a } from './a.ts';"],
   ]);
   assert.equal(cycles(circle), ['lib/a.ts → lib/b.ts → lib/c.ts → lib/a.ts']);
-  assert.equal(cycles(new Map([...circle, ['lib/c.ts', "import type { A } from './a.ts';"]])), []);
+  const closedByType = new Map([...circle, ['lib/c.ts', "import type { A } from './a.ts';"]]);
+  assert.equal(cycles(closedByType), ['lib/a.ts → lib/b.ts → lib/c.ts → lib/a.ts']);
+  assert.equal(cycles(new Map([...circle, ['lib/c.ts', 'export const c = 1;']])), []);
 });
 
 test.run();

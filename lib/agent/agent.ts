@@ -1,17 +1,15 @@
 // The agent service without HTTP: sessions, messages, the runs that answer them, and calls to the user's side.
 
-import { type Clock, systemClock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
-import type { Inspector } from '../engine/conversation.ts';
-import type { Channel } from '../store/channel.ts';
-import type { LogStore } from '../store/log-store.ts';
-import type { DocumentStore, Json } from '../store/store.ts';
+import type { Json } from '../store/store.ts';
 import { AGENT_KINDS } from './kinds.ts';
 import { AGENT_LIMITS } from './limits.ts';
-import type { Responder, ResponderTurn, TurnSecrets } from './responder.ts';
-import { type Offers, openOffers, type Room, type RunRoomEvent, rooms } from './room.ts';
+import type { AgentOptions } from './options.ts';
+import type { TurnSecrets } from './responder.ts';
+import { type Offers, openOffers, type Room, rooms } from './room.ts';
 import { recovery, runQueue } from './run/claims.ts';
-import { type Follower, follower, type RunFault } from './run/frames.ts';
+import { type Follower, follower } from './run/frames.ts';
 import {
   checkRequest,
   isEnded,
@@ -22,50 +20,11 @@ import {
   type RunView,
   runView,
 } from './run/run.ts';
-import { makeRunner, newHolder, type RunReport, type RunStart } from './run/runner.ts';
+import { makeRunner, newHolder } from './run/runner.ts';
 import { openTranscript, type Transcript } from './session/message.ts';
-import { type Quotas, quotaGuard } from './session/quota.ts';
-import { type Oracle, openSessions, type Sessions } from './session/session.ts';
-import { callResult, type HostTool } from './tool.ts';
-
-export interface AgentOptions {
-  readonly documents: DocumentStore;
-  readonly logs: LogStore;
-  readonly channel: Channel;
-  readonly responder: Responder;
-  readonly oracle: Oracle;
-  /** Tools of this server, such as those of its plugins; asked for at the beginning of each turn. @default none */
-  readonly hostTools?: () => readonly HostTool[];
-  /** @default the system's clock */
-  readonly clock?: Clock;
-  /** What users may store. @default the values of AGENT_LIMITS */
-  readonly quotas?: Quotas;
-  /** Milliseconds after which the sweep deletes a session that nobody uses. @default never */
-  readonly keepSessionsMs?: number | undefined;
-  /** Bytes of one reply. @default AGENT_LIMITS.agentReplyBytes */
-  readonly replyBytes?: number;
-  /** Sends events to sockets instead of the channel; `room.listen` then gets none. @default over the channel */
-  readonly tell?: Room['tell'];
-  /** Whether a client listens to a session through this process. @default always */
-  readonly isHeard?: Room['isHeard'];
-  /** Receives the inspection events of runs. */
-  readonly inspector?: Inspector | undefined;
-  /** As `settle`, but before a run is answered: a fault that it gives ends the run as failed. */
-  readonly begin?: (run: RunStart) => Promise<RunFault | undefined>;
-  /**
-   * Awaited before a run ends, and retried while the store is away. Called once more by the process that takes over when
-   * this one dies meanwhile: must act once per run.
-   */
-  readonly settle?: (report: RunReport) => Promise<void>;
-  /** Sentences about a user that a model gets before it answers. */
-  readonly instructions?: (turn: Pick<ResponderTurn, 'owner' | 'session' | 'requestId'>) => Promise<readonly string[]>;
-  /** Called with every typed event of the runs that this process drives. */
-  readonly onEvent?: (event: RunRoomEvent) => void;
-  /** Called for every run that has ended, in the process that ended it. */
-  readonly onEnd?: (report: RunReport) => void;
-  /** Called with errors of background work. */
-  readonly onProblem?: (error: unknown) => void;
-}
+import { quotaGuard } from './session/quota.ts';
+import { openSessions, type Sessions } from './session/session.ts';
+import { callResult } from './tool.ts';
 
 /** What to do when a run of the session is live. */
 export type Multitask = 'reject' | 'enqueue' | 'interrupt';

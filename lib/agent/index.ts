@@ -1,19 +1,24 @@
 // What `import … from 'twinline/agent'` gives: the agent service without HTTP, and what its responders and tools are.
 
-export {
-  type Agent,
-  type AgentOptions,
-  type CallAnswer,
-  type Multitask,
-  openAgent,
-  type SendRequest,
-  type Sent,
-} from './agent.ts';
+export { type Agent, type CallAnswer, type Multitask, openAgent, type SendRequest, type Sent } from './agent.ts';
 export { AGENT_KINDS } from './kinds.ts';
+export type { McpServer } from './mcp/connection.ts';
 export { type Pass, type PassOptions, passes, type SpentTokens, spentTokens } from './mcp/invocation.ts';
-export type { McpServer } from './mcp/servers.ts';
 export { type Mcp, type McpOptions, openMcp } from './mcp/servers.ts';
-export type { Responder, ResponderPart, ResponderTurn, TokenUsage, TurnSecrets } from './responder.ts';
+export type { AgentOptions, RunReport, RunStart } from './options.ts';
+export type {
+  HostTool,
+  Responder,
+  ResponderPart,
+  ResponderTurn,
+  TokenUsage,
+  ToolBox,
+  ToolContext,
+  ToolDescription,
+  ToolKind,
+  ToolOutcome,
+  TurnSecrets,
+} from './responder.ts';
 export { type FlowResponder, type FlowResponderOptions, flowResponder, TOOL_SERVICE } from './responders/flow.ts';
 export type { ModelEndpoint } from './responders/model.ts';
 export { type ModelOptions, modelResponder } from './responders/model.ts';
@@ -21,7 +26,5 @@ export { ROOM_EVENTS, type Room, type RoomEvent } from './room.ts';
 export type { Following, FollowRequest, RunOutcome } from './run/frames.ts';
 export { type FaultKind, type FrameData, type FrameName, type RunFault, type RunFrame, sseText } from './run/frames.ts';
 export type { RunRequest, RunView, ToolDeclaration } from './run/run.ts';
-export type { RunReport, RunStart } from './run/runner.ts';
 export type { Message, MessagePage, MessageToolCall } from './session/message.ts';
 export type { ChatSession, Oracle } from './session/session.ts';
-export type { HostTool, ToolBox, ToolContext, ToolDescription, ToolKind, ToolOutcome } from './tool.ts';

@@ -1,10 +1,10 @@
 // The port behind which replies are made: a responder takes a turn and gives parts; it knows no HTTP, no log, no lease.
 
+import type { Redactor } from '../redact.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import type { RunFault } from './run/frames.ts';
 import type { RunRequest } from './run/run.ts';
 import type { Message } from './session/message.ts';
-import type { ToolBox } from './tool.ts';
 
 /** A piece of a reply, in the order in which it is to be seen. */
 export type ResponderPart =
@@ -74,4 +74,55 @@ export interface Responder {
   respond(turn: ResponderTurn): AsyncIterable<ResponderPart>;
   /** Throws away what it keeps elsewhere for a session that was deleted. */
   forget?(session: string): Promise<void>;
+}
+
+export type ToolKind = 'host' | 'browser' | 'action';
+
+export interface ToolDescription {
+  readonly kind: ToolKind;
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments; those of clients may be anything. */
+  readonly schema: JsonObject;
+}
+
+export type ToolOutcome =
+  | { readonly ok: true; readonly output: Json }
+  /** In words, for the responder. */
+  | { readonly ok: false; readonly error: string };
+
+export interface ToolBox {
+  /** Of tools with one name those of the server come first, then actions. */
+  readonly tools: readonly ToolDescription[];
+  /**
+   * Calls a tool and tells readers of it. `id` names the call and is the same when a turn is taken again; without one it
+   * is a new call. Never rejects: a tool that is unknown, fails or takes too long has failed, and the run goes on.
+   */
+  call(name: string, args: JsonObject, options?: { readonly id?: string }): Promise<ToolOutcome>;
+}
+
+/** The run that calls a tool of the server, and its user. */
+export interface ToolContext {
+  readonly owner: string;
+  readonly session: string;
+  readonly runId: string;
+  readonly requestId: string;
+  readonly request: RunRequest;
+  readonly secrets: TurnSecrets;
+  /** The same when the call is made again after a crash: act at most once per key. */
+  readonly idempotencyKey: string;
+  /** Aborts when its time is up or the run stops. */
+  readonly signal: AbortSignal;
+}
+
+/** A tool that this server runs: of a plugin, or of an MCP server. */
+export interface HostTool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: JsonObject;
+  /** @default AGENT_LIMITS.pluginToolMs */
+  readonly timeoutMs?: number;
+  /** Masks in what it says the secrets that it is configured with. @default there are none */
+  readonly redact?: Redactor;
+  readonly handler: (args: JsonObject, context: ToolContext) => Promise<Json> | Json;
 }

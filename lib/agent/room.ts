@@ -5,8 +5,7 @@ import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
 import type { Channel, Unsubscribe } from '../store/channel.ts';
 import type { Json, JsonObject } from '../store/store.ts';
-import type { Run } from './run/run.ts';
-import type { RunnerOptions } from './run/runner.ts';
+import type { Run, Runs } from './run/run.ts';
 
 /** The typed events that sockets get, by their documented names. */
 export const ROOM_EVENTS = [
@@ -86,11 +85,18 @@ export interface RunRoomEvent {
   readonly payload: JsonObject;
 }
 
+interface RoomDeps {
+  readonly room: Room;
+  readonly onProblem: (error: unknown) => void;
+}
+
+export interface RunRoomOptions extends RoomDeps {
+  /** Called with every typed event of the run. */
+  readonly onEvent?: (event: RunRoomEvent) => void;
+}
+
 /** The room of one run's session, with the listener. */
-export function runRoom(
-  { room, onEvent, onProblem }: Pick<RunnerOptions, 'room' | 'onEvent' | 'onProblem'>,
-  { id: runId, body }: Run,
-): Room {
+export function runRoom({ room, onEvent, onProblem }: RunRoomOptions, { id: runId, body }: Run): Room {
   if (!onEvent) return room;
   const { owner, requestId } = body;
   const note: Room['note'] = (session, event, payload) => {
@@ -126,6 +132,11 @@ export interface Offers {
   close: Unsubscribe;
 }
 
+export interface OffersOptions extends RoomDeps {
+  readonly runs: Runs;
+  readonly channel: Channel;
+}
+
 const TOPIC = 'agent/calls';
 
 /**
@@ -133,12 +144,7 @@ const TOPIC = 'agent/calls';
  * the room when a client is in it, and otherwise to the next client that connects, on any instance. A compare-and-set in
  * the store decides which instance offers it.
  */
-export async function openOffers({
-  runs,
-  channel,
-  room,
-  onProblem,
-}: Pick<RunnerOptions, 'runs' | 'room' | 'onProblem'> & { readonly channel: Channel }): Promise<Offers> {
+export async function openOffers({ runs, channel, room, onProblem }: OffersOptions): Promise<Offers> {
   async function take(session: string): Promise<CallEvent[]> {
     const taken: CallEvent[] = [];
     for (const run of await runs.open(session))

@@ -6,66 +6,23 @@
 import type { CallResult } from '../../machines/agent-stream.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { mayQuote, type Redactor, redactor } from '../redact.ts';
+import { mayQuote, redactor } from '../redact.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { AGENT_LIMITS } from './limits.ts';
-import { listTurnSecrets, type TurnSecrets } from './responder.ts';
+import type { RunnerOptions } from './options.ts';
+import {
+  type HostTool,
+  listTurnSecrets,
+  type ToolBox,
+  type ToolDescription,
+  type ToolKind,
+  type ToolOutcome,
+} from './responder.ts';
 import { callEvent, fits } from './room.ts';
 import type { HeldRun } from './run/lease.ts';
+import type { RunTurn } from './run/reply.ts';
 import type { RunRequest } from './run/run.ts';
-import type { RunnerOptions, RunTurn } from './run/runner.ts';
 import { fitsJson, fitsLevels, wellFormed } from './well-formed.ts';
-
-export type ToolKind = 'host' | 'browser' | 'action';
-
-export interface ToolDescription {
-  readonly kind: ToolKind;
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema of the arguments; those of clients may be anything. */
-  readonly schema: JsonObject;
-}
-
-export type ToolOutcome =
-  | { readonly ok: true; readonly output: Json }
-  /** In words, for the responder. */
-  | { readonly ok: false; readonly error: string };
-
-export interface ToolBox {
-  /** Of tools with one name those of the server come first, then actions. */
-  readonly tools: readonly ToolDescription[];
-  /**
-   * Calls a tool and tells readers of it. `id` names the call and is the same when a turn is taken again; without one it
-   * is a new call. Never rejects: a tool that is unknown, fails or takes too long has failed, and the run goes on.
-   */
-  call(name: string, args: JsonObject, options?: { readonly id?: string }): Promise<ToolOutcome>;
-}
-
-/** The run that calls a tool of the server, and its user. */
-export interface ToolContext {
-  readonly owner: string;
-  readonly session: string;
-  readonly runId: string;
-  readonly requestId: string;
-  readonly request: RunRequest;
-  readonly secrets: TurnSecrets;
-  /** The same when the call is made again after a crash: act at most once per key. */
-  readonly idempotencyKey: string;
-  /** Aborts when its time is up or the run stops. */
-  readonly signal: AbortSignal;
-}
-
-/** A tool that this server runs: of a plugin, or of an MCP server. */
-export interface HostTool {
-  readonly name: string;
-  readonly description: string;
-  readonly schema: JsonObject;
-  /** @default AGENT_LIMITS.pluginToolMs */
-  readonly timeoutMs?: number;
-  /** Masks in what it says the secrets that it is configured with. @default there are none */
-  readonly redact?: Redactor;
-  readonly handler: (args: JsonObject, context: ToolContext) => Promise<Json> | Json;
-}
 
 interface ToolCall {
   readonly id: string;

@@ -10,7 +10,18 @@ import { DOMAIN, PROTOCOL } from './kinds.ts';
 import { DOMAIN_LIMITS } from './limits.ts';
 import { refuse } from './problems.ts';
 import type { Domain, StoredDomain } from './twin/record.ts';
-import type { SettleVotes } from './voting/proposal.ts';
+
+/** What is about to be read: one domain by its DID, everything of a tenant, or everything. */
+export type VoteScope = { readonly domain: string } | { readonly tenant: string } | 'all';
+
+/**
+ * Lets every vote in the scope that is over take effect on its domain; whether there was one. Rejects with an error
+ * that may be tried again when that cannot be done now: then the domains do not say what they are.
+ */
+export type SettleVotes = (scope: VoteScope) => Promise<boolean>;
+
+/** For deployments without votes. */
+export const NO_VOTES: SettleVotes = async () => false;
 
 /** A twin of the tenant by DID or alias; undefined when there is none, or it is not visible yet. */
 export async function findDomain(

@@ -3,7 +3,7 @@
 import type { Clock } from '../clock.ts';
 import type { DocumentStore, JsonObject } from '../store/store.ts';
 import type { Caller } from './caller.ts';
-import { findSettled, isVisible, requireSettled } from './find.ts';
+import { findSettled, isVisible, NO_VOTES, requireSettled, type SettleVotes } from './find.ts';
 import { DOMAIN } from './kinds.ts';
 import { isRefusal } from './problems.ts';
 import { type Protocols, protocols } from './protocol/protocol.ts';
@@ -23,7 +23,6 @@ import { type HistoryItem, readHistory, twinAt } from './twin/history.ts';
 import { type DomainPage, type ListQuery, listTwins } from './twin/list.ts';
 import { type Domain, domainView, type LinksTo, type StoredDomain } from './twin/record.ts';
 import { composeLists, readLineage } from './twin/rules.ts';
-import { NO_VOTES, type SettleVotes } from './voting/proposal.ts';
 
 export interface RegistryOptions {
   /** With DOMAIN_KINDS declared. */

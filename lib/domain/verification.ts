@@ -9,7 +9,7 @@ import { compileMachine } from '../engine/machine/transition.ts';
 import type { DocumentStore, JsonObject } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { readRevisions } from './feed/journal.ts';
-import { findPage, requireDomain, requireLimit } from './find.ts';
+import { findPage, requireDomain, requireLimit, type SettleVotes } from './find.ts';
 import { PROPOSAL } from './kinds.ts';
 import type { Domain, Status } from './twin/record.ts';
 import {
@@ -22,7 +22,7 @@ import {
   type Voted,
 } from './voting/ballot.ts';
 import { type Executed, executionServices, noteOnDomain, readVerification } from './voting/execution.ts';
-import type { Governance, VoterPower, VotingRules } from './voting/governance.ts';
+import type { Governance, VoterPower } from './voting/governance.ts';
 import {
   dueVotes,
   isUndecided,
@@ -30,13 +30,12 @@ import {
   PROPOSAL_KINDS,
   type Proposal,
   proposalFields,
-  type SettleVotes,
   type StoredProposal,
   type VotingContext,
   writeProposal,
 } from './voting/proposal.ts';
 import { type NewProposal, permitProposal, type VotingDeps } from './voting/propose.ts';
-import { countVotes, resultAtClose, resultWhileVoting } from './voting/tally.ts';
+import { countVotes, resultAtClose, resultWhileVoting, type VotingRules } from './voting/tally.ts';
 
 export interface VerificationOptions {
   /** With DOMAIN_KINDS declared. */

@@ -6,9 +6,10 @@ import { TwinlineError } from '../errors.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
 import { keyedMutex } from '../queue.ts';
 import type { Json, SnapshotStore } from '../store/store.ts';
+import { type Calls, callRunner } from './calls.ts';
 import { type Conversation, type Inspector, type Library, library } from './conversation.ts';
 import type { AtRest } from './machine/transition.ts';
-import { type Calls, callRunner, type Services } from './service.ts';
+import type { Services } from './service.ts';
 import type { RecordProblem, SealKey } from './session/record.ts';
 
 /** Something a machine reported (an action that is not XState's own); published after the turn is committed. */

@@ -1,9 +1,10 @@
 // The MCP servers of this server: the file of MCP_SERVERS, and who may call what there.
 
 import { readFile } from 'node:fs/promises';
+import type { McpServer } from '../../lib/agent/mcp/connection.ts';
 import type { PassOptions } from '../../lib/agent/mcp/invocation.ts';
-import type { McpOptions, McpServer } from '../../lib/agent/mcp/servers.ts';
-import type { HostTool } from '../../lib/agent/tool.ts';
+import type { McpOptions } from '../../lib/agent/mcp/servers.ts';
+import type { HostTool } from '../../lib/agent/responder.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { readJson, wordsAt } from '../../lib/json/reader.ts';
 import { isListWhere, isObject, isText } from '../../lib/shape.ts';

@@ -9,8 +9,8 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
 import { readVersion } from '../config/modules.ts';
 import { EXIT_CONFIG, isConfigError } from '../http/errors.ts';
-import { describeParseError, formatHelp, formatOverview, UsageError } from './verb.ts';
-import { type LoadedVerb, VERBS } from './verbs.ts';
+import { describeParseError, formatHelp, formatOverview, type LoadedVerb, UsageError } from './verb.ts';
+import { VERBS } from './verbs.ts';
 
 /** Runs the command with its arguments; the exit code, or undefined while a server runs on. */
 export async function twinline(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number | undefined> {

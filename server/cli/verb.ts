@@ -2,6 +2,9 @@
 
 import { suggest } from '../../lib/flow/expression/suggest.ts';
 
+/** A verb with what help says of it in its list. */
+export type LoadedVerb = Verb & { readonly summary: string };
+
 export interface Verb {
   /** What follows the verb. */
   readonly usage: string;

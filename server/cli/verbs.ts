@@ -1,7 +1,7 @@
 // The verbs of the command line, in the order in which help lists them. Each is loaded when it is asked for: what all of them need
 // takes longer than most of them run.
 
-import type { Verb } from './verb.ts';
+import type { LoadedVerb, Verb } from './verb.ts';
 
 export interface ListedVerb {
   /** One sentence without a full stop. */
@@ -87,9 +87,6 @@ export const VERBS: Readonly<Record<string, ListedVerb>> = {
     load: async () => (await import('./verbs/completion.ts')).completionVerb(loadVerbs),
   },
 };
-
-/** A verb with what help says of it in its list. */
-export type LoadedVerb = Verb & Pick<ListedVerb, 'summary'>;
 
 /** All of them, by name: for what is made from their flags. */
 export async function loadVerbs(): Promise<Readonly<Record<string, LoadedVerb>>> {

@@ -69,10 +69,7 @@ export const MCP_CHECKS: readonly DoctorCheck[] = [
 
 async function serverFindings({ config }: CheckContext): Promise<Finding[]> {
   const servers = await readMcpServers(config.mcpServersFile!);
-  const [{ mcpConnection }, { mcpSdk }] = await Promise.all([
-    import('../../lib/agent/mcp/connection.ts'),
-    import('../../lib/agent/mcp/servers.ts'),
-  ]);
+  const { mcpConnection, mcpSdk } = await import('../../lib/agent/mcp/connection.ts');
   const sdk = await mcpSdk();
   return Promise.all(
     servers.map(async (server) => {

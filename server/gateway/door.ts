@@ -9,11 +9,11 @@ import { type Admit, type Exchange, type FastPath, requestId } from '../http/fas
 import { type AnsweredRequest, OVERLOADED, type Recorder } from '../http/middleware/answer-errors.ts';
 import type { RouteGroup, ServedRoute } from '../http/route-table.ts';
 import { errorResponse, sendResponse } from './answers/response.ts';
-import { answerUnary } from './answers/unary.ts';
+import type { Streams } from './answers/streams.ts';
+import { answerUnary, type Service } from './answers/unary.ts';
 import { gatewayPart } from './documentation.ts';
 import { listTaken, type Owns, ownership, splitRoutes } from './places.ts';
 import { readRequest } from './request.ts';
-import type { Service } from './service.ts';
 
 /** What the server does for all of its doors. */
 export interface Front {
@@ -40,6 +40,7 @@ export interface GatewayDoor {
 
 export interface DoorDeps {
   readonly service: Service;
+  readonly streams: Streams;
   /** Routes of the other doors, whose paths stay theirs. */
   readonly others: readonly ServedRoute[];
   readonly front: Front;
@@ -50,9 +51,9 @@ export interface DoorDeps {
 const NO_ROUTE = 'none';
 
 /** Opens the door. */
-export function gatewayDoor({ service, others, front, onFault }: DoorDeps): GatewayDoor {
+export function gatewayDoor({ service, streams, others, front, onFault }: DoorDeps): GatewayDoor {
   const { admit, cors, record } = front;
-  const { catalog, counts, streams } = service;
+  const { catalog, counts } = service;
   const { settings, answers } = catalog;
   const owns = ownership(settings, { routes: catalog.routes, taken: listTaken(others) });
   const gate = settings.gate && createGate(settings.gate.keys);

@@ -14,14 +14,13 @@ import type { Log } from '../health/log.ts';
 import type { RouteGroup, ServedRoute } from '../http/route-table.ts';
 import { largeReplies } from './answers/large-replies.ts';
 import { openStreams } from './answers/streams.ts';
-import { CACHE_RULES, type CachedResponse, createRenderer, type Renderer } from './answers/unary.ts';
+import { CACHE_RULES, type CachedResponse, createRenderer, type Renderer, type Service } from './answers/unary.ts';
 import { type Catalog, createCatalog } from './catalog.ts';
 import { createCounts } from './counts.ts';
 import { gatewayPart } from './documentation.ts';
 import { type Front, type GatewayDoor, gatewayDoor } from './door.ts';
 import { type GatewayFile, type NodeWait, openChannel, readDescriptors, readGatewayFile } from './file.ts';
 import { listTaken, ownership, splitRoutes } from './places.ts';
-import type { Service } from './service.ts';
 
 export interface QueryGateway {
   /** Opens the door beside those of others, whose paths stay theirs. */
@@ -53,10 +52,12 @@ export async function openGateway({ config, log, onProblem }: GatewayOptions): P
   for (const warning of catalog.warnings) log.warn({ warning }, 'the query gateway is not quite as its file says');
   const large = largeReplies({ base: types.base, lessons: types.lessons, form: file.settings.json });
   const service = makeService(opened, createRenderer(large));
+  const streams = openStreams();
   return {
     door: (others, front) => {
       const door = gatewayDoor({
         service,
+        streams,
         others,
         front,
         onFault: (error, requestId) => {
@@ -70,7 +71,7 @@ export async function openGateway({ config, log, onProblem }: GatewayOptions): P
       return door;
     },
     metrics: service.counts.lines,
-    drain: service.streams.close,
+    drain: streams.close,
     close: async () => {
       await Promise.all([channel.close(), service.renderer.close()]);
     },
@@ -118,5 +119,5 @@ function makeService({ catalog, channel, types }: OpenedGateway, renderer: Rende
   const { ttlMs, maxBytes } = catalog.settings.cache ?? { ttlMs: 0, maxBytes: 1 };
   const cache = openCache<CachedResponse>({ ttlMs, maxBytes, ...CACHE_RULES });
   const counts = createCounts({ channel, cache });
-  return { catalog, channel, types, cache, renderer, streams: openStreams(), counts };
+  return { catalog, channel, types, cache, renderer, counts };
 }

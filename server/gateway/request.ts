@@ -2,11 +2,11 @@
 
 import type { IncomingMessage } from 'node:http';
 import { TwinlineError } from '../../lib/errors.ts';
-import { type Metadata, type Route, toMetadata, type UnknownTypes } from '../../lib/gateway/index.ts';
+import { type Metadata, type Route, type TypeSource, toMetadata, type UnknownTypes } from '../../lib/gateway/index.ts';
 import { withTrace } from '../../lib/http/tracing.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { Refusal } from '../http/errors.ts';
-import type { Service } from './service.ts';
+import type { Catalog } from './catalog.ts';
 
 /** What goes to the node. */
 export interface NodeRequest {
@@ -29,7 +29,7 @@ interface RouteMatch {
 export async function readRequest(
   req: IncomingMessage,
   { route, values, query }: RouteMatch,
-  { catalog: { settings }, types }: Pick<Service, 'catalog' | 'types'>,
+  { catalog: { settings }, types }: { readonly catalog: Catalog; readonly types: TypeSource },
 ): Promise<NodeRequest> {
   const deadlineMs = parseDeadline(req.headers['grpc-timeout'], settings.deadlineMs);
   const forwarded = toMetadata(req.headers, settings.forwardHeaders);

@@ -4,11 +4,10 @@
 // other one on its connection, and nothing but its headers was read: waiting costs less than a refusal, which only makes room for
 // the next request.
 
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
-import type { Answer, Listener } from './guard.ts';
 
 export interface Overload {
   /** True where this request is better turned away. */
@@ -98,21 +97,24 @@ export function overloadWatch(log: Log, limits: OverloadLimits = {}): Overload {
   return watch;
 }
 
-export interface WaitingRequests {
+/** Answers requests. */
+type Begin<Response> = (req: IncomingMessage, res: Response) => void;
+
+export interface WaitingRequests<Response> {
   /** Begins a request now, or when the server comes to it. */
-  readonly enter: Listener;
+  readonly enter: Begin<Response>;
   /** Tells that a request was answered: another one may begin. */
   left(): void;
 }
 
-export interface WaitingOptions {
+export interface WaitingOptions<Response> {
   readonly overload: Pick<Overload, 'inFlight' | 'most' | 'isFull' | 'overdue'>;
-  readonly begin: Listener;
+  readonly begin: Begin<Response>;
 }
 
-interface WaitingRequest {
+interface WaitingRequest<Response> {
   readonly req: IncomingMessage;
-  readonly res: Answer;
+  readonly res: Response;
   readonly since: number;
 }
 
@@ -123,15 +125,18 @@ const PER_TURN = 16;
 const WAITING_LOOK_MS = 20;
 
 /** First come, first served. One that waited for `SERVER_LIMITS.requestWaitMs` is marked as overdue and begun, to be refused. */
-export function waitingRequests({ overload, begin }: WaitingOptions): WaitingRequests {
-  const waiting = new RequestQueue();
+export function waitingRequests<Response extends ServerResponse>({
+  overload,
+  begin,
+}: WaitingOptions<Response>): WaitingRequests<Response> {
+  const waiting = new RequestQueue<WaitingRequest<Response>>();
   // Refused at a slow pace: else clients that ask again at once would leave no time for anything but refusals.
-  const overdue = new RequestQueue();
+  const overdue = new RequestQueue<WaitingRequest<Response>>();
   let timer: NodeJS.Timeout | undefined;
   let turnBegan = 0;
   let isPlanned = false;
 
-  const isGone = ({ req, res }: WaitingRequest) => res.destroyed || req.socket.destroyed;
+  const isGone = ({ req, res }: WaitingRequest<Response>) => res.destroyed || req.socket.destroyed;
 
   function plan(): void {
     if (isPlanned) return;
@@ -187,8 +192,8 @@ export function waitingRequests({ overload, begin }: WaitingOptions): WaitingReq
 }
 
 /** What was added first is taken first. */
-class RequestQueue {
-  #items: (WaitingRequest | undefined)[] = [];
+class RequestQueue<Item> {
+  #items: (Item | undefined)[] = [];
   #head = 0;
 
   get size(): number {
@@ -196,15 +201,15 @@ class RequestQueue {
   }
 
   /** Of one that is not empty. */
-  get first(): WaitingRequest {
+  get first(): Item {
     return this.#items[this.#head]!;
   }
 
-  add(one: WaitingRequest): void {
+  add(one: Item): void {
     this.#items.push(one);
   }
 
-  take(): WaitingRequest {
+  take(): Item {
     const one = this.first;
     this.#items[this.#head++] = undefined;
     if (this.#head === this.#items.length || this.#head === COMPACT) {

@@ -3,11 +3,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import type { AgentOptions } from '../../lib/agent/agent.ts';
+import type { AgentOptions, RunReport, RunStart } from '../../lib/agent/options.ts';
+import type { HostTool } from '../../lib/agent/responder.ts';
 import type { RunRoomEvent } from '../../lib/agent/room.ts';
 import type { FaultKind, RunFault } from '../../lib/agent/run/frames.ts';
-import type { RunReport, RunStart } from '../../lib/agent/run/runner.ts';
-import type { HostTool } from '../../lib/agent/tool.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Redactor } from '../../lib/redact.ts';

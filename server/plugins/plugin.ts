@@ -3,8 +3,8 @@
 import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Agent, Sent } from '../../lib/agent/agent.ts';
+import type { RunReport, RunStart } from '../../lib/agent/options.ts';
 import type { RoomEvent } from '../../lib/agent/room.ts';
-import type { RunReport, RunStart } from '../../lib/agent/run/runner.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';

@@ -3,7 +3,7 @@
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { HostTool, ToolContext } from '../../lib/agent/tool.ts';
+import type { HostTool, ToolContext } from '../../lib/agent/responder.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { publicHomeserver } from './context.ts';

@@ -28,8 +28,9 @@ import {
   type SignInDeps,
 } from './kit/operators.ts';
 import { SIMULATOR_ROUTES, type SimulatorDeps } from './simulator/routes.ts';
+import type { StudioDeps } from './studio/asked.ts';
 import { NO_STUDIO } from './studio/open.ts';
-import { STUDIO_ROUTES, type StudioDeps } from './studio/routes.ts';
+import { STUDIO_ROUTES } from './studio/routes.ts';
 
 export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SignInDeps> = {
   tag: 'Pages of operators',

@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
+import type { RunReport } from '../../lib/agent/options.ts';
 import type { RunRoomEvent } from '../../lib/agent/room.ts';
-import type { RunReport } from '../../lib/agent/run/runner.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { ANN, asleep, framesOf, ground, newSession, say, scripted, settled } from './ground.ts';
 

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { AGENT_KINDS } from '../../lib/agent/kinds.ts';
 import { audiences, type Pass, passes, spentTokens } from '../../lib/agent/mcp/invocation.ts';
 import { openMcp } from '../../lib/agent/mcp/servers.ts';
-import type { ToolContext } from '../../lib/agent/tool.ts';
+import type { ToolContext } from '../../lib/agent/responder.ts';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { DELEGATION_KINDS, delegations, revocations } from '../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../lib/delegation/guard.ts';

@@ -3,8 +3,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
-import { type Mcp, type McpServer, openMcp } from '../../lib/agent/mcp/servers.ts';
-import type { ToolOutcome } from '../../lib/agent/tool.ts';
+import type { McpServer } from '../../lib/agent/mcp/connection.ts';
+import { type Mcp, openMcp } from '../../lib/agent/mcp/servers.ts';
+import type { ToolOutcome } from '../../lib/agent/responder.ts';
 import { framesOf, ground, newSession, say, scripted, settled } from './ground.ts';
 import { type McpGround, mcpGround } from './mcp-server.ts';
 

@@ -1,9 +1,9 @@
 // An agent that asks a scripted endpoint, for the tests of the model responder.
 
-import type { Agent, AgentOptions } from '../../lib/agent/agent.ts';
+import type { Agent } from '../../lib/agent/agent.ts';
+import type { AgentOptions, RunReport } from '../../lib/agent/options.ts';
 import { type ModelOptions, modelResponder } from '../../lib/agent/responders/model.ts';
 import type { RunRequest } from '../../lib/agent/run/run.ts';
-import type { RunReport } from '../../lib/agent/run/runner.ts';
 import { framesOf, type Ground, ground, newSession, type SeenFrame, say } from './ground.ts';
 import { type Answer, type ModelServer, modelServer } from './model-server.ts';
 

@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
-import type { HostTool } from '../../lib/agent/tool.ts';
+import type { HostTool } from '../../lib/agent/responder.ts';
 import { framesOf, newSession, say, settled, shownText, soundLog } from './ground.ts';
 import { asking } from './model-ground.ts';
 import { called, calls, DONE, ended, event, fails, hangs, said, says, streams, thought } from './model-server.ts';

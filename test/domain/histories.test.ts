@@ -3,8 +3,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
-import type { Threshold, VotingRules } from '../../lib/domain/voting/governance.ts';
-import { countVotes, resultAtClose, resultWhileVoting } from '../../lib/domain/voting/tally.ts';
+import {
+  countVotes,
+  resultAtClose,
+  resultWhileVoting,
+  type Threshold,
+  type VotingRules,
+} from '../../lib/domain/voting/tally.ts';
 import { firstStep, type LifecycleRecord, nextStep, type Stepped } from '../../lib/engine/lifecycle/record.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { JsonObject } from '../../lib/store/store.ts';

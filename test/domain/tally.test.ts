@@ -3,7 +3,6 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Threshold, VotingRules } from '../../lib/domain/voting/governance.ts';
 import {
   compareToOne,
   countTally,
@@ -14,6 +13,8 @@ import {
   parsePower,
   resultAtClose,
   resultWhileVoting,
+  type Threshold,
+  type VotingRules,
 } from '../../lib/domain/voting/tally.ts';
 import type { Choice, Voter } from '../../machines/proposal.ts';
 

@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type KnownCall, knownCalls } from '../../lib/engine/service.ts';
+import { type KnownCall, knownCalls } from '../../lib/engine/calls.ts';
 
 const test = suite('known calls');
 

@@ -3,7 +3,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
-import { CALL_ERRORS, type Services } from '../../lib/engine/service.ts';
+import { CALL_ERRORS } from '../../lib/engine/calls.ts';
+import type { Services } from '../../lib/engine/service.ts';
 import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
 import { FAILURE_FIELDS } from '../../lib/flow/lint/shapes.ts';
 import { flowOf, phone } from './phone.ts';

@@ -130,27 +130,30 @@ export function scatteredTypes(sources: Sources, roomsMax: number): string[] {
   return [...folders].flatMap(([name, rooms]) => (rooms.size > roomsMax ? `${name}: ${[...rooms].join(' ')}` : []));
 }
 
-/** Every circle of value imports between the rooms of `server/`, where a room is a folder with all that is in it. */
-export function serverCircles(sources: Sources): string[] {
+/**
+ * Every circle of imports between the rooms of `server/`, types too, where a room is a folder with all that is in it; but for
+ * the types that a room knows of another by `known`: `server/http → server/health`.
+ */
+export function serverCircles(sources: Sources, known: readonly string[] = []): string[] {
   const roomOf = (path: string) => (/^server\/[^/]+\//.test(path) ? path.split('/').slice(0, 2).join('/') : path);
-  const edges = new Map<string, string[]>();
+  const edges = new Map<string, Set<string>>();
   for (const [path, source] of sources) {
     if (!path.startsWith('server/')) continue;
+    const room = roomOf(path);
     for (const { from, typeOnly } of importsOf(source)) {
-      const to = from.startsWith('.') ? target(path, from) : '';
-      if (!typeOnly && to.startsWith('server/') && roomOf(to) !== roomOf(path))
-        edges.set(roomOf(path), [...(edges.get(roomOf(path)) ?? []), roomOf(to)]);
+      const other = from.startsWith('.') ? roomOf(target(path, from)) : '';
+      const isKnown = typeOnly && known.includes(`${room} → ${other}`);
+      if (other.startsWith('server/') && other !== room && !isKnown)
+        edges.set(room, (edges.get(room) ?? new Set()).add(other));
     }
   }
-  return circlesOf(edges.keys(), (room) => edges.get(room) ?? []);
+  return circlesOf(edges.keys(), (room) => [...(edges.get(room) ?? [])]);
 }
 
-/** Every circle of value imports, once, as `a.ts → b.ts → a.ts`. */
+/** Every circle of imports, types too, once, as `a.ts → b.ts → a.ts`. */
 export function cycles(sources: Sources): string[] {
   return circlesOf(sources.keys(), (path) =>
-    importsOf(sources.get(path) ?? '').flatMap(({ from, typeOnly }) =>
-      typeOnly || !from.startsWith('.') ? [] : [target(path, from)],
-    ),
+    importsOf(sources.get(path) ?? '').flatMap(({ from }) => (from.startsWith('.') ? [target(path, from)] : [])),
   );
 }
 

@@ -46,10 +46,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store',
   ),
   'lib/domain/credential': room('lib lib/domain lib/domain/twin lib/domain/voting', 'lib/store'),
-  'lib/domain/did': room(
-    'lib lib/domain lib/domain/feed lib/domain/twin lib/domain/voting lib/http',
-    'lib/domain/protocol lib/store',
-  ),
+  'lib/domain/did': room('lib lib/domain lib/domain/feed lib/domain/twin lib/http', 'lib/domain/protocol lib/store'),
   'lib/domain/feed': room('lib/domain lib/domain/twin', 'lib lib/store'),
   'lib/domain/protocol': room(
     'lib lib/domain lib/domain/did lib/domain/feed lib/domain/schema lib/domain/twin lib/json',
@@ -103,7 +100,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/engine/machine lib/flow lib/flow/expression lib/flow/format lib/flow/screens machines',
     'lib/engine lib/store',
   ),
-  'lib/flow/screens': room('lib/flow lib/flow/expression lib/flow/format lib/flow/run', 'lib/engine lib/store'),
+  'lib/flow/screens': room('lib/flow lib/flow/expression lib/flow/format lib/flow/run', 'lib/store'),
   'lib/flow/testing': room(
     'lib lib/engine lib/engine/machine lib/engine/session lib/flow lib/flow/expression lib/flow/format lib/flow/run lib/store/memory',
     'lib/store',

@@ -2,12 +2,26 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../clock.ts';
-import { TwinlineError } from '../../errors.ts';
+import { optionalPackage, TwinlineError } from '../../errors.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
 import { isObject } from '../../shape.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import type { McpSdk, McpServer } from './servers.ts';
+
+export interface McpServer {
+  /** Lower-case letters, digits and dashes; goes before the names of tools that others have, too. */
+  readonly name: string;
+  /** Of its streamable HTTP endpoint. */
+  readonly url: string;
+  /** Go along with every request to it. */
+  readonly headers?: { readonly [name: string]: string };
+  /** The DID that tokens for it must name; without one, it is asked for at its own host. */
+  readonly did?: string;
+  /** Whose tools need a token of the user: all, or these. @default false */
+  readonly protected?: boolean | readonly string[];
+}
+
+export type McpSdk = Awaited<ReturnType<typeof load>>;
 
 /** A tool as its server lists it. */
 export interface McpTool {
@@ -221,4 +235,25 @@ function describeError(error: unknown): string {
 // Messages of other servers may hold secrets: only codes are passed on.
 function unreachable({ name }: McpServer, why: string): TwinlineError {
   return new TwinlineError('ERR_SERVICE', `The MCP server "${name}" cannot be asked: ${why}.`);
+}
+
+/** Whether this tool needs a token of the user who calls it. */
+export function isProtected({ protected: which = false }: McpServer, tool: string): boolean {
+  return typeof which === 'boolean' ? which : which.includes(tool);
+}
+
+/** Throws ERR_CONFIG when the package is not installed. */
+export function mcpSdk(): Promise<McpSdk> {
+  return optionalPackage(load, { purpose: 'use MCP servers', packages: '@modelcontextprotocol/sdk@1' });
+}
+
+async function load() {
+  const [{ Client }, { StreamableHTTPClientTransport }, types] = await Promise.all([
+    import('@modelcontextprotocol/sdk/client/index.js'),
+    import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
+    import('@modelcontextprotocol/sdk/types.js'),
+  ]);
+  const { CallToolResultSchema, ListToolsResultSchema, McpError, ToolListChangedNotificationSchema } = types;
+  const schemas = { CallToolResultSchema, ListToolsResultSchema, ToolListChangedNotificationSchema };
+  return { Client, StreamableHTTPClientTransport, McpError, ...schemas };
 }

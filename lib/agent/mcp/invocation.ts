@@ -12,8 +12,8 @@ import { isObject } from '../../shape.ts';
 import type { DocumentStore } from '../../store/store.ts';
 import { SPENT_TOKEN } from '../kinds.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import type { ToolContext } from '../tool.ts';
-import type { McpServer } from './servers.ts';
+import type { ToolContext } from '../responder.ts';
+import type { McpServer } from './connection.ts';
 
 /** The resource that tokens of every user may name, with the ability `*`, as in tokens for this service. */
 const IDENTITY = 'ixo:oracle';

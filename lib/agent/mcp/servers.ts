@@ -1,14 +1,14 @@
 // The tools of all MCP servers as tools of this server, prefixed where their names clash, and what their results become.
 
 import type { Clock } from '../../clock.ts';
-import { optionalPackage, TwinlineError } from '../../errors.ts';
+import { TwinlineError } from '../../errors.ts';
 import { listCredentials, redactor } from '../../redact.ts';
 import { isObject } from '../../shape.ts';
 import type { Json } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import type { HostTool } from '../tool.ts';
+import type { HostTool } from '../responder.ts';
 import { cutResult, fitsJson, wellFormedText } from '../well-formed.ts';
-import { type McpConnection, type McpTool, mcpConnection } from './connection.ts';
+import { isProtected, type McpConnection, type McpServer, type McpTool, mcpConnection, mcpSdk } from './connection.ts';
 import type { Pass } from './invocation.ts';
 
 export interface McpOptions {
@@ -74,42 +74,6 @@ function hostTool(
       return toResult(redact.json(answer as Json), server.name);
     },
   };
-}
-
-export interface McpServer {
-  /** Lower-case letters, digits and dashes; goes before the names of tools that others have, too. */
-  readonly name: string;
-  /** Of its streamable HTTP endpoint. */
-  readonly url: string;
-  /** Go along with every request to it. */
-  readonly headers?: { readonly [name: string]: string };
-  /** The DID that tokens for it must name; without one, it is asked for at its own host. */
-  readonly did?: string;
-  /** Whose tools need a token of the user: all, or these. @default false */
-  readonly protected?: boolean | readonly string[];
-}
-
-/** Whether this tool needs a token of the user who calls it. */
-export function isProtected({ protected: which = false }: McpServer, tool: string): boolean {
-  return typeof which === 'boolean' ? which : which.includes(tool);
-}
-
-export type McpSdk = Awaited<ReturnType<typeof load>>;
-
-/** Throws ERR_CONFIG when the package is not installed. */
-export function mcpSdk(): Promise<McpSdk> {
-  return optionalPackage(load, { purpose: 'use MCP servers', packages: '@modelcontextprotocol/sdk@1' });
-}
-
-async function load() {
-  const [{ Client }, { StreamableHTTPClientTransport }, types] = await Promise.all([
-    import('@modelcontextprotocol/sdk/client/index.js'),
-    import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
-    import('@modelcontextprotocol/sdk/types.js'),
-  ]);
-  const { CallToolResultSchema, ListToolsResultSchema, McpError, ToolListChangedNotificationSchema } = types;
-  const schemas = { CallToolResultSchema, ListToolsResultSchema, ToolListChangedNotificationSchema };
-  return { Client, StreamableHTTPClientTransport, McpError, ...schemas };
 }
 
 /** Throws ERR_REFUSED with the server's words when the tool says that it failed. */

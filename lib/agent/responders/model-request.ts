@@ -5,9 +5,9 @@ import { isPublicUrl } from '../../http/hosts.ts';
 import { isObject } from '../../shape.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
+import type { ToolBox, ToolDescription, ToolOutcome } from '../responder.ts';
 import type { RunRequest } from '../run/run.ts';
 import type { Message } from '../session/message.ts';
-import type { ToolBox, ToolDescription, ToolOutcome } from '../tool.ts';
 import { cutResult, wellFormedText } from '../well-formed.ts';
 
 export interface SystemWords {

@@ -3,10 +3,10 @@
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { AGENT_LIMITS } from '../limits.ts';
+import type { RunnerOptions } from '../options.ts';
 import type { TurnSecrets } from '../responder.ts';
 import { logName } from './frames.ts';
 import type { Run } from './run.ts';
-import type { RunnerOptions } from './runner.ts';
 
 export interface QueueOptions extends Pick<RunnerOptions, 'runs' | 'clock' | 'onProblem'> {
   readonly drive: (run: Run, secrets: TurnSecrets) => void;

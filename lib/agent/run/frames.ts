@@ -1,12 +1,12 @@
 // The frames of a run: their shapes and their text in the log, and how a run is followed by them, whichever process writes them.
 
 import type { RunEnd } from '../../../machines/agent-stream.ts';
-import type { Frame } from '../../store/log-store.ts';
+import type { Clock } from '../../clock.ts';
+import type { Frame, LogStore } from '../../store/log-store.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import { type Message, messageId } from '../session/message.ts';
-import { isEnded, type RunView, runView } from './run.ts';
-import type { RunnerOptions } from './runner.ts';
+import { type Message, messageId, type Transcript } from '../session/message.ts';
+import { isEnded, type Runs, type RunView, runView } from './run.ts';
 
 /** Why a reply failed, as users may read it: faults of the operator appear as `unknown` with status 500. */
 export type RunFault = {
@@ -162,13 +162,15 @@ export interface Follower {
   outcome(request: Omit<FollowRequest, 'after'>): Promise<RunOutcome | undefined>;
 }
 
+export interface FollowerDeps {
+  readonly runs: Runs;
+  readonly logs: LogStore;
+  readonly transcript: Transcript;
+  readonly clock: Clock;
+}
+
 /** Follows runs by their logs. */
-export function follower({
-  runs,
-  logs,
-  transcript,
-  clock,
-}: Pick<RunnerOptions, 'runs' | 'logs' | 'transcript' | 'clock'>): Follower {
+export function follower({ runs, logs, transcript, clock }: FollowerDeps): Follower {
   async function follow({ owner, runId, after = 0, signal }: FollowRequest): Promise<Following | undefined> {
     const run = await runs.get(runId);
     if (run?.body.owner !== owner) return undefined;

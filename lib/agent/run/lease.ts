@@ -3,8 +3,8 @@
 import { TwinlineError } from '../../errors.ts';
 import { retryUntilAborted } from '../../retry.ts';
 import { AGENT_LIMITS } from '../limits.ts';
+import type { RunnerOptions } from '../options.ts';
 import type { Run } from './run.ts';
-import type { RunnerOptions } from './runner.ts';
 
 /** Why a responder is to stop. */
 export type StopReason = 'aborted' | 'timeout' | 'closing' | 'lost';

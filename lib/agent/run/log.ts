@@ -5,9 +5,9 @@ import { TwinlineError } from '../../errors.ts';
 import type { LogStore } from '../../store/log-store.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
+import type { RunnerOptions } from '../options.ts';
 import { type AnyFrame, frameText, logName, type RunFrame, readFrame, readFrameData } from './frames.ts';
 import { type HeldRun, lostRunError } from './lease.ts';
-import type { RunnerOptions } from './runner.ts';
 
 type LogDeps = Pick<RunnerOptions, 'logs' | 'clock'>;
 

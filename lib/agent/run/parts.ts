@@ -1,11 +1,11 @@
 // Reads a responder's parts into the reply, one by one, until it ends, fails, or is stopped.
 
 import type { RunEnd } from '../../../machines/agent-stream.ts';
+import type { RunnerOptions } from '../options.ts';
 import type { ResponderPart, ResponderTurn, TokenUsage } from '../responder.ts';
 import { makeToolBox } from '../tool.ts';
 import type { RunFault } from './frames.ts';
-import type { RunReply } from './reply.ts';
-import type { RunnerOptions, RunTurn } from './runner.ts';
+import type { RunReply, RunTurn } from './reply.ts';
 
 /** How a responder has ended. */
 export interface PartsResult {

@@ -5,12 +5,25 @@
 
 import type { Json, JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
+import type { RunnerOptions } from '../options.ts';
+import type { TurnSecrets } from '../responder.ts';
 import type { MessageToolCall } from '../session/message.ts';
 import { isHighSurrogate, shortJson, splitText, wellFormed, wellFormedText } from '../well-formed.ts';
 import type { AnyFrame, RunFault } from './frames.ts';
-import type { Replay, ReplayedCall } from './log.ts';
+import type { HeldRun } from './lease.ts';
+import type { LogWriter, Replay, ReplayedCall } from './log.ts';
 import type { Run } from './run.ts';
-import type { RunnerOptions } from './runner.ts';
+
+/** A run while its reply is made. */
+export interface RunTurn {
+  readonly held: HeldRun;
+  readonly secrets: TurnSecrets;
+  readonly writer: LogWriter;
+  readonly replay: Replay;
+  readonly reply: RunReply;
+  /** The session has not been deleted. */
+  readonly isKept: boolean;
+}
 
 export type RunReply = ReturnType<typeof makeReply>;
 

@@ -3,57 +3,18 @@
 
 import { randomBytes } from 'node:crypto';
 import type { RunEnd } from '../../../machines/agent-stream.ts';
-import type { AgentOptions } from '../agent.ts';
 import { AGENT_LIMITS } from '../limits.ts';
+import type { RunnerOptions, RunStart } from '../options.ts';
 import type { TokenUsage, TurnSecrets } from '../responder.ts';
 import { type Room, type RoomEvent, runRoom } from '../room.ts';
-import { makeAnswer, makeQuestion, type Transcript } from '../session/message.ts';
-import { makeTitle, type Sessions } from '../session/session.ts';
+import { makeAnswer, makeQuestion } from '../session/message.ts';
+import { makeTitle } from '../session/session.ts';
 import { type AnyFrame, doneData, type FrameName, type RunFault } from './frames.ts';
 import { type HeldRun, holdRun, lostRunError, type StopReason } from './lease.ts';
-import { type LogWriter, openLog, type Replay } from './log.ts';
+import { openLog } from './log.ts';
 import { type PartsResult, readParts } from './parts.ts';
-import { makeReply, type RunReply } from './reply.ts';
-import { isEnded, type Run, type Runs } from './run.ts';
-
-/** A run that is about to be answered. */
-export interface RunStart {
-  readonly runId: string;
-  readonly owner: string;
-  readonly session: string;
-  readonly requestId: string;
-}
-
-/** A run that has ended, for metrics; holds no text of the conversation. */
-export interface RunReport extends RunStart {
-  readonly status: RunEnd;
-  readonly usage: TokenUsage;
-  readonly fault?: RunFault;
-}
-
-export interface RunnerOptions
-  extends Pick<AgentOptions, 'logs' | 'responder' | 'begin' | 'settle' | 'instructions' | 'onEvent' | 'onEnd'>,
-    Required<Pick<AgentOptions, 'clock' | 'hostTools' | 'replyBytes' | 'onProblem'>> {
-  readonly runs: Runs;
-  readonly sessions: Sessions;
-  readonly transcript: Transcript;
-  readonly room: Room;
-  /** Tells every process that a call of this session waits for a client. Never rejects. */
-  readonly announce: (session: string) => Promise<void>;
-  /** A session has no live run any more. */
-  readonly onFree: (session: string) => Promise<void>;
-}
-
-/** A run while its reply is made. */
-export interface RunTurn {
-  readonly held: HeldRun;
-  readonly secrets: TurnSecrets;
-  readonly writer: LogWriter;
-  readonly replay: Replay;
-  readonly reply: RunReply;
-  /** The session has not been deleted. */
-  readonly isKept: boolean;
-}
+import { makeReply, type RunTurn } from './reply.ts';
+import { isEnded, type Run } from './run.ts';
 
 /** The process that this is, as other processes address it. */
 export function newHolder(): string {

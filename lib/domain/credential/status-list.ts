@@ -6,12 +6,11 @@ import { gzip } from 'node:zlib';
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
-import { findPages } from '../find.ts';
+import { findPages, NO_VOTES, type SettleVotes } from '../find.ts';
 import { DOMAIN, STATUS_ENTRY } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { type Domain, isoTime, type StoredDomain } from '../twin/record.ts';
 import { readVerification, statusBeneath } from '../voting/execution.ts';
-import { NO_VOTES, type SettleVotes } from '../voting/proposal.ts';
 
 export interface Issuer {
   /** The did:key of the key. */

@@ -3,11 +3,10 @@
 import type { Clock } from '../../clock.ts';
 import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import { type Journaled, type Revision, readRevision, revisionAt } from '../feed/journal.ts';
-import { isVisible, mayBeId } from '../find.ts';
+import { isVisible, mayBeId, NO_VOTES, type SettleVotes } from '../find.ts';
 import { DOMAIN, PROTOCOL } from '../kinds.ts';
 import type { StoredProtocol } from '../protocol/protocol.ts';
 import { type Domain, isoTime, type StoredDomain } from '../twin/record.ts';
-import { NO_VOTES, type SettleVotes } from '../voting/proposal.ts';
 import { isDid, parseDidUrl } from './did.ts';
 import { type DidDocument, findPart, protocolDocument, selectServices, twinDocument } from './document.ts';
 import {

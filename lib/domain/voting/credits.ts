@@ -6,14 +6,21 @@ import { insertNew } from '../../store/update.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { randomToken } from '../did/did.ts';
 import { type Journaled, stamp } from '../feed/journal.ts';
-import { findPage, findSettled, type ReadDeps, requireDomain, requireSettled } from '../find.ts';
+import {
+  findPage,
+  findSettled,
+  NO_VOTES,
+  type ReadDeps,
+  requireDomain,
+  requireSettled,
+  type SettleVotes,
+} from '../find.ts';
 import { CREDIT } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { isRefusal, refuse } from '../problems.ts';
 import { NEW_CREDIT } from '../schema/bodies.ts';
 import { checkShape } from '../schema/check.ts';
 import { type Domain, findValidity, isoTime } from '../twin/record.ts';
-import { NO_VOTES, type SettleVotes } from './proposal.ts';
 
 type StoredCredit = Journaled & {
   readonly did: string;

@@ -12,7 +12,7 @@ import { type DomainEvent, replaceJournaled, stamp } from '../feed/journal.ts';
 import { DOMAIN } from '../kinds.ts';
 import { materialHash } from '../twin/change.ts';
 import type { Status, StoredDomain } from '../twin/record.ts';
-import { PROPOSAL_KINDS, type Proposal, type ProposalKind } from './proposal.ts';
+import { type NoteOnDomain, PROPOSAL_KINDS, type ProposalKind } from './proposal.ts';
 
 /** What a domain keeps in `verification`. */
 export type Verification = {
@@ -84,9 +84,6 @@ export function mayBecome(kind: ProposalKind, body: StoredDomain): Status | unde
   if (from === 'Suspended' && (kind === 'verify' ? isSame : kind === 'reinstate' && !isSame)) return undefined;
   return EXECUTION[kind][from];
 }
-
-/** Does on the domain what one of the machine's calls does, for a call without an answer. */
-export type NoteOnDomain = (call: string, proposal: Proposal) => Promise<void>;
 
 /** A proposal that has given its domain a new status. */
 export interface Executed {

@@ -1,28 +1,11 @@
 // The voting rules of a deployment: read from its rules file, checked as a whole, completed with the defaults below.
 
-import type { ProposalRules } from '../../../machines/proposal.ts';
 import { type Detail, TwinlineError } from '../../errors.ts';
 import { flawOfExactJson } from '../../json/reader.ts';
 import { isObject } from '../../shape.ts';
 import { isDid } from '../did/did.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
-import { compareToOne, isAtLeast, POWER_MAX, parseFraction, parsePower } from './tally.ts';
-
-export type Threshold =
-  /** More than half of yes and no. */
-  | { readonly kind: 'majority' }
-  /** At least this share of yes and no: a fraction such as `0.5` or `2/3`, greater than 0, at most 1. */
-  | { readonly kind: 'percent'; readonly value: string }
-  /** At least this much power says yes: a whole number in decimal digits, at least 1. */
-  | { readonly kind: 'count'; readonly value: string };
-
-/** What a proposal copies when it is made. */
-export type VotingRules = ProposalRules & {
-  readonly threshold: Threshold;
-  /** Share of all power that must vote: a fraction from 0 to 1. */
-  readonly quorum: string;
-  readonly recuseController: boolean;
-};
+import { compareToOne, isAtLeast, POWER_MAX, parseFraction, parsePower, type VotingRules } from './tally.ts';
 
 export type VoterPower = {
   readonly did: string;

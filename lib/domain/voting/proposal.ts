@@ -9,11 +9,9 @@ import type { AtRest } from '../../engine/machine/transition.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { DocumentStore, JsonObject, Query, StoredDocument } from '../../store/store.ts';
 import { type DomainEvent, type Journaled, replaceJournaled } from '../feed/journal.ts';
-import { findPages } from '../find.ts';
+import { findPages, type SettleVotes, type VoteScope } from '../find.ts';
 import { PROPOSAL } from '../kinds.ts';
-import type { NoteOnDomain } from './execution.ts';
-import type { VotingRules } from './governance.ts';
-import { countTally, type Tally } from './tally.ts';
+import { countTally, type Tally, type VotingRules } from './tally.ts';
 
 export const PROPOSAL_KINDS = ['verify', 'suspend', 'reinstate', 'revoke'] as const;
 export type ProposalKind = (typeof PROPOSAL_KINDS)[number];
@@ -112,18 +110,6 @@ function time(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** What is about to be read: one domain by its DID, everything of a tenant, or everything. */
-export type VoteScope = { readonly domain: string } | { readonly tenant: string } | 'all';
-
-/**
- * Lets every vote in the scope that is over take effect on its domain; whether there was one. Rejects with an error
- * that may be tried again when that cannot be done now: then the domains do not say what they are.
- */
-export type SettleVotes = (scope: VoteScope) => Promise<boolean>;
-
-/** For deployments without votes. */
-export const NO_VOTES: SettleVotes = async () => false;
-
 export interface DueVotesOptions {
   readonly documents: DocumentStore;
   readonly clock: Pick<Clock, 'now'>;
@@ -171,3 +157,6 @@ function queriesFor(scope: VoteScope, now: number): readonly Query[] {
     { index: 'calling', where: { calling: true, tenant } },
   ];
 }
+
+/** Does on the domain what one of the machine's calls does, for a call without an answer. */
+export type NoteOnDomain = (call: string, proposal: Proposal) => Promise<void>;

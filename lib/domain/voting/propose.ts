@@ -7,7 +7,7 @@ import { TwinlineError } from '../../errors.ts';
 import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { randomToken } from '../did/did.ts';
-import { requireDomain } from '../find.ts';
+import { requireDomain, type SettleVotes } from '../find.ts';
 import { PROPOSAL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
@@ -16,16 +16,9 @@ import { checkShape } from '../schema/check.ts';
 import { materialHash, packageHash } from '../twin/change.ts';
 import { type Domain, findValidity } from '../twin/record.ts';
 import { mayBecome, readVerification, statusBeneath } from './execution.ts';
-import type { Governance, VoterPower, VotingRules } from './governance.ts';
-import {
-  openKey,
-  type Proposal,
-  type ProposalKind,
-  type SettleVotes,
-  type StoredProposal,
-  type VotingContext,
-} from './proposal.ts';
-import { countVotes, resultAtClose } from './tally.ts';
+import type { Governance, VoterPower } from './governance.ts';
+import { openKey, type Proposal, type ProposalKind, type StoredProposal, type VotingContext } from './proposal.ts';
+import { countVotes, resultAtClose, type VotingRules } from './tally.ts';
 
 export interface VotingDeps {
   readonly documents: DocumentStore;

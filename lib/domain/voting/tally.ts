@@ -1,7 +1,22 @@
 // Counting votes, now and at the close, by exact arithmetic: fractions of big integers, no floating point.
 
-import type { TallyOutcome, Voter } from '../../../machines/proposal.ts';
-import type { VotingRules } from './governance.ts';
+import type { ProposalRules, TallyOutcome, Voter } from '../../../machines/proposal.ts';
+
+export type Threshold =
+  /** More than half of yes and no. */
+  | { readonly kind: 'majority' }
+  /** At least this share of yes and no: a fraction such as `0.5` or `2/3`, greater than 0, at most 1. */
+  | { readonly kind: 'percent'; readonly value: string }
+  /** At least this much power says yes: a whole number in decimal digits, at least 1. */
+  | { readonly kind: 'count'; readonly value: string };
+
+/** What a proposal copies when it is made. */
+export type VotingRules = ProposalRules & {
+  readonly threshold: Threshold;
+  /** Share of all power that must vote: a fraction from 0 to 1. */
+  readonly quorum: string;
+  readonly recuseController: boolean;
+};
 
 /** Sums of powers. */
 export interface Count {

@@ -5,9 +5,10 @@ import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
 import { retryDelay } from '../../retry.ts';
+import { callRunner } from '../calls.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import { answerEvent, type ServiceAnswer } from '../machine/step.ts';
-import { callRunner, type Services } from '../service.ts';
+import type { Services } from '../service.ts';
 import type { LifecycleCall } from './record.ts';
 
 const BACKOFF = { firstMs: ENGINE_LIMITS.callBackoffMs, maxMs: ENGINE_LIMITS.lifecycleBackoffMaxMs };

@@ -6,6 +6,7 @@ import type { TwinlineError } from '../../errors.ts';
 import { listRequestSecrets } from '../../redact.ts';
 import { openText, type Seal, sealText } from '../../sealing.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
+import { longestMs } from '../calls.ts';
 import { type Conversation, noteAnswer, startTrace, type Trace, type View } from '../conversation.ts';
 import { currentConversation, type Engine, type Fact } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
@@ -22,7 +23,7 @@ import {
   type Timer,
 } from '../machine/step.ts';
 import { NO_EVENT } from '../machine/transition.ts';
-import { longestMs, type ServiceSession } from '../service.ts';
+import type { ServiceSession } from '../service.ts';
 import type { Live } from './open.ts';
 import type { SessionCall, SessionRecord } from './record.ts';
 

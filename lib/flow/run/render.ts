@@ -6,8 +6,7 @@ import type { Reply, View } from '../../engine/conversation.ts';
 import type { JsonObject } from '../../store/store.ts';
 import type { Label, NavigationKey } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import type { ShownScreen } from '../screens/screen.ts';
-import { chooseLang, type ScreenNode } from './scope.ts';
+import { chooseLang, type ScreenNode, type ShownScreen } from './scope.ts';
 
 /** The reply at a rest. A page number past the end shows the last page. */
 export function renderScreen(node: ScreenNode, { context }: Pick<View, 'context'>): Reply {

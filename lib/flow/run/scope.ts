@@ -1,7 +1,8 @@
 // One flow while it is compiled, its texts, expressions and variables ready for use; and one screen of it by the path of its state.
 
-import type { StateValue } from 'xstate';
+import type { EventObject, StateValue } from 'xstate';
 import type { MenuImplementations } from '../../../machines/ussd-menu.ts';
+import type { Prove } from '../../engine/conversation.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { compileExpression, type Expression, truthy } from '../expression/expression.ts';
@@ -16,7 +17,6 @@ import {
   type Text,
   type Values,
 } from '../format/flow.ts';
-import type { Behaviour } from '../screens/screen.ts';
 
 /** A text in every language of its flow. */
 export interface Phrase {
@@ -174,4 +174,27 @@ export function asksForSecret(node: ScreenNode | undefined): boolean {
 /** Whether the last answer on the present screen was refused: the error of the screen stands above its text. */
 export function isRefused(context: JsonObject): boolean {
   return (context.$bad as number) > 0;
+}
+
+export interface ShownScreen {
+  /** Above the rows; may be several lines. */
+  readonly text: string;
+  /** Never split between two pages. */
+  readonly rows: readonly string[];
+}
+
+export interface Answering {
+  readonly input: string;
+  readonly context: JsonObject;
+  readonly prove: Prove;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+export interface Behaviour {
+  show(context: JsonObject, lang: string): ShownScreen;
+  /** The event that an answer means, on screens that wait for one. */
+  read?(answering: Answering): EventObject;
+  /** Whether the exit key has its line on this screen. */
+  readonly listsExit: boolean;
 }

@@ -3,16 +3,8 @@
 import type { Json, JsonObject } from '../../store/store.ts';
 import type { InputScreen } from '../format/flow.ts';
 import { type Accept, compileAccept } from '../run/accept.ts';
-import { isRefused } from '../run/scope.ts';
-import {
-  type Answering,
-  entryTrack,
-  interactiveEvents,
-  meta,
-  type ScreenKind,
-  type StateConfig,
-  transitionTo,
-} from './screen.ts';
+import { type Answering, isRefused } from '../run/scope.ts';
+import { entryTrack, interactiveEvents, meta, type ScreenKind, type StateConfig, transitionTo } from './screen.ts';
 
 export const input: ScreenKind<InputScreen> = {
   state: (screen, place) => {

@@ -1,36 +1,10 @@
-// What every kind of screen gives: its state in the machine, what it shows, and what an answer on it means.
+// What every kind of screen gives: its state in the machine, with its transitions, and its behaviour.
 
-import type { EventObject } from 'xstate';
-import type { Prove } from '../../engine/conversation.ts';
-import type { JsonObject } from '../../store/store.ts';
 import { type Flow, isInteractive, type Screen, type Values, type Way } from '../format/flow.ts';
-import type { FlowScope } from '../run/scope.ts';
+import type { Behaviour, FlowScope } from '../run/scope.ts';
 
 /** A state of the machine as plain JSON. */
 export type StateConfig = { readonly [key: string]: unknown };
-
-export interface ShownScreen {
-  /** Above the rows; may be several lines. */
-  readonly text: string;
-  /** Never split between two pages. */
-  readonly rows: readonly string[];
-}
-
-export interface Answering {
-  readonly input: string;
-  readonly context: JsonObject;
-  readonly prove: Prove;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
-
-export interface Behaviour {
-  show(context: JsonObject, lang: string): ShownScreen;
-  /** The event that an answer means, on screens that wait for one. */
-  read?(answering: Answering): EventObject;
-  /** Whether the exit key has its line on this screen. */
-  readonly listsExit: boolean;
-}
 
 export interface ScreenKind<S extends Screen> {
   state(screen: S, place: ScreenPlace): StateConfig;

@@ -3,6 +3,7 @@
 import {
   answerTooLarge,
   CHANNEL_STATUS,
+  type ChannelHealth,
   channelStatus,
   GRPC,
   type RpcCall,
@@ -12,12 +13,22 @@ import {
 import type { ByteBudget, CallSource, Sink } from '../channel/message-stream.ts';
 import type { Metadata } from '../channel/metadata.ts';
 import type { Connection } from './connection.ts';
-import type { Headers } from './headers.ts';
 import { HeldBytes, type MessageError, type MessageHandler, MessageReader } from './messages.ts';
-import type { Reconnector } from './open.ts';
-import type { ByteRange } from './protocol.ts';
+import type { ByteRange, Headers } from './protocol.ts';
 import { ERROR } from './protocol.ts';
 import { Stream, type StreamHandler } from './stream-table.ts';
+
+/** Keeps one connection: connects when needed, pauses after failures, and finds dead connections by a ping. */
+export interface Reconnector {
+  /** The connection that takes calls, or undefined: then use {@link connect}. */
+  current(): Connection | undefined;
+  /** Resolves with a connection; with undefined when the attempt failed, or at once in the pause after a failed one. */
+  connect(): Promise<Connection | undefined>;
+  /** Tests a connection on which a call got no answer in time: it is destroyed unless it answers a ping. */
+  test(connection: Connection): void;
+  health(): ChannelHealth;
+  close(): Promise<void>;
+}
 
 export interface CallContext {
   readonly reconnector: Reconnector;

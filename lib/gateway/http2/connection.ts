@@ -2,10 +2,10 @@
 
 import type { Socket } from 'node:net';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import { ReceiveWindow } from './flow-control.ts';
+import { FloodGuard } from './flow-control.ts';
 import { FrameReader, FrameWriter } from './frames.ts';
 import type { HeaderDecoder, HeaderEncoder } from './headers.ts';
-import { FloodGuard, type HeaderBlock, receiveFrame } from './incoming.ts';
+import { type HeaderBlock, type Receiver, receiveFrame } from './incoming.ts';
 import {
   ERROR,
   encodeSettings,
@@ -17,6 +17,7 @@ import {
   type ProtocolError,
   protocolError,
 } from './protocol.ts';
+import { ReceiveWindow } from './stream-table.ts';
 import { Streams } from './streams.ts';
 
 export interface ConnectionHandler {
@@ -47,15 +48,13 @@ export interface ConnectionOptions {
 const NOTHING = Buffer.alloc(0);
 const PING = Buffer.alloc(8);
 
-export class Connection {
+export class Connection implements Receiver {
   readonly frames: FrameWriter;
   readonly streams: Streams;
   readonly headerDecoder: HeaderDecoder;
   readonly receiveWindow = new ReceiveWindow(GATEWAY_LIMITS.grpcConnectionWindowBytes);
   readonly floodGuard = new FloodGuard();
-  /** A header block of which CONTINUATION frames are missing. */
   headerBlock: HeaderBlock | undefined;
-  /** Whether the settings of the node have come. */
   isReady = false;
   readonly #socket: Socket;
   readonly #handler: ConnectionHandler;
@@ -97,7 +96,6 @@ export class Connection {
     return this.isReady && !this.#isLeaving;
   }
 
-  /** Applies and acknowledges settings of the node, which were read. */
   acknowledgeSettings(): ProtocolError | undefined {
     const error = this.streams.updateSettings();
     const unread = this.frames.reply({ type: FRAME.settings, flags: FLAG.ack, id: 0 }, NOTHING);
@@ -108,7 +106,6 @@ export class Connection {
     return error ?? unread;
   }
 
-  /** The node takes no more calls and processed no stream above `last`. With an error code the connection ends at once. */
   receiveGoaway(last: number, code: number): ProtocolError | undefined {
     const why = code ? `GOAWAY with code ${code}` : undefined;
     this.#leave(why);

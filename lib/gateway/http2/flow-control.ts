@@ -1,5 +1,7 @@
-// Flow control (RFC 9113, section 5.2): the receive windows of this client, and sending within the windows of the node.
+// How much each side may send: the bodies of requests, within the windows of the node (RFC 9113, section 5.2); and frames of the
+// node that are no part of an answer.
 
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { type FrameWriter, writeFrameHeader } from './frames.ts';
 import {
   FLAG,
@@ -12,34 +14,6 @@ import {
   protocolError,
 } from './protocol.ts';
 import type { Stream } from './stream-table.ts';
-
-/** The receive window of a stream or of a connection, in bytes. */
-export class ReceiveWindow {
-  readonly #size: number;
-  #left: number;
-  #consumed = 0;
-
-  constructor(size: number) {
-    this.#size = size;
-    this.#left = size;
-  }
-
-  /** Counts received bytes; false when the node sent more than the window allows. */
-  receive(bytes: number): boolean {
-    this.#left -= bytes;
-    return this.#left >= 0;
-  }
-
-  /** Counts consumed bytes; returns the increment for WINDOW_UPDATE: at least half a window, or 0 for none yet. */
-  consume(bytes: number): number {
-    this.#consumed += bytes;
-    if (this.#consumed * 2 < this.#size) return 0;
-    const increment = this.#consumed;
-    this.#consumed = 0;
-    this.#left += increment;
-    return increment;
-  }
-}
 
 const OVERFLOW = protocolError('flowControl', 'the node raised a window above 2^31 - 1 bytes');
 
@@ -139,5 +113,38 @@ export class Sender {
     this.#frames.commit(at + FRAME_HEADER_BYTES + length);
     stream.window -= length;
     this.#window -= length;
+  }
+}
+
+/** The largest allowance: that of as many cancelled calls as can run at the same time. */
+export const ALLOWANCE_MAX = GATEWAY_LIMITS.grpcExcusedFrames * GATEWAY_LIMITS.grpcStreamsAtOnce;
+
+/** Limits the frames that are no part of an answer: a node could keep this process busy with them. */
+export class FloodGuard {
+  #count = 0;
+  #startedAt = 0;
+
+  /** A part of an answer came for a running call: the count begins anew. */
+  recordAnswer(): void {
+    if (this.#count > 0) this.#count = 0;
+  }
+
+  /** This client cancelled a call: GATEWAY_LIMITS.grpcExcusedFrames that the node may have sent for it are not counted. */
+  addAllowance(): void {
+    this.#count = Math.max(this.#count - GATEWAY_LIMITS.grpcExcusedFrames, -ALLOWANCE_MAX);
+  }
+
+  /**
+   * Counts a frame as `cost` frames; false when there are too many within GATEWAY_LIMITS.grpcIdleMs. While a request waits for a
+   * window (`isBlocked`) the limit is higher, since the node then has a reason to send WINDOW_UPDATE.
+   */
+  allow(cost: number, isBlocked: boolean): boolean {
+    this.#count += cost;
+    if (this.#count <= (isBlocked ? GATEWAY_LIMITS.grpcIdleFramesBlocked : GATEWAY_LIMITS.grpcIdleFrames)) return true;
+    const now = performance.now();
+    const isSlow = now - this.#startedAt > GATEWAY_LIMITS.grpcIdleMs;
+    this.#startedAt = now;
+    this.#count = 0;
+    return isSlow;
   }
 }

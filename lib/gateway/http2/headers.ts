@@ -1,24 +1,13 @@
 // Headers of gRPC calls in HPACK: the decoder reads headers and trailers of the node, the encoder writes those of requests.
 
-import { findHttpStatus, formatTimeout, readStatus, type Status } from '../channel/channel.ts';
-import { type Metadata, metadataText, readMetadata } from '../channel/metadata.ts';
+import { findHttpStatus, formatTimeout, readStatus } from '../channel/channel.ts';
+import { metadataText, readMetadata } from '../channel/metadata.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { type FrameWriter, writeFrameHeader } from './frames.ts';
 import { BlockWriter, decodeFields, EMPTY_TABLE, FIELD_BYTES, type FieldLines, fieldBytes } from './hpack.ts';
-import type { ByteRange } from './protocol.ts';
+import type { ByteRange, Headers } from './protocol.ts';
 import { FLAG, FRAME, FRAME_BYTES, FRAME_HEADER_BYTES } from './protocol.ts';
 import type { Stream } from './stream-table.ts';
-
-/** Headers or trailers of an answer. */
-export interface Headers {
-  /** The HTTP status; 0 in trailers. */
-  readonly http: number;
-  readonly metadata: Metadata;
-  /** The gRPC status, if there is one. */
-  readonly status: Status | undefined;
-  /** Set when these are not the headers of a gRPC answer: the status that says why. */
-  readonly foreign: Status | undefined;
-}
 
 /** `undecodable` ends the connection, the others end the stream. */
 export type HeaderError = 'undecodable' | 'malformed' | 'too large';

@@ -2,10 +2,32 @@
 
 import { channelStatus, GRPC } from '../channel/channel.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import type { Connection } from './connection.ts';
-import type { Frame } from './frames.ts';
+import type { FloodGuard } from './flow-control.ts';
+import type { Frame, FrameWriter } from './frames.ts';
+import type { HeaderDecoder } from './headers.ts';
 import type { ByteRange } from './protocol.ts';
 import { applySettings, FLAG, FRAME, MAX_WINDOW, type ProtocolError, protocolError } from './protocol.ts';
+import type { ReceiveWindow } from './stream-table.ts';
+import type { Streams } from './streams.ts';
+
+/** The connection that receives the frames. */
+export interface Receiver {
+  readonly frames: FrameWriter;
+  readonly streams: Streams;
+  readonly headerDecoder: HeaderDecoder;
+  readonly receiveWindow: ReceiveWindow;
+  readonly floodGuard: FloodGuard;
+  /** A header block of which CONTINUATION frames are missing. */
+  headerBlock: HeaderBlock | undefined;
+  /** Whether the settings of the node have come. */
+  readonly isReady: boolean;
+  /** Applies and acknowledges settings of the node, which were read. */
+  acknowledgeSettings(): ProtocolError | undefined;
+  /** The node takes no more calls and processed no stream above `last`. With an error code the connection ends at once. */
+  receiveGoaway(last: number, code: number): ProtocolError | undefined;
+  /** The node answered a ping. */
+  receivePong(): undefined;
+}
 
 interface FrameRule {
   readonly on: 'stream' | 'connection' | 'either';
@@ -13,7 +35,7 @@ interface FrameRule {
   readonly bytes?: number;
   /** For how many frames it counts in the {@link FloodGuard}. @default 1 */
   readonly cost?: number;
-  receive(connection: Connection, frame: Frame): ProtocolError | undefined;
+  receive(connection: Receiver, frame: Frame): ProtocolError | undefined;
 }
 
 const PRIORITY_BYTES = 5;
@@ -115,7 +137,7 @@ const RULES: { readonly [type: number]: FrameRule } = {
 };
 
 /** Handles one frame; an error ends the connection. */
-export function receiveFrame(connection: Connection, frame: Frame): ProtocolError | undefined {
+export function receiveFrame(connection: Receiver, frame: Frame): ProtocolError | undefined {
   const { type, id, flags } = frame;
   if (connection.headerBlock && (type !== FRAME.continuation || id !== connection.headerBlock.id))
     return protocolError('protocol', 'another frame came within a header block');
@@ -176,7 +198,7 @@ export class HeaderBlock {
 }
 
 /** Handles the payload of a DATA frame; `bytes` is its size for flow control, with padding. */
-function receiveData(connection: Connection, frame: Frame, bytes: number): ProtocolError | undefined {
+function receiveData(connection: Receiver, frame: Frame, bytes: number): ProtocolError | undefined {
   const { streams } = connection;
   const stream = streams.get(frame.id);
   if (!stream) return streams.checkClosed(frame.id);
@@ -192,7 +214,7 @@ function receiveData(connection: Connection, frame: Frame, bytes: number): Proto
 }
 
 /** Handles a complete header block: interim headers, headers or trailers. */
-function receiveHeaders(connection: Connection, block: CompleteBlock): ProtocolError | undefined {
+function receiveHeaders(connection: Receiver, block: CompleteBlock): ProtocolError | undefined {
   const { id } = block;
   const { streams } = connection;
   const stream = streams.get(id);
@@ -224,36 +246,3 @@ function isExpected(http: number, { isFirst, isEnd }: { readonly isFirst: boolea
 }
 
 const SWITCHING_PROTOCOLS = 101;
-
-/** The largest allowance: that of as many cancelled calls as can run at the same time. */
-const ALLOWANCE_MAX = GATEWAY_LIMITS.grpcExcusedFrames * GATEWAY_LIMITS.grpcStreamsAtOnce;
-
-/** Limits the frames that are no part of an answer: a node could keep this process busy with them. */
-export class FloodGuard {
-  #count = 0;
-  #startedAt = 0;
-
-  /** A part of an answer came for a running call: the count begins anew. */
-  recordAnswer(): void {
-    if (this.#count > 0) this.#count = 0;
-  }
-
-  /** This client cancelled a call: GATEWAY_LIMITS.grpcExcusedFrames that the node may have sent for it are not counted. */
-  addAllowance(): void {
-    this.#count = Math.max(this.#count - GATEWAY_LIMITS.grpcExcusedFrames, -ALLOWANCE_MAX);
-  }
-
-  /**
-   * Counts a frame as `cost` frames; false when there are too many within GATEWAY_LIMITS.grpcIdleMs. While a request waits for a
-   * window (`isBlocked`) the limit is higher, since the node then has a reason to send WINDOW_UPDATE.
-   */
-  allow(cost: number, isBlocked: boolean): boolean {
-    this.#count += cost;
-    if (this.#count <= (isBlocked ? GATEWAY_LIMITS.grpcIdleFramesBlocked : GATEWAY_LIMITS.grpcIdleFrames)) return true;
-    const now = performance.now();
-    const isSlow = now - this.#startedAt > GATEWAY_LIMITS.grpcIdleMs;
-    this.#startedAt = now;
-    this.#count = 0;
-    return isSlow;
-  }
-}

@@ -6,7 +6,7 @@ import { retryDelay } from '../../retry.ts';
 import type { ChannelHealth, ChannelOptions, RpcCall, StreamCall } from '../channel/channel.ts';
 import type { ByteBudget, CallSource, Sink } from '../channel/message-stream.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import { startCall } from './call.ts';
+import { type Reconnector, startCall } from './call.ts';
 import { Connection, type SocketHandler } from './connection.ts';
 import { HeaderDecoder, HeaderEncoder } from './headers.ts';
 
@@ -40,18 +40,6 @@ export function openHttp2(options: Http2Options): Http2Client {
     health: reconnector.health,
     close: reconnector.close,
   };
-}
-
-/** Keeps one connection: connects when needed, pauses after failures, and finds dead connections by a ping. */
-export interface Reconnector {
-  /** The connection that takes calls, or undefined: then use {@link connect}. */
-  current(): Connection | undefined;
-  /** Resolves with a connection; with undefined when the attempt failed, or at once in the pause after a failed one. */
-  connect(): Promise<Connection | undefined>;
-  /** Tests a connection on which a call got no answer in time: it is destroyed unless it answers a ping. */
-  test(connection: Connection): void;
-  health(): ChannelHealth;
-  close(): Promise<void>;
 }
 
 function createReconnector(options: ChannelOptions): Reconnector {

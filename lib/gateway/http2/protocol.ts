@@ -1,5 +1,7 @@
 // The numbers of HTTP/2 (RFC 9113), protocol errors, and the SETTINGS of both sides of a connection.
 
+import type { Status } from '../channel/channel.ts';
+import type { Metadata } from '../channel/metadata.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 
 /** Bytes `from` to `to` (exclusive) of a buffer that belongs to someone else: copy them to keep them. */
@@ -132,4 +134,15 @@ export function applySettings(settings: NodeSettings, { bytes, from, to }: ByteR
     if (error) return error;
   }
   return undefined;
+}
+
+/** Headers or trailers of an answer. */
+export interface Headers {
+  /** The HTTP status; 0 in trailers. */
+  readonly http: number;
+  readonly metadata: Metadata;
+  /** The gRPC status, if there is one. */
+  readonly status: Status | undefined;
+  /** Set when these are not the headers of a gRPC answer: the status that says why. */
+  readonly foreign: Status | undefined;
 }

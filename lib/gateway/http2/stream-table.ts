@@ -1,14 +1,40 @@
-// A stream of HTTP/2, and the table of the streams of one connection: running, waiting, and recently aborted.
+// A stream of HTTP/2 with its receive window, and the table of the streams of one connection: running, waiting, and recently aborted.
 
 import { LRUCache } from 'lru-cache';
 import type { Status } from '../channel/channel.ts';
 import type { Metadata } from '../channel/metadata.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import { ReceiveWindow } from './flow-control.ts';
-import type { Headers } from './headers.ts';
 import { RequestBody } from './messages.ts';
-import type { ByteRange } from './protocol.ts';
+import type { ByteRange, Headers } from './protocol.ts';
 import { MAX_STREAM_ID } from './protocol.ts';
+
+/** The receive window of a stream or of a connection, in bytes. */
+export class ReceiveWindow {
+  readonly #size: number;
+  #left: number;
+  #consumed = 0;
+
+  constructor(size: number) {
+    this.#size = size;
+    this.#left = size;
+  }
+
+  /** Counts received bytes; false when the node sent more than the window allows. */
+  receive(bytes: number): boolean {
+    this.#left -= bytes;
+    return this.#left >= 0;
+  }
+
+  /** Counts consumed bytes; returns the increment for WINDOW_UPDATE: at least half a window, or 0 for none yet. */
+  consume(bytes: number): number {
+    this.#consumed += bytes;
+    if (this.#consumed * 2 < this.#size) return 0;
+    const increment = this.#consumed;
+    this.#consumed = 0;
+    this.#left += increment;
+    return increment;
+  }
+}
 
 /** The call behind a stream. Exactly one of `onEnd`, `onFailure`, `onReset`, `onLost` is called, and it is the last. */
 export interface StreamHandler {

@@ -1,11 +1,10 @@
 // The life of the streams of one connection: they wait, start, receive, and end in one of several ways.
 
 import { channelStatus, GRPC, type Status } from '../channel/channel.ts';
-import { Sender } from './flow-control.ts';
+import { type FloodGuard, Sender } from './flow-control.ts';
 import type { FrameWriter } from './frames.ts';
-import type { HeaderEncoder, Headers } from './headers.ts';
-import type { FloodGuard } from './incoming.ts';
-import { ERROR, FRAME, initialSettings, type ProtocolError, protocolError } from './protocol.ts';
+import type { HeaderEncoder } from './headers.ts';
+import { ERROR, FRAME, type Headers, initialSettings, type ProtocolError, protocolError } from './protocol.ts';
 import { type Stream, StreamTable } from './stream-table.ts';
 
 export interface StreamsOptions {

@@ -2,8 +2,7 @@
 
 import { parseArgs } from 'node:util';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
-import { listFlags, UsageError, type Verb } from '../verb.ts';
-import type { LoadedVerb } from '../verbs.ts';
+import { type LoadedVerb, listFlags, UsageError, type Verb } from '../verb.ts';
 
 type Verbs = Readonly<Record<string, LoadedVerb>>;
 

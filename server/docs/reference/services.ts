@@ -1,6 +1,6 @@
 // /docs/services: what the services that come with Twinline take and answer, and what `error` holds when a call fails.
 
-import { CALL_ERRORS } from '../../../lib/engine/service.ts';
+import { CALL_ERRORS } from '../../../lib/engine/calls.ts';
 import { ERROR_CODES, type ErrorCode } from '../../../lib/errors.ts';
 import { flowSchema } from '../../../lib/flow/format/schema.ts';
 import { FAILURE_FIELDS } from '../../../lib/flow/lint/shapes.ts';

@@ -8,12 +8,12 @@ import { type NumberedLine, readLines } from '../../../lib/domain/bulk/ndjson.ts
 import { exportLines } from '../../../lib/domain/bulk/record-lines.ts';
 import { type Caller, requireRole } from '../../../lib/domain/caller.ts';
 import type { Feed } from '../../../lib/domain/feed/feed.ts';
+import type { SettleVotes } from '../../../lib/domain/find.ts';
 import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import { isRefusal, refuse } from '../../../lib/domain/problems.ts';
 import { BULK_LINE, BULK_ROW } from '../../../lib/domain/schema/bulk-lines.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { RECORD_LINE } from '../../../lib/domain/schema/records.ts';
-import type { SettleVotes } from '../../../lib/domain/voting/proposal.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { describeError, Refusal } from '../../http/errors.ts';

@@ -2,9 +2,9 @@
 
 import { eventView, type Feed, type FeedEvent, hasReached } from '../../../lib/domain/feed/feed.ts';
 import { typeProblems, wantsType } from '../../../lib/domain/feed/journal.ts';
+import type { SettleVotes } from '../../../lib/domain/find.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
 import { EVENT } from '../../../lib/domain/schema/webhook-answers.ts';
-import type { SettleVotes } from '../../../lib/domain/voting/proposal.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import type { EventStreams } from '../../http/event-streams.ts';

@@ -1,6 +1,7 @@
 // Routes of votes below a domain: its proposals, where its verification stands, what it may take part in, credits.
 
 import type { Clock } from '../../../lib/clock.ts';
+import type { SettleVotes } from '../../../lib/domain/find.ts';
 import type { Idempotency } from '../../../lib/domain/idempotency.ts';
 import type { Registry } from '../../../lib/domain/registry.ts';
 import { NEW_CREDIT, NEW_PROPOSAL } from '../../../lib/domain/schema/bodies.ts';
@@ -13,7 +14,6 @@ import {
 } from '../../../lib/domain/schema/vote-answers.ts';
 import type { VerificationService } from '../../../lib/domain/verification.ts';
 import { type Credits, canParticipate } from '../../../lib/domain/voting/credits.ts';
-import type { SettleVotes } from '../../../lib/domain/voting/proposal.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import type { Route } from '../../http/route-table.ts';
 import { answerOnce, answerPage, proposalHeaders, showProposal, twinLinks } from '../answers.ts';

@@ -17,9 +17,8 @@ import { WAITING } from '../../http/guard.ts';
 import { takeLivePlace } from '../../http/live-places.ts';
 import type { GatewayRoute } from '../catalog.ts';
 import type { NodeRequest } from '../request.ts';
-import type { Service } from '../service.ts';
 import { beginResponse, errorResponse, sendResponse } from './response.ts';
-import { challengeHeaders, describeStatus, RAW, renderReply } from './unary.ts';
+import { challengeHeaders, describeStatus, RAW, renderReply, type Service } from './unary.ts';
 
 export interface Streams {
   /** Answers with the stream of a call; resolves when all is over. */

@@ -13,22 +13,35 @@ import {
   type Effort,
   earlyTrailers,
   entityTag,
+  type GuardedChannel,
   HEIGHT,
   type HttpAnswer,
   type Metadata,
   type RpcAnswer,
   readHttpBody,
+  type TypeSource,
   toHeaders,
   toTrailers,
   type UnknownTypes,
 } from '../../../lib/gateway/index.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import type { Exchange } from '../../http/fast-path.ts';
-import type { GatewayRoute } from '../catalog.ts';
+import type { Catalog, GatewayRoute } from '../catalog.ts';
+import type { GatewayCounts } from '../counts.ts';
 import type { NodeRequest } from '../request.ts';
-import type { Service } from '../service.ts';
 import type { LargeReplies, ReplyWait, WrittenReply } from './large-replies.ts';
 import { type GatewayResponse, sendResponse } from './response.ts';
+
+/** What answers are made with. */
+export interface Service {
+  readonly catalog: Catalog;
+  readonly channel: GuardedChannel;
+  readonly cache: AnswerCache<CachedResponse>;
+  readonly renderer: Renderer;
+  /** Types inside an Any that no descriptor declares. */
+  readonly types: TypeSource;
+  readonly counts: GatewayCounts;
+}
 
 /** A response that is ready to be sent, also to several. */
 export interface CachedResponse extends GatewayResponse {

@@ -7,7 +7,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import type { Hub } from './hub.ts';
-import type { Machines } from './open.ts';
+import type { Machines } from './machines.ts';
 import { eventMessages, newActorMessage, type StatelyMessage, sessionMessage } from './stately.ts';
 import type { OpenSession, TraceEvent } from './trace.ts';
 

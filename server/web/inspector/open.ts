@@ -1,20 +1,18 @@
 // The inspector of a server: its hub, which the engines are given, and the machines that its page shows.
 
 import { systemClock } from '../../../lib/clock.ts';
-import type { Library } from '../../../lib/engine/conversation.ts';
 import type { Engine } from '../../../lib/engine/engine.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
-import { listRequestSecrets, redactor } from '../../../lib/redact.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
-import type { Json } from '../../../lib/store/store.ts';
 import type { Audit } from '../../audit/audit.ts';
 import { eventStreams } from '../../http/event-streams.ts';
-import { type Drawings, drawings, LIFECYCLES } from '../diagram/drawings.ts';
+import { type Drawings, drawings } from '../diagram/drawings.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { findCallers } from './callers.ts';
 import { type FeedSource, feed, type StatelySocket, statelySocket } from './feed.ts';
 import { createHub, type Hub, type Instances, joinInstances } from './hub.ts';
+import { listMachines } from './machines.ts';
 import { type PrivateRequest, showPrivate } from './private.ts';
 import type { InspectorDoor } from './routes.ts';
 import { listOpenSessions } from './trace.ts';
@@ -92,54 +90,4 @@ export function createInspector({ keyring, onProblem }: InspectorOptions): Inspe
       await Promise.all([instances?.close(), diagrams?.close()]);
     },
   };
-}
-
-export interface InspectedMachine {
-  readonly id: string;
-  readonly kind: 'flow' | 'lifecycle';
-  readonly version: number;
-  /** What it is for, in a few words. */
-  readonly title: string;
-}
-
-export interface Machines {
-  /** Flows first, in the order in which they were loaded; a lifecycle gives way to a flow of the same name. */
-  list(): InspectedMachine[];
-  /** The flows as they are served now, by name. */
-  flows(): ReadonlyMap<string, CompiledFlow>;
-  /** The config of the machine as JSON, as Stately's tools read it; undefined for one that is not known. */
-  definition(id: string): string | undefined;
-}
-
-/** The machines of this process; `library` may change. */
-export function listMachines(library: Library<CompiledFlow>): Machines {
-  const flow = (id: string) => library.current(id);
-  const flows = () => new Map(library.ids.map((id) => [id, flow(id)!]));
-  return {
-    flows,
-    list: () => [
-      ...[...flows().values()].map(describeMachine),
-      ...Object.entries(LIFECYCLES).flatMap(([id, { summary }]): InspectedMachine[] =>
-        flow(id) ? [] : [{ id, kind: 'lifecycle', version: 1, title: summary }],
-      ),
-    ],
-    // What JSON cannot say, such as the functions of guards, is left out.
-    definition: (id) => {
-      const lifecycle = Object.hasOwn(LIFECYCLES, id) ? LIFECYCLES[id]!.machine().config : undefined;
-      const compiled = flow(id);
-      if (compiled) return JSON.stringify(redactor(listFlowSecrets(compiled)).json(compiled.config as unknown as Json));
-      return lifecycle && JSON.stringify(lifecycle);
-    },
-  };
-}
-
-// Credentials that stand in the calls of a flow as they are; what an expression gives is not known here.
-function listFlowSecrets({ screens }: CompiledFlow): string[] {
-  return [...screens.values()].flatMap(({ screen }) =>
-    screen.type === 'call' ? listRequestSecrets(screen.with ?? {}).filter((text) => !/^=|\{\{/.test(text)) : [],
-  );
-}
-
-function describeMachine({ id, version, flow }: CompiledFlow): InspectedMachine {
-  return { id, kind: 'flow', version, title: flow.note ?? `${Object.keys(flow.screens).length} screens` };
 }

@@ -25,7 +25,7 @@ import { PAGE_LIMITS } from '../limits.ts';
 import { CALLER_DIGITS, type FoundCallers } from './callers.ts';
 import { type FeedSource, feed, type StatelySocket } from './feed.ts';
 import { makeFlowTest } from './flow-test.ts';
-import type { Machines } from './open.ts';
+import type { Machines } from './machines.ts';
 import { inspectorPage, sendStatelyPage } from './page.ts';
 import type { PrivateRequest } from './private.ts';
 import { sessionMessage } from './stately.ts';

@@ -1,7 +1,7 @@
 // The rules and the state of a vote in plain words.
 
-import type { VotingRules } from '../../../lib/domain/voting/governance.ts';
 import type { ProposalKind } from '../../../lib/domain/voting/proposal.ts';
+import type { VotingRules } from '../../../lib/domain/voting/tally.ts';
 import type { ProposalState } from '../../../machines/proposal.ts';
 import { formatSpan } from '../kit/time-words.ts';
 import { formatFraction, parsePercent } from './tally-chart.ts';

@@ -1,8 +1,7 @@
 // The bars of a vote: who has taken part and who is for it, with the lines that they must reach. Drawn as SVG, for a
 // strict policy of content lets no page set the width of an element.
 
-import type { VotingRules } from '../../../lib/domain/voting/governance.ts';
-import { type Count, parseFraction } from '../../../lib/domain/voting/tally.ts';
+import { type Count, parseFraction, type VotingRules } from '../../../lib/domain/voting/tally.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 
 interface Segment {

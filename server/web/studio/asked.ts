@@ -5,8 +5,26 @@ import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { Route, RouteAnswer } from '../../http/route-table.ts';
+import type { FlowFiles } from '../../menus/files.ts';
+import type { Drawings } from '../diagram/drawings.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import type { StudioDeps } from './routes.ts';
+import type { ServiceRecorder } from '../simulator/flow-test.ts';
+import type { Drafts } from './drafts.ts';
+import type { Versions } from './versions.ts';
+
+export interface StudioDeps {
+  readonly files: FlowFiles;
+  readonly drafts: Drafts;
+  readonly versions: Versions;
+  readonly drawings: Pick<Drawings, 'draw'>;
+  readonly recorder: Pick<ServiceRecorder, 'answers'>;
+  /** The flow that a dial starts. */
+  readonly flow: string;
+  /** Whether drafts that are dialled call the services. */
+  readonly callsServices: boolean;
+  /** Serves what was saved; resolves when that is so, or was refused. */
+  readonly reload: () => Promise<void>;
+}
 
 const TEXT: Schema = { type: 'string' };
 

@@ -13,8 +13,9 @@ import { flowFiles } from '../../menus/files.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { messagePage, sendPage } from '../kit/frame.ts';
 import type { ServiceRecorder } from '../simulator/flow-test.ts';
+import type { StudioDeps } from './asked.ts';
 import { drafts } from './drafts.ts';
-import { STUDIO_ROUTES, type StudioDeps } from './routes.ts';
+import { STUDIO_ROUTES } from './routes.ts';
 import { STUDIO_VERSION, versions } from './versions.ts';
 
 export interface StudioOptions {

@@ -9,31 +9,13 @@ import { addFlowTest } from '../../../lib/flow/testing/update.ts';
 import { jsonTypes, PAGE, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
-import type { FlowFiles } from '../../menus/files.ts';
-import type { Drawings } from '../diagram/drawings.ts';
 import { sendPage } from '../kit/frame.ts';
-import { readDialogue, recordDialogue, type ServiceRecorder } from '../simulator/flow-test.ts';
+import { readDialogue, recordDialogue } from '../simulator/flow-test.ts';
 import { readSessionState } from '../simulator/routes.ts';
-import { asked } from './asked.ts';
-import type { Drafts } from './drafts.ts';
+import { asked, type StudioDeps } from './asked.ts';
 import { studioPage } from './page.ts';
 import { saveDraft } from './save.ts';
 import { STARTERS, writeStarter } from './starters.ts';
-import type { Versions } from './versions.ts';
-
-export interface StudioDeps {
-  readonly files: FlowFiles;
-  readonly drafts: Drafts;
-  readonly versions: Versions;
-  readonly drawings: Pick<Drawings, 'draw'>;
-  readonly recorder: Pick<ServiceRecorder, 'answers'>;
-  /** The flow that a dial starts. */
-  readonly flow: string;
-  /** Whether drafts that are dialled call the services. */
-  readonly callsServices: boolean;
-  /** Serves what was saved; resolves when that is so, or was refused. */
-  readonly reload: () => Promise<void>;
-}
 
 const TEXT: Schema = { type: 'string' };
 const COUNT: Schema = { type: 'integer', minimum: 0 };

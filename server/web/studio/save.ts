@@ -2,10 +2,9 @@
 
 import type { Context } from 'koa';
 import type { JsonObject } from '../../../lib/store/store.ts';
-import type { Body } from './asked.ts';
+import type { Body, StudioDeps } from './asked.ts';
 import type { DraftText, TestedDraft } from './draft-work.ts';
 import type { Drafts } from './drafts.ts';
-import type { StudioDeps } from './routes.ts';
 
 type Saved = Body<'flow' | 'text' | 'base', 'tests' | 'testsBase'>;
 

@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CALL_ERRORS } from '../../../lib/engine/service.ts';
+import { CALL_ERRORS } from '../../../lib/engine/calls.ts';
 import { FILTERS } from '../../../lib/flow/expression/filters.ts';
 import { FUNCTIONS } from '../../../lib/flow/expression/functions.ts';
 import { BINARY_OPERATORS, OTHER_OPERATORS, WRITTEN_VALUES } from '../../../lib/flow/expression/operators.ts';

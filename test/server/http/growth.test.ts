@@ -3,7 +3,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { knownCalls } from '../../../lib/engine/service.ts';
+import { knownCalls } from '../../../lib/engine/calls.ts';
 import { keyedMutex } from '../../../lib/queue.ts';
 import { USSD_LIMITS } from '../../../lib/ussd/limits.ts';
 import { phoneSessions } from '../../../lib/ussd/phone-sessions.ts';

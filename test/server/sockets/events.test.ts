@@ -4,8 +4,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Agent } from '../../../lib/agent/agent.ts';
 import { AGENT_LIMITS } from '../../../lib/agent/limits.ts';
+import type { ToolOutcome } from '../../../lib/agent/responder.ts';
 import { ROOM_EVENTS } from '../../../lib/agent/room.ts';
-import type { ToolOutcome } from '../../../lib/agent/tool.ts';
 import { framesOf, ground, newSession, say, scripted } from '../../agent/ground.ts';
 import { type Heard, newUser, openPlace, openTab, type Place, type Tab, type User, until } from './ground.ts';
 

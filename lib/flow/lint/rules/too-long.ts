@@ -8,9 +8,8 @@ import { showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
 import { fitsScreen, screenPages } from '../../run/render.ts';
-import { type FlowScope, flowScope } from '../../run/scope.ts';
+import { type Behaviour, type FlowScope, flowScope } from '../../run/scope.ts';
 import { KINDS } from '../../screens/kinds.ts';
-import type { Behaviour } from '../../screens/screen.ts';
 import { getList, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 
 export const lengthRules: readonly LintRule[] = [

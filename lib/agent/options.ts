@@ -1,0 +1,82 @@
+// What the agent service is opened with, and what each of its runs is driven with.
+
+import type { RunEnd } from '../../machines/agent-stream.ts';
+import type { Clock } from '../clock.ts';
+import type { Inspector } from '../engine/conversation.ts';
+import type { Channel } from '../store/channel.ts';
+import type { LogStore } from '../store/log-store.ts';
+import type { DocumentStore } from '../store/store.ts';
+import type { HostTool, Responder, ResponderTurn, TokenUsage } from './responder.ts';
+import type { Room, RunRoomEvent } from './room.ts';
+import type { RunFault } from './run/frames.ts';
+import type { Runs } from './run/run.ts';
+import type { Transcript } from './session/message.ts';
+import type { Quotas } from './session/quota.ts';
+import type { Oracle, Sessions } from './session/session.ts';
+
+export interface AgentOptions {
+  readonly documents: DocumentStore;
+  readonly logs: LogStore;
+  readonly channel: Channel;
+  readonly responder: Responder;
+  readonly oracle: Oracle;
+  /** Tools of this server, such as those of its plugins; asked for at the beginning of each turn. @default none */
+  readonly hostTools?: () => readonly HostTool[];
+  /** @default the system's clock */
+  readonly clock?: Clock;
+  /** What users may store. @default the values of AGENT_LIMITS */
+  readonly quotas?: Quotas;
+  /** Milliseconds after which the sweep deletes a session that nobody uses. @default never */
+  readonly keepSessionsMs?: number | undefined;
+  /** Bytes of one reply. @default AGENT_LIMITS.agentReplyBytes */
+  readonly replyBytes?: number;
+  /** Sends events to sockets instead of the channel; `room.listen` then gets none. @default over the channel */
+  readonly tell?: Room['tell'];
+  /** Whether a client listens to a session through this process. @default always */
+  readonly isHeard?: Room['isHeard'];
+  /** Receives the inspection events of runs. */
+  readonly inspector?: Inspector | undefined;
+  /** As `settle`, but before a run is answered: a fault that it gives ends the run as failed. */
+  readonly begin?: (run: RunStart) => Promise<RunFault | undefined>;
+  /**
+   * Awaited before a run ends, and retried while the store is away. Called once more by the process that takes over when
+   * this one dies meanwhile: must act once per run.
+   */
+  readonly settle?: (report: RunReport) => Promise<void>;
+  /** Sentences about a user that a model gets before it answers. */
+  readonly instructions?: (turn: Pick<ResponderTurn, 'owner' | 'session' | 'requestId'>) => Promise<readonly string[]>;
+  /** Called with every typed event of the runs that this process drives. */
+  readonly onEvent?: (event: RunRoomEvent) => void;
+  /** Called for every run that has ended, in the process that ended it. */
+  readonly onEnd?: (report: RunReport) => void;
+  /** Called with errors of background work. */
+  readonly onProblem?: (error: unknown) => void;
+}
+
+/** A run that is about to be answered. */
+export interface RunStart {
+  readonly runId: string;
+  readonly owner: string;
+  readonly session: string;
+  readonly requestId: string;
+}
+
+/** A run that has ended, for metrics; holds no text of the conversation. */
+export interface RunReport extends RunStart {
+  readonly status: RunEnd;
+  readonly usage: TokenUsage;
+  readonly fault?: RunFault;
+}
+
+export interface RunnerOptions
+  extends Pick<AgentOptions, 'logs' | 'responder' | 'begin' | 'settle' | 'instructions' | 'onEvent' | 'onEnd'>,
+    Required<Pick<AgentOptions, 'clock' | 'hostTools' | 'replyBytes' | 'onProblem'>> {
+  readonly runs: Runs;
+  readonly sessions: Sessions;
+  readonly transcript: Transcript;
+  readonly room: Room;
+  /** Tells every process that a call of this session waits for a client. Never rejects. */
+  readonly announce: (session: string) => Promise<void>;
+  /** A session has no live run any more. */
+  readonly onFree: (session: string) => Promise<void>;
+}

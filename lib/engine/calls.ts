@@ -1,0 +1,204 @@
+// Calls of services: deadline, bounded retry, one idempotency key; and which of them this process is making, or has made, until
+// their answers are stored or their leases end.
+
+import type { Clock } from '../clock.ts';
+import { COMMON_LIMITS } from '../common-limits.ts';
+import { type ErrorCode, TwinlineError } from '../errors.ts';
+import { retryDelay } from '../retry.ts';
+import type { Json, JsonObject } from '../store/store.ts';
+import type { CallPolicy } from './conversation.ts';
+import { ENGINE_LIMITS } from './limits.ts';
+import type { ServiceAnswer } from './machine/step.ts';
+import type { Service, ServiceSession, Services } from './service.ts';
+import type { SessionCall } from './session/record.ts';
+import { hasKnownCode, holdPrivate, holdSecrets, keepSecrets } from './session/secret-calls.ts';
+
+export interface CallRequest {
+  readonly call: SessionCall;
+  readonly input: JsonObject;
+  readonly policy: CallPolicy;
+  readonly session: ServiceSession;
+  /** Texts that must not come back in answers and errors. @default none */
+  readonly secrets?: readonly string[];
+  /** Gives the texts that no log may show. @default none */
+  readonly privates?: (() => readonly string[]) | undefined;
+}
+
+const BACKOFF = { firstMs: ENGINE_LIMITS.callBackoffMs };
+
+/** Longest time that a call can take with all its tries, in milliseconds. */
+export function longestMs(policy: CallPolicy): number {
+  const pauses = ENGINE_LIMITS.callBackoffMs * (2 ** policy.retries - 1);
+  return policy.timeoutMs * (policy.retries + 1) + pauses;
+}
+
+/** The calls that this process makes. */
+export interface Calls {
+  /** Starts the call, or joins it when it was started here already. Never rejects. */
+  start(request: CallRequest): Promise<ServiceAnswer>;
+  /** A call that was started here and whose answer is not stored yet. */
+  find(key: string): Promise<ServiceAnswer> | undefined;
+  /** Its answer has been stored. */
+  forget(key: string): void;
+  /** How many are running. */
+  readonly size: number;
+}
+
+interface PendingAnswer extends KnownCall {
+  readonly answer: Promise<ServiceAnswer>;
+  isRunning: boolean;
+}
+
+/** An answer stays until it is stored or its lease ends: the turn that waited for it may have to begin anew. */
+export function callRunner(given: Services, clock: Clock): Calls {
+  const services = keepSecrets(given);
+  const known = knownCalls<PendingAnswer>();
+  let running = 0;
+  return {
+    start: (request) => {
+      const { key, until } = request.call;
+      const started = known.get(key);
+      if (started) return started.answer;
+      known.dropStale(clock.now());
+      running++;
+      const answer = makeCall(services, clock, request).finally(() => {
+        running--;
+        call.isRunning = false;
+        known.settle(key, call, clock.now());
+      });
+      const call: PendingAnswer = { answer, until, isRunning: true };
+      known.set(key, call);
+      return answer;
+    },
+    find: (key) => known.get(key)?.answer,
+    forget: (key) => known.delete(key),
+    get size() {
+      return running;
+    },
+  };
+}
+
+async function makeCall(services: Services, clock: Clock, request: CallRequest): Promise<ServiceAnswer> {
+  const name = request.call.service;
+  const service = Object.hasOwn(services, name) ? services[name] : undefined;
+  if (!service) return refusal(new TwinlineError('ERR_SERVICE_UNKNOWN', `No service is registered as "${name}".`));
+  for (let tries = 1; ; tries++) {
+    const answer = await oneTry(service, clock, request);
+    if (answer.ok || tries > request.policy.retries || !answer.retry) return answer.ok ? answer : refusal(answer.error);
+    await clock.wait(retryDelay(tries, BACKOFF));
+  }
+}
+
+type Try = { ok: true; output: Json } | { ok: false; retry: boolean; error: unknown };
+
+async function oneTry(service: Service, clock: Clock, request: CallRequest): Promise<Try> {
+  const { call, policy, session, input, secrets = [], privates } = request;
+  const stop = new AbortController();
+  const settled = new AbortController();
+  const late = clock.wait(policy.timeoutMs, settled.signal).then((): Try => {
+    if (!settled.signal.aborted) stop.abort();
+    const message = `Service "${call.service}" did not answer within ${policy.timeoutMs} ms.`;
+    return { ok: false, retry: true, error: new TwinlineError('ERR_TIMEOUT', message) };
+  });
+  // The service starts inside a promise, so that one that throws at once is a rejection too.
+  const work = Promise.resolve()
+    .then(() => {
+      const made = holdPrivate({ signal: stop.signal, idempotencyKey: call.key, session }, privates);
+      return service(input, holdSecrets(made, secrets, input));
+    })
+    .then((output): Try => ({ ok: true, output: clean(output, call.service) }))
+    .catch((error): Try => ({ ok: false, retry: !hasKnownCode(error) || error.retry, error }));
+  const first = await Promise.race([work, late]);
+  // A reason saves the cost of creating an error that is never read.
+  settled.abort(null);
+  return first;
+}
+
+// What a service answers becomes part of the record, so it must be JSON and must leave room.
+function clean(output: unknown, service: string): Json {
+  const text = JSON.stringify(output ?? null);
+  if (text.length > COMMON_LIMITS.recordChars / 2)
+    throw new TwinlineError(
+      'ERR_INPUT',
+      `Service "${service}" answered ${text.length} characters of JSON; a session keeps at most ${COMMON_LIMITS.recordChars / 2}. Answer less, or a page.`,
+    );
+  return JSON.parse(text) as Json;
+}
+
+/** The codes that a call of any service may fail with, and when: `error` of a flow. Services have codes of their own besides. */
+export const CALL_ERRORS: { readonly [code in ErrorCode]?: string } = {
+  ERR_TIMEOUT: 'no try was answered within its `timeout`',
+  ERR_SERVICE: 'the service failed with an error of its own, whose words are kept back',
+  ERR_SERVICE_UNKNOWN: 'no service has this name',
+  ERR_INPUT: `the service answered more than ${COMMON_LIMITS.recordChars / 2} characters of JSON, or something of \`with\` is not as it must be`,
+  ERR_EXPRESSION: 'the service answered, and a `when` or `set` of `done` cannot be computed with that answer',
+};
+
+/** An error as a flow may see it: its code and the words of our own errors only, for others may quote secrets. */
+export function refusal(error: unknown): ServiceAnswer {
+  if (hasKnownCode(error)) return { ok: false, error: { code: error.code, message: error.message } };
+  return { ok: false, error: { code: 'ERR_SERVICE', message: 'The service failed.' } };
+}
+
+export interface KnownCall {
+  /** The end of its lease, in milliseconds since 1970. */
+  readonly until: number;
+  readonly isRunning: boolean;
+}
+
+export interface KnownCalls<C extends KnownCall> {
+  get(key: string): C | undefined;
+  set(key: string, call: C): void;
+  delete(key: string): void;
+  /** Notes that a call runs no more. */
+  settle(key: string, call: C, now: number): void;
+  /** Forgets calls whose lease has ended and that do not run. */
+  dropStale(now: number): void;
+}
+
+interface KeyedCall<C> {
+  readonly key: string;
+  readonly call: C;
+}
+
+/** Entries of the line that are not worth clearing. */
+const SLACK = 256;
+
+/**
+ * The line of leases is an array: a Map that is read from its beginning must skip the holes of all that was deleted there,
+ * so each call would cost more the more are open. Here a call enters once, and again when it outlasts its lease.
+ */
+export function knownCalls<C extends KnownCall>(): KnownCalls<C> {
+  const calls = new Map<string, C>();
+  let line: KeyedCall<C>[] = [];
+  let head = 0;
+
+  const isKnown = ({ key, call }: KeyedCall<C>) => calls.get(key) === call;
+
+  function enter(place: KeyedCall<C>): void {
+    line.push(place);
+    // No call stands here more than twice: a third of the line is gone whenever it is cleared, and pays for the copy.
+    if (line.length <= 3 * calls.size + SLACK) return;
+    line = line.slice(head).filter(isKnown);
+    head = 0;
+  }
+
+  return {
+    get: (key) => calls.get(key),
+    set(key, call) {
+      calls.set(key, call);
+      enter({ key, call });
+    },
+    delete: (key) => void calls.delete(key),
+    settle(key, call, now) {
+      // Its lease ended while it ran, so it left the line.
+      if (call.until <= now) enter({ key, call });
+    },
+    dropStale(now) {
+      for (; head < line.length && line[head]!.call.until <= now; head++) {
+        const place = line[head]!;
+        if (!place.call.isRunning && isKnown(place)) calls.delete(place.key);
+      }
+    },
+  };
+}
