@@ -12,6 +12,7 @@ export type KeyPurpose =
   | 'call-input/v1'
   | 'session-private/v1'
   | 'phone-index/v1'
+  | 'phone-sessions/v1'
   | 'sim/v1'
   | 'webhook-secret/v1'
   | 'page-pass/v1'

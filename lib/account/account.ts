@@ -10,7 +10,7 @@ import { type PinCall, pinCheck } from './check.ts';
 import { isPin, type PinVault, weakPin } from './pin.ts';
 import { type Account, accountRecords, type PhoneRecord, type Unlock } from './records.ts';
 import { isSimNew, noteSim } from './sim.ts';
-import type { SprayAlarm } from './spray.ts';
+import type { SprayAlarm, SprayOptions } from './spray.ts';
 
 export type Created =
   | { readonly created: true; readonly customerId: string }
@@ -74,8 +74,10 @@ export interface AccountsOptions {
   readonly clock: Clock;
   /** Makes customer ids. @default `C` and 8 random characters of Crockford's base 32 */
   readonly id?: () => string;
-  /** Called when many checks of this process fail; must not throw. */
+  /** Called when many checks fail; must not throw. */
   readonly onAlarm?: (alarm: SprayAlarm) => void;
+  /** Counts checks of all instances together, see SprayOptions. @default each process counts for itself */
+  readonly shareSpray?: SprayOptions['share'];
   /** Called when an account is opened from another SIM than before; must not throw. */
   readonly onSimChange?: (account: { readonly phone: string; readonly customerId: string }) => void;
 }
@@ -83,7 +85,7 @@ export interface AccountsOptions {
 export function accounts(options: AccountsOptions): Accounts {
   const { documents, vault, clock, id = customerId, onAlarm, onSimChange } = options;
   const records = accountRecords(documents, vault.alias);
-  const check = pinCheck({ records, vault, clock, onAlarm });
+  const check = pinCheck({ records, vault, clock, onAlarm, share: options.shareSpray });
 
   /** What to store of the SIM of a call whose PIN was right. */
   const simChanges = ({ phone, sim }: PinCall, account: Account): Partial<Account> => {

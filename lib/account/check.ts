@@ -5,7 +5,7 @@ import { TwinlineError } from '../errors.ts';
 import { fail, failuresBefore, type LoginRefusal, refusal, release, reserve } from './attempts.ts';
 import type { PinVault } from './pin.ts';
 import type { Account, AccountRecords } from './records.ts';
-import { type Pace, type SprayAlarm, sprayBrake } from './spray.ts';
+import { type Pace, type SprayOptions, sprayBrake } from './spray.ts';
 
 /** What every call with a PIN says. */
 export interface PinCall {
@@ -29,18 +29,17 @@ interface CheckOptions {
   readonly onResult: (match: boolean) => void;
 }
 
-export interface PinCheckDeps {
+export interface PinCheckDeps extends SprayOptions {
   readonly records: AccountRecords;
   readonly vault: PinVault;
   readonly clock: Clock;
-  readonly onAlarm?: ((alarm: SprayAlarm) => void) | undefined;
 }
 
 /** Counts a try, checks it, and notes a failure. A match is for the caller to settle. */
 export type PinCheck = (call: PinCall, mark: string | null) => Promise<Checked>;
 
-export function pinCheck({ records, vault, clock, onAlarm }: PinCheckDeps): PinCheck {
-  const brake = sprayBrake(clock, onAlarm);
+export function pinCheck({ records, vault, clock, ...spray }: PinCheckDeps): PinCheck {
+  const brake = sprayBrake(clock, spray);
 
   const check: PinCheck = async (call, mark) => {
     const pace = brake.begin();

@@ -21,11 +21,14 @@ export const ACCOUNT_LIMITS = {
   pinRepeats: 10,
   /** Documents that count the tries on phone numbers without an account; a number that needs a taken one replaces it. */
   strangerSlots: 65_536,
-  /** PIN checks of a process that may fail at once while guesses are spread over many numbers, and milliseconds until one more may. */
+  /** PIN checks that may fail at once while guesses are spread over many numbers, of all instances that count together, and milliseconds until one more may. */
   slowedChecks: 20,
   slowedCheckMs: 1_000,
   /** More failures than this within `sprayWindowMs`, and a larger share of all checks than `sprayRatio`, raise the alarm. */
   sprayFailures: 50,
   sprayRatio: 0.2,
   sprayWindowMs: 300_000,
+  /** Milliseconds between two times that an instance tells the others of checks that did not fail, and instances that are counted. */
+  sprayShareMs: 10_000,
+  sprayInstances: 100,
 } as const;

@@ -5,7 +5,7 @@ import { ACCOUNT_LIMITS } from './limits.ts';
 
 export interface SprayAlarm {
   readonly kind: 'spray';
-  /** Failed PIN checks of this process in the last ACCOUNT_LIMITS.sprayWindowMs. */
+  /** Failed PIN checks in the last ACCOUNT_LIMITS.sprayWindowMs: of this process, and of the others where they count together. */
   readonly failures: number;
   /** Failed checks among all checks of that time, 0 to 1. */
   readonly ratio: number;
@@ -24,44 +24,86 @@ export interface SprayBrake {
   end(pace: Pace, outcome: 'right' | 'wrong' | 'unchecked'): void;
 }
 
-const { sprayWindowMs, sprayFailures, sprayRatio, slowedChecks, slowedCheckMs } = ACCOUNT_LIMITS;
-const BUCKETS = 30;
-const BUCKET_MS = sprayWindowMs / BUCKETS;
+/** Checks of SPRAY_BUCKET_MS milliseconds: `at` counts such times. */
+export type PinChecks = { readonly at: number; readonly checks: number; readonly failures: number };
+
+/** What all instances have counted together; `at` is 0 now, and negative before. */
+export interface CountedTogether {
+  readonly buckets: readonly PinChecks[];
+  /** Instances that had checks in that time, at least 1. */
+  readonly instances: number;
+}
+
+export interface SprayOptions {
+  readonly onAlarm?: ((alarm: SprayAlarm) => void) | undefined;
+  /**
+   * Adds checks of this moment to those of all instances. Told after a failed check and now and then, and never waited for:
+   * while it takes its time, or rejects, this process counts alone. @default each process counts for itself
+   */
+  readonly share?: ((counted: Omit<PinChecks, 'at'>) => Promise<CountedTogether>) | undefined;
+}
+
+const { sprayWindowMs, sprayFailures, sprayRatio, slowedChecks, slowedCheckMs, sprayShareMs } = ACCOUNT_LIMITS;
+export const SPRAY_BUCKETS = 30;
+export const SPRAY_BUCKET_MS = sprayWindowMs / SPRAY_BUCKETS;
 
 /**
  * Watches the PIN checks of a process. While many of them fail it slows them: only `slowedChecks` may fail at once, and one
- * more each `slowedCheckMs`; right ones cost nothing. Raises the alarm at most once per window.
+ * more each `slowedCheckMs`, a part of both where several instances count together; right ones cost nothing. Raises the alarm at
+ * most once per window.
  */
-export function sprayBrake(clock: Clock, onAlarm: (alarm: SprayAlarm) => void = () => {}): SprayBrake {
+export function sprayBrake(clock: Clock, { onAlarm = () => {}, share }: SprayOptions = {}): SprayBrake {
   let buckets: { at: number; checks: number; failures: number }[] = [];
+  let shared: CountedTogether = { buckets: [], instances: 1 };
+  let untold = { checks: 0, failures: 0 };
+  let isTelling = false;
+  let toldAt = Number.NEGATIVE_INFINITY;
   let alarmedAt = Number.NEGATIVE_INFINITY;
   let left: number = slowedChecks;
   let filledAt = clock.monotonic();
 
+  const bucketNow = () => Math.floor(clock.monotonic() / SPRAY_BUCKET_MS);
   const drop = (at: number) => {
-    buckets = buckets.filter((bucket) => bucket.at > at - BUCKETS);
+    buckets = buckets.filter((bucket) => bucket.at > at - SPRAY_BUCKETS);
   };
-  const findSpray = (): SprayAlarm | undefined => {
-    const checks = buckets.reduce((sum, bucket) => sum + bucket.checks, 0);
-    const failures = buckets.reduce((sum, bucket) => sum + bucket.failures, 0);
+  const sum = (list: readonly PinChecks[]) => ({
+    checks: list.reduce((total, { checks }) => total + checks, 0),
+    failures: list.reduce((total, { failures }) => total + failures, 0),
+  });
+  const findSpray = (at: number): SprayAlarm | undefined => {
+    const own = sum(buckets);
+    const all = sum(shared.buckets.filter((bucket) => bucket.at > at - SPRAY_BUCKETS));
+    // What is not told yet is in neither of them twice: the larger count is never too large.
+    const { checks, failures } = all.failures > own.failures ? all : own;
     const isSpray = failures > sprayFailures && failures / checks > sprayRatio;
     return isSpray ? { kind: 'spray', failures, ratio: failures / checks } : undefined;
   };
 
   const begin = (): Pace => {
     const now = clock.monotonic();
-    drop(Math.floor(now / BUCKET_MS));
-    left = Math.min(slowedChecks, left + (now - filledAt) / slowedCheckMs);
+    const at = bucketNow();
+    drop(at);
+    const { instances } = shared;
+    const most = Math.max(1, slowedChecks / instances);
+    left = Math.min(most, left + (now - filledAt) / (slowedCheckMs * instances));
     filledAt = now;
-    if (!findSpray()) return 'free';
+    if (!findSpray(at)) return 'free';
     if (left < 1) return 'refused';
     left--;
     return 'slowed';
   };
 
-  const count = (failed: boolean) => {
+  const alarm = (at: number) => {
     const now = clock.monotonic();
-    const at = Math.floor(now / BUCKET_MS);
+    const spray = findSpray(at);
+    const isQuiet = now < alarmedAt + sprayWindowMs;
+    if (!spray || isQuiet) return;
+    alarmedAt = now;
+    onAlarm(spray);
+  };
+
+  const count = (failed: boolean) => {
+    const at = bucketNow();
     drop(at);
     let current = buckets.at(-1);
     if (current?.at !== at) {
@@ -70,18 +112,42 @@ export function sprayBrake(clock: Clock, onAlarm: (alarm: SprayAlarm) => void = 
     }
     current.checks++;
     if (failed) current.failures++;
-    const spray = findSpray();
-    const isQuiet = now < alarmedAt + sprayWindowMs;
-    if (!spray || isQuiet) return;
-    alarmedAt = now;
-    onAlarm(spray);
+    alarm(at);
+  };
+
+  // One at a time: what is counted meanwhile goes with the next.
+  const tell = async (ask: NonNullable<SprayOptions['share']>) => {
+    isTelling = true;
+    const told = untold;
+    untold = { checks: 0, failures: 0 };
+    toldAt = clock.monotonic();
+    try {
+      const { buckets, instances } = await ask(told);
+      const at = bucketNow();
+      shared = { buckets: buckets.map((bucket) => ({ ...bucket, at: at + bucket.at })), instances };
+      alarm(at);
+    } catch {
+      // The store is away, which its own watch tells. What was counted is told when it is back.
+      untold = { checks: untold.checks + told.checks, failures: untold.failures + told.failures };
+    }
+    isTelling = false;
+  };
+
+  const note = (failed: boolean) => {
+    if (!share) return;
+    untold = { checks: untold.checks + 1, failures: untold.failures + (failed ? 1 : 0) };
+    const isTime = failed || clock.monotonic() - toldAt >= sprayShareMs;
+    if (isTime && !isTelling) void tell(share);
   };
 
   return {
     begin,
     end(pace, outcome) {
-      if (pace === 'slowed' && outcome !== 'wrong') left = Math.min(slowedChecks, left + 1);
-      if (outcome !== 'unchecked') count(outcome === 'wrong');
+      if (pace === 'slowed' && outcome !== 'wrong')
+        left = Math.min(Math.max(1, slowedChecks / shared.instances), left + 1);
+      if (outcome === 'unchecked') return;
+      count(outcome === 'wrong');
+      note(outcome === 'wrong');
     },
   };
 }

@@ -6,6 +6,9 @@ export const USSD_LIMITS = {
   sessionsPerPhone: 3,
   /** Phones whose sessions a process counts; the one that dialled longest ago is forgotten. */
   phonesCounted: 100_000,
+  /** Sessions of a phone that instances note together, and milliseconds after its last dial until they forget them. */
+  keysPerPhone: 64,
+  phoneNoteMs: 600_000,
   /** Bytes of a request body at the USSD door. */
   ussdBodyBytes: 8_192,
 } as const;

@@ -7,7 +7,8 @@ import { openStored } from '../engine/session/open.ts';
 import { type Decision, type SessionState, type TurnMove, type TurnResult, takeTurn } from '../engine/session/turn.ts';
 import { type SessionView, sessionKeys, viewSession } from '../engine/sessions.ts';
 import { toPath } from '../flow/run/scope.ts';
-import type { Keyring } from '../keyring.ts';
+import { type Keyring, shortMac } from '../keyring.ts';
+import type { SharedNotes } from '../store/shared-note.ts';
 import type { UssdReply } from './adapter.ts';
 import { createAdapters } from './adapters.ts';
 import { type DialRefusal, type DialRules, markSim, readDial, type UnknownSession } from './dial.ts';
@@ -33,6 +34,8 @@ export interface UssdServiceOptions<C extends Conversation = Conversation> {
   readonly onProblem?: (error: unknown, requestId: string | undefined) => void;
   /** Called with each turn that was answered, and where it led. */
   readonly onTurn?: (turn: UssdTurn) => void;
+  /** Where instances that share their store note the sessions of a phone. @default each counts for itself */
+  readonly notes?: SharedNotes | undefined;
   /** A session ended because its phone began more than USSD_LIMITS.sessionsPerPhone. */
   readonly onCrowded?: () => void;
 }
@@ -96,6 +99,11 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
     isLive: async (key) => (await viewSession(engine, key)) !== undefined,
     endSession: (key) => endLive(engine, key, () => true),
     onEnded: options.onCrowded,
+    shared: options.notes && {
+      notes: options.notes,
+      name: namePhone(options.keyring),
+      onProblem: (error) => onProblem?.(error, undefined),
+    },
   });
   const inFlight = new Map<string, Promise<UssdReply>>();
 
@@ -181,6 +189,12 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   };
 
   return { turn, inspect, locate, sessions };
+}
+
+// Under which the sessions of a phone are noted, by the active key: an instance whose key is new counts for itself until all have it.
+function namePhone(keyring: Keyring): (phone: string) => string {
+  const key = keyring.subkey('phone-sessions/v1')!;
+  return (phone) => `phone:${shortMac(key, [phone])}`;
 }
 
 // An id that no store could keep belongs to no session.

@@ -1,8 +1,10 @@
 // The engine and what it works with, built from a configuration: keys, stores, services, menus, and the phone gateway.
 
 import { type Accounts, type AccountsOptions, accounts } from '../../lib/account/account.ts';
+import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
 import { pinVault } from '../../lib/account/pin.ts';
 import { accountServices } from '../../lib/account/services.ts';
+import { sharedSpray } from '../../lib/account/shared-spray.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Inspector } from '../../lib/engine/conversation.ts';
 import { createEngine, type Engine, type EngineProblem } from '../../lib/engine/engine.ts';
@@ -13,6 +15,8 @@ import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import { httpServices } from '../../lib/http/service.ts';
 import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
 import { findRedactor } from '../../lib/redact.ts';
+import { sharedNotes } from '../../lib/store/shared-note.ts';
+import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
 import { type UssdService, type UssdTurn, ussdService } from '../../lib/ussd/service.ts';
 import { type Audit, auditLog } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
@@ -65,7 +69,13 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
   const stores = watchWrites(options.stores?.(opened) ?? opened);
   try {
     await prepareStores({ documents: stores.documents, redis }, keyring);
-    return { ...(await build(config, options, { stores, keyring })), stores, places, redis, close };
+    return {
+      ...(await build(config, options, { stores, keyring, isShared: redis !== undefined })),
+      stores,
+      places,
+      redis,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
@@ -75,9 +85,11 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
 interface HostDeps {
   readonly stores: Stores;
   readonly keyring: Keyring;
+  /** Whether other instances have the same sessions. */
+  readonly isShared: boolean;
 }
 
-async function build(config: Config, options: HostOptions, { stores, keyring }: HostDeps) {
+async function build(config: Config, options: HostOptions, { stores, keyring, isShared }: HostDeps) {
   const { log, onProblem, onCrowded, services: between = (services) => services } = options;
   const vault = pinVault({ keyring });
   const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
@@ -86,7 +98,13 @@ async function build(config: Config, options: HostOptions, { stores, keyring }: 
       { audit: 'account.sim-change', phone: vault.alias(phone), customerId },
       'an account was opened from another SIM than before: its PIN cannot be changed for some days',
     );
-  const kept = accounts({ documents: stores.documents, vault, clock: systemClock, onAlarm, onSimChange });
+  const noting = { store: stores.snapshots, clock: systemClock };
+  const kept = accounts({
+    ...{ documents: stores.documents, vault, clock: systemClock, onAlarm, onSimChange },
+    ...(isShared && {
+      shareSpray: sharedSpray(sharedNotes({ ...noting, keepMs: ACCOUNT_LIMITS.sprayWindowMs }), systemClock),
+    }),
+  });
   const audit = auditLog({ documents: stores.documents, keyring, clock: systemClock, log });
   const desk = accountDesk({ accounts: kept, alias: vault.alias, audit });
   const services = between(await allServices(config, kept));
@@ -114,6 +132,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring }: 
     unknownSession: config.ussd.unknownSession,
     deadlineMs: config.ussd.deadlineMs,
     ...(options.dialects && { dialects: options.dialects }),
+    notes: isShared ? sharedNotes({ ...noting, keepMs: USSD_LIMITS.phoneNoteMs }) : undefined,
     ...(options.onTurn && { onTurn: options.onTurn }),
     onProblem: (error, requestId) => {
       onProblem?.('ussd');

@@ -3,15 +3,17 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
-import { type SprayAlarm, sprayBrake } from '../../lib/account/spray.ts';
+import { type CountedTogether, type SprayAlarm, sprayBrake } from '../../lib/account/spray.ts';
 import { SimulatedClock } from '../../lib/clock.ts';
 
 const test = suite('account/spray');
 
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
 function watching() {
   const clock = new SimulatedClock();
   const alarms: SprayAlarm[] = [];
-  const brake = sprayBrake(clock, (alarm) => alarms.push(alarm));
+  const brake = sprayBrake(clock, { onAlarm: (alarm) => alarms.push(alarm) });
   const checks = (failed: boolean, times: number) => {
     for (let n = 0; n < times; n++) brake.end('free', failed ? 'wrong' : 'right');
   };
@@ -111,6 +113,47 @@ test('a right check gives back what it took itself, and no more', () => {
   assert.is(brake.begin(), 'refused');
   brake.end('free', 'right');
   assert.is(brake.begin(), 'refused', 'a check from before the attack took nothing');
+});
+
+test('what cannot be shared is counted here, and told once the store is back', async () => {
+  const clock = new SimulatedClock();
+  const told: object[] = [];
+  let isAway = true;
+  const share = async (counted: { checks: number; failures: number }): Promise<CountedTogether> => {
+    if (isAway) throw new Error('away');
+    told.push(counted);
+    return { buckets: [{ at: 0, ...counted }], instances: 1 };
+  };
+  const brake = sprayBrake(clock, { share });
+  const check = async (outcome: 'right' | 'wrong') => {
+    brake.end('free', outcome);
+    await settled();
+  };
+  for (let n = 0; n < 60; n++) await check('wrong');
+  assert.is(brake.begin(), 'slowed');
+  isAway = false;
+  await check('right');
+  assert.equal(told, [], 'a right check tells nobody, until it is time');
+  await clock.advance(ACCOUNT_LIMITS.sprayShareMs);
+  await check('right');
+  assert.equal(told, [{ checks: 62, failures: 60 }]);
+  await check('right');
+  assert.is(told.length, 1);
+});
+
+test('what others counted is forgotten with its time', async () => {
+  const clock = new SimulatedClock();
+  const share = async () => ({ buckets: [{ at: -1, checks: 99, failures: 99 }], instances: 40 });
+  const brake = sprayBrake(clock, { share });
+  brake.end('free', 'wrong');
+  await settled();
+  assert.equal([brake.begin(), brake.begin()], ['slowed', 'refused'], 'of forty instances each lets one through');
+  await clock.advance(ACCOUNT_LIMITS.slowedCheckMs * 39);
+  assert.is(brake.begin(), 'refused');
+  await clock.advance(ACCOUNT_LIMITS.slowedCheckMs);
+  assert.is(brake.begin(), 'slowed');
+  await clock.advance(ACCOUNT_LIMITS.sprayWindowMs - 40_000);
+  assert.is(brake.begin(), 'free');
 });
 
 test('a clock that is set back or on neither ends the brake nor lengthens it', async () => {

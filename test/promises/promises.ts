@@ -144,11 +144,12 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'PIN guesses that are spread over many numbers are slowed, and the shipped menus do not say which numbers are registered',
-      proofs: ['account/account', 'account/spray', 'flow/test-run'],
+      proofs: ['account/account', 'account/spray', 'server/ussd/instances', 'flow/test-run'],
     },
     {
-      promise: 'Another SIM card cannot change a PIN, and a phone has at most three sessions',
-      proofs: ['account/sim', 'server/ussd/dialects', 'ussd/phone-sessions'],
+      promise:
+        'Another SIM card cannot change a PIN, and a phone has at most three sessions, through any number of instances',
+      proofs: ['account/sim', 'server/ussd/dialects', 'ussd/phone-sessions', 'server/ussd/instances'],
     },
     {
       promise: 'Only the gateways that the operator names speak for callers, in the six dialects as they were recorded',
@@ -252,8 +253,14 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       longer: 'npm run load',
     },
     {
-      promise: 'A client has its share and no more, by address and network, on one machine and on many',
-      proofs: ['server/http/rate-limit', 'server/http/client', 'server/http/shared-rate-limit'],
+      promise:
+        'A client has its share of requests, connections, streams and sockets and no more, by address and network, on one machine and on many',
+      proofs: [
+        'server/http/rate-limit',
+        'server/http/client',
+        'server/http/shared-rate-limit',
+        'server/http/live-places',
+      ],
     },
     {
       promise:

@@ -139,8 +139,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/audit': room('lib', 'lib/store server/health'),
   'server/boot': room(
-    'lib lib/account lib/agent lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
-    'lib/flow/run lib/store lib/store/redis server/sockets',
+    'lib lib/account lib/agent lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
+    'lib/flow/run lib/store/redis server/sockets',
   ),
   'server/cli': room(
     'lib lib/flow/expression server/boot server/cli/verbs server/config server/gateway server/health server/http server/plugins server/stores server/ussd',

@@ -1,0 +1,45 @@
+// Small things that instances count together, such as the sessions of a phone: a text under a key of the session store, changed
+// at the revision that was read. It counts as ended, so that no list of sessions has it, and is forgotten when nobody changes it.
+
+import type { Clock } from '../clock.ts';
+import { COMMON_LIMITS } from '../common-limits.ts';
+import { TwinlineError } from '../errors.ts';
+import type { Json, SnapshotStore } from './store.ts';
+
+export interface SharedNotes {
+  /**
+   * Writes what `change` makes of the note, which is undefined where there is none, and gives what was written. Begins with the
+   * guess that there is none: a write is enough then. Calls `change` anew for each revision; throws ERR_CONFLICT after
+   * COMMON_LIMITS.conflictsPerTurn tries, and ERR_STORE.
+   */
+  change<T extends Json>(key: string, change: (noted: T | undefined) => T): Promise<T>;
+}
+
+export interface SharedNotesOptions {
+  readonly store: Pick<SnapshotStore, 'load' | 'commit'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Milliseconds after its last change until a note is forgotten. */
+  readonly keepMs: number;
+}
+
+export function sharedNotes({ store, clock, keepMs }: SharedNotesOptions): SharedNotes {
+  return {
+    async change<T extends Json>(key: string, change: (noted: T | undefined) => T): Promise<T> {
+      let seen: { readonly revision: number; readonly noted: T | undefined } = { revision: 0, noted: undefined };
+      for (let tries = 0; tries < COMMON_LIMITS.conflictsPerTurn; tries++) {
+        const next = change(seen.noted);
+        const written = await store.commit(key, seen.revision, {
+          ...{ record: JSON.stringify(next), turnKey: 'note', reply: '', ended: true, dueAt: null },
+          expiresAt: clock.now() + keepMs,
+        });
+        if (written.kind === 'committed') return next;
+        const stored = await store.load(key);
+        seen = { revision: stored?.revision ?? 0, noted: stored && (JSON.parse(stored.record) as T) };
+      }
+      throw new TwinlineError(
+        'ERR_CONFLICT',
+        `Other instances wrote a shared note first ${COMMON_LIMITS.conflictsPerTurn} times in a row. It is counted by this one alone.`,
+      );
+    },
+  };
+}
