@@ -32,16 +32,33 @@ export type { Flow } from './flow/format/flow.ts';
 export { type CompiledFlow, type CompileOptions, compileFlow } from './flow/run/compile.ts';
 export { type KeyPurpose, type Keyring, parseKeyring } from './keyring.ts';
 export { LIMITS } from './limits.ts';
+export type {
+  AppendOptions,
+  AppendResult,
+  Claim as LogClaim,
+  FollowOptions,
+  Frame,
+  LogPage,
+  LogState,
+  LogStore,
+  OpenResult,
+  ReadOptions,
+} from './store/log-store.ts';
 export { memoryDocuments, memorySnapshots } from './store/memory/index.ts';
 export type {
   Change,
   CommitResult,
+  Condition,
   DocumentStore,
   Durability,
+  Exists,
+  IndexValue,
+  InsertResult,
   Json,
   JsonObject,
   Kind,
   Query,
+  ReplaceResult,
   SessionCommit,
   SnapshotStore,
   StoredDocument,

@@ -1,13 +1,23 @@
 // What `import … from 'twinline/server'` gives: a whole server from an environment, for tests and for hosts of their own.
 
+import type { ServerParts } from './boot/parts.ts';
 import type { RunningServer } from './boot/running-server.ts';
 import { startServer as start } from './boot/start.ts';
 import type { Config } from './config/config.ts';
 
-export type { RunningServer } from './boot/running-server.ts';
-export { type Config, readConfig } from './config/config.ts';
+export type { ServerParts } from './boot/parts.ts';
+export type { RunningServer, ServedRoute } from './boot/running-server.ts';
+export { type Config, type ConfigReading, readConfig } from './config/config.ts';
+export type { Parameter, RequestContent, RouteAnswer } from './http/route-description.ts';
+export type { PluginExchange, PluginMiddleware, PluginRefusal, PluginRouter } from './plugins/exchange.ts';
+export type { Plugin, PluginContext, PluginEvent, PluginHost, PluginRoute, PluginTool } from './plugins/plugin.ts';
+export type { GivenStores } from './stores/given.ts';
+export type { StorePlace } from './stores/stores.ts';
 
-/** Starts a server. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or ERR_STORE; then nothing is left open. */
-export function startServer(config: Config): Promise<RunningServer> {
-  return start(config);
+/**
+ * Starts a server, with parts of your own where you give some. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or
+ * ERR_STORE; then nothing is left open but what you gave.
+ */
+export function startServer(config: Config, parts: ServerParts = {}): Promise<RunningServer> {
+  return start(config, { parts });
 }

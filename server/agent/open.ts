@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import type { Middleware } from 'koa';
 import { openAgent } from '../../lib/agent/agent.ts';
+import type { Responder } from '../../lib/agent/responder.ts';
 import type { FlowResponder } from '../../lib/agent/responders/flow.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
@@ -28,9 +29,11 @@ import type { Log } from '../health/log.ts';
 import { eventStreams } from '../http/event-streams.ts';
 import type { DeclaredRoute } from '../http/route-table.ts';
 import { openPlugins, type Plugins } from '../plugins/open.ts';
+import type { Plugin } from '../plugins/plugin.ts';
 import { openSockets } from '../sockets/open.ts';
 import { hearSockets, tellSockets } from '../sockets/room-events.ts';
 import { openSocketServer, type Door as SocketDoor } from '../sockets/socket-server.ts';
+import type { GivenStores } from '../stores/given.ts';
 import type { Stores } from '../stores/stores.ts';
 import { countRefusedTokens } from '../user/authenticate.ts';
 import { type AgentDoor, agentDoor } from './door.ts';
@@ -54,6 +57,12 @@ export interface AgentService {
   close(): Promise<void>;
 }
 
+interface AgentParts {
+  readonly stores?: GivenStores;
+  readonly responder?: Responder;
+  readonly plugins?: readonly Plugin[];
+}
+
 export interface AgentServiceOptions {
   readonly config: Config;
   readonly stores: Stores;
@@ -68,6 +77,8 @@ export interface AgentServiceOptions {
   readonly ownRoutes: readonly DeclaredRoute[];
   /** Lets operators through. */
   readonly operatorsOnly: Middleware;
+  /** Logs, a responder and plugins that a program gives. */
+  readonly parts?: AgentParts;
   /** For tests: how plugins reach other servers, and how documents of did:web are asked for. */
   readonly sender?: SenderOptions | undefined;
   readonly onProblem: () => void;
@@ -81,7 +92,7 @@ export function openAgentService(options: AgentServiceOptions): Promise<AgentSer
 const clock = systemClock;
 
 async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposables): Promise<AgentService> {
-  const { config, stores, redis, keyring, services, inspector, log } = options;
+  const { config, stores, redis, keyring, services, inspector, log, parts = {} } = options;
   const { documents } = stores;
   const onProblem = (what: string) => (error: unknown) => {
     options.onProblem();
@@ -104,10 +115,10 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
 
   const plugins = await openPlugins({
     ...{ config, documents, services, clock, log, ownRoutes: options.ownRoutes, sender: options.sender },
-    operatorsOnly: options.operatorsOnly,
+    ...{ operatorsOnly: options.operatorsOnly, given: parts.plugins },
   });
   defer(plugins.close);
-  const { logs, channel } = await openRunStores(config, redis);
+  const { logs, channel } = await openRunStores(config, redis, parts.stores?.logs);
   defer(() => Promise.all([logs.close(), channel.close()]));
   const onSocketProblem = onProblem('a socket of the agent failed');
   const socketServer = await openSocketServer({ config, redis, onProblem: onSocketProblem });
@@ -126,11 +137,14 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     onProblem: onProblem('an MCP server cannot be asked'),
   });
   defer(mcp.close);
-  const isAnswered = config.model !== undefined || options.conversations.some(({ id }) => id === config.agent.flow);
+  const isAnswered =
+    parts.responder !== undefined ||
+    config.model !== undefined ||
+    options.conversations.some(({ id }) => id === config.agent.flow);
   if (!isAnswered)
     log.warn({ flow: config.agent.flow }, 'chats are not answered: the flow of AGENT_FLOW is not loaded');
   const { responder, add } = await openResponder({
-    ...{ config, keyring, services, inspector },
+    ...{ config, keyring, services, inspector, given: parts.responder },
     snapshots: stores.snapshots,
     conversations: options.conversations,
     report: (error, what) => onProblem(what)(error),
@@ -212,11 +226,14 @@ function issuerMethods(
 async function openRunStores(
   config: Config,
   redis: RedisConnection | undefined,
+  given: LogStore | undefined,
 ): Promise<{ readonly logs: LogStore; readonly channel: Channel }> {
   if (redis) {
     const { openRedisLogs, redisChannel } = await import('../../lib/store/redis/index.ts');
-    return { logs: await openRedisLogs({ connection: redis }), channel: redisChannel({ connection: redis }) };
+    const channel = redisChannel({ connection: redis });
+    return { logs: given ?? (await openRedisLogs({ connection: redis })), channel };
   }
+  if (given) return { logs: given, channel: memoryChannel() };
   if (config.dataDir === IN_MEMORY) return { logs: memoryLogs(), channel: memoryChannel() };
   return { logs: lmdbLogs({ path: join(config.dataDir, 'runs') }), channel: memoryChannel() };
 }

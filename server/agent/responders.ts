@@ -12,6 +12,8 @@ import type { Config } from '../config/config.ts';
 
 export interface ResponderOptions {
   readonly config: Pick<Config, 'agent' | 'model'>;
+  /** Answers instead of a model and of a flow. */
+  readonly given?: Responder | undefined;
   readonly snapshots: SnapshotStore;
   readonly keyring: Keyring;
   readonly conversations: readonly CompiledFlow[];
@@ -29,8 +31,9 @@ export interface OpenedResponder {
 
 /** Opens it; throws ERR_CONFIG when the flow cannot be used, or when packages for a model are missing. */
 export async function openResponder(options: ResponderOptions): Promise<OpenedResponder> {
-  const { config, report } = options;
+  const { config, given, report } = options;
   const { model } = config;
+  if (given) return { responder: checkResponder(given), add: () => {} };
   if (!model) return openFlowResponder(options);
   // Not before a model is configured: it loads packages that are not always there.
   const { modelResponder } = await import('../../lib/agent/responders/model.ts');
@@ -43,6 +46,19 @@ export async function openResponder(options: ResponderOptions): Promise<OpenedRe
     onProblem: (error) => report(error, 'a model did not answer'),
   });
   return { responder, add: () => {} };
+}
+
+function checkResponder(responder: Responder): Responder {
+  const { name, isResumable, respond } = responder;
+  const problems = [
+    ...(/^[A-Za-z0-9-]+$/.test(String(name))
+      ? []
+      : ['responder has a wrong name: it must be letters, digits and dashes.']),
+    ...(typeof isResumable === 'boolean' ? [] : ['responder does not say isResumable: true or false.']),
+    ...(typeof respond === 'function' ? [] : ['responder has no method "respond".']),
+  ];
+  if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
+  return responder;
 }
 
 function openFlowResponder({ config, snapshots, report, ...options }: ResponderOptions): OpenedResponder {

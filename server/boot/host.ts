@@ -22,10 +22,13 @@ import { type Audit, auditLog } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
 import { Foreign, type Log } from '../health/log.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
+import { loadLintRules } from '../menus/lint-rules.ts';
 import { loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
 import { isBuiltIn, loadServices } from '../menus/services.ts';
+import type { GivenStores } from '../stores/given.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from '../stores/stores.ts';
 import { type AccountDesk, accountDesk } from '../ussd/account-desk.ts';
+import type { ServerParts } from './parts.ts';
 
 export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
   readonly stores: WatchedStores;
@@ -55,6 +58,8 @@ export interface HostOptions {
   readonly onTurn?: ((turn: UssdTurn) => void) | undefined;
   /** Receives the inspection events of sessions. */
   readonly inspector?: Inspector | undefined;
+  /** Stores and services that a program gives, and its rules for menus. */
+  readonly parts?: Pick<ServerParts, 'services' | 'lintRules'> & { readonly stores?: GivenStores };
   /** For tests: puts something between the stores and everything else. */
   readonly stores?: ((stores: Stores) => Stores) | undefined;
   /** Puts something between flows and the services that they call. */
@@ -64,7 +69,7 @@ export interface HostOptions {
 /** Builds it all. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or ERR_STORE; then nothing is left open. */
 export async function openHost(config: Config, options: HostOptions): Promise<Host> {
   const keyring = parseKeyring(config.pinKeys);
-  const opened = await openStores(config, options.log);
+  const opened = await openStores(config, options.log, options.parts?.stores);
   const { places, redis, close } = opened;
   const stores = watchWrites(options.stores?.(opened) ?? opened);
   try {
@@ -90,7 +95,7 @@ interface HostDeps {
 }
 
 async function build(config: Config, options: HostOptions, { stores, keyring, isShared }: HostDeps) {
-  const { log, onProblem, onCrowded, services: between = (services) => services } = options;
+  const { log, onProblem, onCrowded, parts = {}, services: between = (services) => services } = options;
   const vault = pinVault({ keyring });
   const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
   const onSimChange: AccountsOptions['onSimChange'] = ({ phone, customerId }) =>
@@ -107,8 +112,9 @@ async function build(config: Config, options: HostOptions, { stores, keyring, is
   });
   const audit = auditLog({ documents: stores.documents, keyring, clock: systemClock, log });
   const desk = accountDesk({ accounts: kept, alias: vault.alias, audit });
-  const services = between(await allServices(config, kept));
-  const menuFolder = { folder: config.menusDir, services: new Set(Object.keys(services)) };
+  const services = between(await allServices(config, kept, parts.services));
+  const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
+  const menuFolder = { folder: config.menusDir, services: new Set(Object.keys(services)), rules };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
   logProblems(menus, log);
   const observed = logFailures(services, { log, production: config.production });
@@ -152,9 +158,9 @@ const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } =
     'a stored session cannot go on: it was sealed with another PIN_ENCRYPTION_KEY. Give all instances the same keys',
 };
 
-async function allServices(config: Config, kept: Accounts): Promise<Services> {
+async function allServices(config: Config, kept: Accounts, given?: Services): Promise<Services> {
   const builtIn = { ...accountServices(kept), ...httpServices({ hosts: config.serviceHosts }) };
-  const loaded = await loadServices(config.services, { builtIn, folder: process.cwd() });
+  const loaded = await loadServices(config.services, { builtIn, given, folder: process.cwd() });
   // Innermost, so that recorders and logs of services get no secret either.
   return keepSecrets(loaded, { own: isBuiltIn, redact: config.redact });
 }

@@ -24,6 +24,7 @@ import { type OperatorRule, operatorsOnly, operatorTokens } from '../http/middle
 import { type OverloadLimits, overloadWatch } from '../http/overload.ts';
 import { listRefused } from '../menus/menus.ts';
 import { watchMenus } from '../menus/watch.ts';
+import { checkGivenStores } from '../stores/given.ts';
 import { loadAdapters } from '../ussd/adapters.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
 import { createInspector } from '../web/inspector/open.ts';
@@ -34,6 +35,7 @@ import { type AppDeps, createApp } from './app.ts';
 import { type HostOptions, openHost } from './host.ts';
 import { logPublicRoutes, storeHealthLogger, warnAtStart } from './notices.ts';
 import { observe, openMetrics } from './observe.ts';
+import type { ServerParts } from './parts.ts';
 import { ownRoutes } from './route-groups.ts';
 import type { RunningServer } from './running-server.ts';
 import { startSweeper, sweepSessions } from './sweeper.ts';
@@ -42,6 +44,7 @@ export type { RunningServer };
 
 /** Places where a test puts something of its own. */
 export interface Seams {
+  readonly parts?: ServerParts;
   readonly stores?: HostOptions['stores'];
   readonly log?: DestinationStream;
   readonly routes?: AppDeps['routes'];
@@ -58,6 +61,8 @@ export function startServer(config: Config, seams: Seams = {}): Promise<RunningS
 
 async function start(config: Config, seams: Seams, { defer, disposeAll }: Disposables): Promise<RunningServer> {
   const log = createLog(config, seams.log);
+  const { parts = {} } = seams;
+  const given = { ...parts, stores: checkGivenStores(parts.stores ?? {}) };
   const overload = overloadWatch(log, seams.overload);
   defer(overload.stop);
   const observed = observe(config, { log, overload });
@@ -74,13 +79,14 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const hub = isOperated ? inspector.hub : undefined;
   const adapters = await loadAdapters(config.ussd, {
     folder: process.cwd(),
+    given: given.adapters,
     onProblem: (error, dialect) => {
       metrics.problem('ussd');
       log.error({ err: error, dialect }, 'an adapter failed: the caller is told that the input is invalid');
     },
   });
   const host = await openHost(config, {
-    dialects: Object.keys(adapters),
+    ...{ dialects: Object.keys(adapters), parts: given },
     ...{ log, onProblem: metrics.problem, stores: seams.stores, inspector: hub, onTurn: observed.onTurn },
     services: (given) => observed.watchServices(isOperated ? recorder.watch(given) : given),
     onCrowded: () => metrics.refused('sessions'),
@@ -115,7 +121,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const operators = readOperators(config, keyring, log);
   const conversations = [...menus.compiled.values()];
   const agent = await openAgentService({
-    ownRoutes: ownRoutes(config, adapters),
+    ...{ ownRoutes: ownRoutes(config, adapters), parts: given },
     ...{ config, stores, redis, keyring, conversations, services, inspector: hub, log },
     sender: seams.webhookSender,
     operatorsOnly: operatorsOnly(operators),

@@ -24,7 +24,7 @@ export async function onEdits(places: readonly string[], work: () => Promise<unk
 }
 
 const FILES = ['API_KEYS_FILE', 'GOVERNANCE_FILE', 'GATEWAY_FILE'] as const;
-const MODULES = ['SERVICES', 'PLUGINS', 'ADAPTERS'] as const;
+const MODULES = ['SERVICES', 'PLUGINS', 'ADAPTERS', 'LINT_RULES'] as const;
 
 /** Files, and folders of modules, that a server reads at its start and never again. Menus it reloads by itself. */
 export function findRestartPlaces(env: NodeJS.ProcessEnv, envFiles: readonly string[]): string[] {

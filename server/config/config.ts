@@ -62,6 +62,8 @@ export interface Config {
   /** They are the examples, because there are no others. */
   readonly menusAreShipped: boolean;
   readonly services: readonly string[];
+  /** Modules of rules for menus. */
+  readonly lintRules: readonly string[];
   readonly serviceHosts: readonly string[];
   readonly ussd: {
     /** Networks and `<dialect>:<secret>`; `*`: any client. */
@@ -183,6 +185,7 @@ function buildConfig(
     },
     ...readMenusDir(resolve(values.MENUS_DIR), isSet('MENUS_DIR')),
     services: values.SERVICES ?? [],
+    lintRules: values.LINT_RULES ?? [],
     serviceHosts: values.SERVICE_HTTP_HOSTS ?? [],
     ussd: {
       gateways: readGateways(values),

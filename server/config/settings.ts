@@ -166,6 +166,12 @@ export const SETTINGS = {
     meaning: 'modules whose default export holds services for call screens',
     fix: 'Set for example SERVICES=./services/bills.js,@my/services.',
   },
+  LINT_RULES: {
+    kind: list('module'),
+    meaning:
+      'modules whose default export is a rule for menus, or a list of rules; an error keeps a menu from being served',
+    fix: 'Set for example LINT_RULES=./rules/no-shouting.js.',
+  },
   SERVICE_HTTP_HOSTS: {
     kind: list('http-host'),
     meaning: 'hosts that http.get and http.post may call',

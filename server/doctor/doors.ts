@@ -8,6 +8,7 @@ import { isObject } from '../../lib/shape.ts';
 import { readMcpServers } from '../agent/mcp.ts';
 import { readGatewayFile } from '../gateway/file.ts';
 import { openCatalog } from '../gateway/open.ts';
+import { lintRulesFrom } from '../menus/lint-rules.ts';
 import { loadMenus } from '../menus/menus.ts';
 import { serviceNames } from '../menus/services.ts';
 import { advice, brokenFinding, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
@@ -137,7 +138,8 @@ export const MENU_CHECKS: readonly DoctorCheck[] = [
     run: async ({ config, env }) => {
       const { flow } = config.ussd;
       const services = await serviceNames(env);
-      const menus = await loadMenus({ folder: config.menusDir, services }, flow);
+      const rules = await lintRulesFrom(env);
+      const menus = await loadMenus({ folder: config.menusDir, services, rules }, flow);
       const errors = menus.problems.filter(({ severity }) => severity === 'error').length + menus.failures.length;
       const words = `${menus.compiled.size} of ${menus.files.length} menus load from ${config.menusDir}`;
       if (errors) return brokenFinding(`${words}, with ${errors} errors`, 'See: npx twinline lint');

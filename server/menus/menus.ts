@@ -7,6 +7,7 @@ import type { Flow } from '../../lib/flow/format/flow.ts';
 import { invalidFlow, loadFlows } from '../../lib/flow/format/load.ts';
 import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
+import type { LintRule } from '../../lib/flow/lint/rule.ts';
 import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE, type ParsedFlowTests, parseFlowTests } from '../../lib/flow/testing/file.ts';
 import { CONTRACTS } from './contracts.ts';
@@ -15,6 +16,8 @@ export interface MenuFolder {
   readonly folder: string;
   /** Names of the services that flows may call; without it, they are not checked. */
   readonly services?: ReadonlySet<string> | undefined;
+  /** Rules besides our own. */
+  readonly rules?: readonly LintRule[] | undefined;
 }
 
 export interface Menus {
@@ -28,8 +31,8 @@ export interface Menus {
 }
 
 /** Reads and compiles the menus of a folder. Throws ERR_CONFIG when the folder cannot be read. */
-export async function readMenus({ folder, services }: MenuFolder): Promise<Menus> {
-  const { flows, problems, files } = await loadFlows(folder, { services, contracts: CONTRACTS });
+export async function readMenus({ folder, services, rules }: MenuFolder): Promise<Menus> {
+  const { flows, problems, files } = await loadFlows(folder, { services, rules, contracts: CONTRACTS });
   const compiled = new Map<string, CompiledFlow>();
   const failures: string[] = [];
   for (const flow of flows.values()) {

@@ -15,17 +15,15 @@ interface Offered {
 
 /**
  * Loads the modules: file paths (absolute, or from `folder`) or package names, whose default export is an object of
- * async functions by name. `builtIn` services cannot be replaced. Throws ERR_CONFIG with every problem, one per line.
+ * async functions by name; then those that are given. `builtIn` services cannot be replaced. Throws ERR_CONFIG with every problem, one per line.
  */
 export async function loadServices(
   modules: readonly string[],
-  { builtIn, folder }: { builtIn: Services; folder: string },
+  { builtIn, given, folder }: { builtIn: Services; given?: Services | undefined; folder: string },
 ): Promise<Services> {
   const problems: string[] = [];
   const offers: Offered[] = [{ from: 'twinline', services: builtIn }];
-  for (const module of modules) {
-    const problem = (why: string) => problems.push(`SERVICES: "${module}" ${why}`);
-    const services = await importServices(module, folder, problem);
+  const add = (from: string, services: Services, problem: Tell) => {
     for (const [name, service] of Object.entries(services)) {
       const other = offers.find((offer) => Object.hasOwn(offer.services, name));
       if (!NAME.test(name))
@@ -34,8 +32,13 @@ export async function loadServices(
         problem(`offers "${name}", which is no function. Export async functions.`);
       else if (other) problem(`offers "${name}", which comes from ${other.from} already. Use another name.`);
     }
-    offers.push({ from: module, services });
+    offers.push({ from, services });
+  };
+  for (const module of modules) {
+    const problem = (why: string) => problems.push(`SERVICES: "${module}" ${why}`);
+    add(module, await importServices(module, folder, problem), problem);
   }
+  if (given) add('the program', given, (why) => problems.push(`services: the program ${why}`));
   if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
   return Object.assign({}, ...offers.map(({ services }) => services)) as Services;
 }

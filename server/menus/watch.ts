@@ -114,8 +114,8 @@ interface Reloaded {
  * Checks, compiles and tests what has changed in the folder, and adds what passes to the library. A flow that calls a
  * changed one changes with it and is tested again; where the called one is refused, it goes on with the running form.
  */
-async function reloadMenus({ folder, services }: MenuFolder, library: Library<CompiledFlow>): Promise<Reloaded> {
-  const { flows, problems, files } = await loadFlows(folder, { services, contracts: CONTRACTS });
+async function reloadMenus({ folder, services, rules }: MenuFolder, library: Library<CompiledFlow>): Promise<Reloaded> {
+  const { flows, problems, files } = await loadFlows(folder, { services, rules, contracts: CONTRACTS });
   const taken: Reloaded['taken'][number][] = [];
   const refused: string[] = [];
   const accepted = new Map(library.ids.map((name) => [name, library.current(name)!.flow]));

@@ -18,12 +18,15 @@ import type { DeclaredRoute } from '../http/route-table.ts';
 import { type AgentUser, MISSING } from '../user/authenticate.ts';
 import { AgentError, type AgentErrorBody, plainAgentError } from '../user/errors.ts';
 import { readTimeZone } from '../user/input.ts';
+import type { PluginMiddleware } from './exchange.ts';
 import type { Plugin, PluginContext, PluginHost, RequestInfo } from './plugin.ts';
 
 export interface PluginDeps {
   /** Routes of the server, which plugins may not take. */
   readonly ownRoutes: readonly DeclaredRoute[];
   readonly config: Config;
+  /** Plugins besides those of the configuration. */
+  readonly given?: readonly Plugin[] | undefined;
   readonly documents: DocumentStore;
   readonly services: Services;
   readonly clock: Clock;
@@ -116,8 +119,9 @@ function serverHost(
       });
     },
     post: publicExchange(sender),
-    operatorsOnly,
-    jsonBody: jsonBody(),
+    // Plugins see the parts of Koa's context that need none of its types.
+    operatorsOnly: operatorsOnly as unknown as PluginMiddleware,
+    jsonBody: jsonBody() as unknown as PluginMiddleware,
     refuse: (statusCode, message, more = {}) =>
       new AgentError(config.redact.json({ statusCode, message, ...more }) as AgentErrorBody),
   };

@@ -18,6 +18,8 @@ export interface LoadOptions {
   /** Where relative paths start, and packages are looked for. */
   readonly folder: string;
   readonly settings: ShippedSettings;
+  /** Plugins that are there already; they come after the others. */
+  readonly given?: readonly Plugin[] | undefined;
 }
 
 /** Loads them, in the order in which they are named. Throws ERR_CONFIG with every problem, one per line. */
@@ -28,6 +30,12 @@ export async function loadPlugins(modules: readonly string[], options: LoadOptio
     const found = await find(module, options);
     if (found.plugin) plugins.push(found.plugin);
     else problems.push(...found.flaws);
+  }
+  for (const [at, plugin] of (options.given ?? []).entries()) {
+    const flaws = findFlaws(plugin);
+    const from = `PLUGINS: number ${at + 1} of those that the program gives`;
+    problems.push(...flaws.map((flaw) => `${from} ${flaw}${/[.?]$/.test(flaw) ? '' : '.'}`));
+    if (!flaws.length) plugins.push(plugin);
   }
   problems.push(...findClashes(plugins));
   if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));

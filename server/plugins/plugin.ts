@@ -1,7 +1,5 @@
 // The plugin interface: routes, tools, gates and listeners that a deployment adds to the agent service. Plugins are trusted.
 
-import type Router from '@koa/router';
-import type { Context, Middleware } from 'koa';
 import type { Agent, Sent } from '../../lib/agent/agent.ts';
 import type { RunReport, RunStart } from '../../lib/agent/options.ts';
 import type { RoomEvent } from '../../lib/agent/room.ts';
@@ -12,8 +10,8 @@ import type { Services } from '../../lib/engine/service.ts';
 import type { HttpReply, Posted } from '../../lib/http/client.ts';
 import type { DocumentStore, Json, JsonObject, Kind } from '../../lib/store/store.ts';
 import type { Log } from '../health/log.ts';
-import type { Parameter, RouteDescription } from '../http/route-table.ts';
-import type { AgentError } from '../user/errors.ts';
+import type { Parameter, RouteDescription } from '../http/route-description.ts';
+import type { PluginExchange, PluginMiddleware, PluginRefusal, PluginRouter } from './exchange.ts';
 
 /** One or all methods of an address that need no token; the path as the route has it, `/chats/:id`. */
 export interface Excluded {
@@ -81,11 +79,11 @@ export interface PluginHost {
   /** Aborts when the server ends: leave what is not done to others. */
   readonly closing: AbortSignal;
   /** Lets only operators through, as routes of operators do. */
-  readonly operatorsOnly: Middleware;
+  readonly operatorsOnly: PluginMiddleware;
   /** Parses a JSON body into `koa.request.body`, of 1 MiB at most; throws 400 or 413. */
-  readonly jsonBody: Middleware;
+  readonly jsonBody: PluginMiddleware;
   /** The error to throw for an answer with this status; more fields go beside the message. */
-  refuse(status: number, message: string | readonly string[], more?: JsonObject): AgentError;
+  refuse(status: number, message: string | readonly string[], more?: JsonObject): PluginRefusal;
 }
 
 export interface NewTurn {
@@ -127,7 +125,7 @@ export interface PluginRoute<Ctx = PluginContext>
   /** Who may use it. @default 'user' */
   readonly access?: 'public' | 'user' | 'operator' | PluginSecret;
   /** Answers. What `parameters`, `query`, `headers` and `body` declare has been checked: `koa.state.input`. */
-  handle(koa: Context, ctx: Ctx): unknown;
+  handle(koa: PluginExchange, ctx: Ctx): unknown;
 }
 
 /** What /openapi.json says about a plugin's routes; what is missing is made up from the routes. */
@@ -137,6 +135,11 @@ export interface PluginDocumentation {
   readonly routes?: readonly RouteDescription[];
   readonly parameters?: { readonly [name: string]: Parameter };
   readonly schemas?: { readonly [name: string]: Schema };
+}
+
+// A method, so that one typed with the router of `@koa/router` fits, too.
+interface RouteMaker {
+  add(router: PluginRouter, ctx: PluginContext): Promise<void> | void;
 }
 
 export interface Plugin {
@@ -155,7 +158,7 @@ export interface Plugin {
    * Its routes, or a function that adds them; in both `ctx` is about the request that is being answered. Those that a function
    * adds need a token of a user, but for `authExcluded`.
    */
-  readonly routes?: readonly PluginRoute[] | ((router: Router, ctx: PluginContext) => Promise<void> | void);
+  readonly routes?: readonly PluginRoute[] | RouteMaker['add'];
   readonly authExcluded?: readonly Excluded[];
   readonly documentation?: PluginDocumentation;
   readonly tools?: readonly PluginTool[];

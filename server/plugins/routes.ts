@@ -12,6 +12,7 @@ import {
   type Method,
   newRouter,
   pathNames,
+  type Route,
   type RouteGroup,
   routeKey,
   type ServedRoute,
@@ -36,11 +37,16 @@ export async function mountPlugin(plugin: Plugin, ctx: PluginContext): Promise<M
   else
     for (const { access = 'user', ...route } of routes) {
       const isSecret = typeof access === 'object';
-      const described = { ...describeRoute(name, route), ...route, access: isSecret ? ('api-key' as const) : access };
+      const handle = route.handle as unknown as Route<PluginContext>['handle'];
+      const described = {
+        ...describeRoute(name, route),
+        ...{ ...route, handle },
+        access: isSecret ? ('api-key' as const) : access,
+      };
       const group = checkInput<PluginContext>({ tag: name, description: '', access: 'user', routes: [described] });
       const guards = {
         user: pass,
-        operator: ctx.operatorsOnly,
+        operator: ctx.operatorsOnly as unknown as Middleware,
         ...(isSecret && { 'api-key': secretHolders(access, name) }),
       };
       addRoutes(router, group, { deps: ctx, guards });

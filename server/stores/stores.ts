@@ -1,6 +1,7 @@
 // The stores of this server, open and ready, and what they promise in words.
 
 import { ACCOUNT_KINDS } from '../../lib/account/records.ts';
+import { TwinlineError } from '../../lib/errors.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { checkCanary } from '../../lib/sealing.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
@@ -8,6 +9,7 @@ import type { DocumentStore, Durability, SnapshotStore } from '../../lib/store/s
 import { AUDIT_KIND } from '../audit/audit.ts';
 import type { Log } from '../health/log.ts';
 import { DOCUMENT_BACKENDS, type OpenedStore, openFirst, SESSION_BACKENDS, type StoreConfig } from './backends.ts';
+import type { GivenStores } from './given.ts';
 import { agreeOnKey, documentMark, redisMark } from './key-mark.ts';
 
 export interface Stores {
@@ -42,11 +44,16 @@ const SURVIVES: { readonly [durability in Durability]: string } = {
   replicated: 'outlive the loss of a machine: with a majority before the answer',
 };
 
-/** Opens the stores of the configuration. Throws ERR_CONFIG or ERR_STORE; then nothing is left open. */
-export async function openStores(config: StoreConfig, log: Log): Promise<OpenedStores> {
-  const sessions = await openFirst(SESSION_BACKENDS, config, log);
+/**
+ * Opens the stores of the configuration that are not given. Throws ERR_CONFIG or ERR_STORE; then nothing is left open, and what
+ * was given stays open.
+ */
+export async function openStores(config: StoreConfig, log: Log, given: GivenStores = {}): Promise<OpenedStores> {
+  if (given.documents && config.mongodbUrl !== undefined)
+    throw new TwinlineError('ERR_CONFIG', 'MONGODB_URL is set, and the program gives stores.documents. Choose one.');
+  const sessions = await openSessions(config, log, given.snapshots);
   try {
-    const documents = await openFirst(DOCUMENT_BACKENDS, config, log);
+    const documents = given.documents ? openGiven(given.documents) : await openFirst(DOCUMENT_BACKENDS, config, log);
     return {
       snapshots: sessions.store,
       documents: documents.store,
@@ -58,6 +65,22 @@ export async function openStores(config: StoreConfig, log: Log): Promise<OpenedS
     await sessions.close();
     throw error;
   }
+}
+
+// Redis has more than sessions, which other instances share.
+async function openSessions(
+  config: StoreConfig,
+  log: Log,
+  given: SnapshotStore | undefined,
+): Promise<OpenedStore<SnapshotStore>> {
+  if (given && config.redisUrl === undefined) return openGiven(given);
+  const opened = await openFirst(SESSION_BACKENDS, config, log);
+  return given ? { ...opened, ...openGiven(given), close: opened.close } : opened;
+}
+
+function openGiven<S extends Pick<SnapshotStore, 'name' | 'durability'>>(store: S): OpenedStore<S> {
+  const { name: program, durability } = store;
+  return { store, program, place: 'given by the program', durability, close: async () => {} };
 }
 
 function describePlace(keeps: StorePlace['keeps'], { program, place, durability }: OpenedStore<unknown>): StorePlace {

@@ -24,7 +24,7 @@ export interface AdapterOptions {
   /** Where relative paths start, and packages are looked for. */
   readonly folder: string;
   /** Adapters that are there already, such as those that a program gives. */
-  readonly given?: readonly Adapter[];
+  readonly given?: readonly Adapter[] | undefined;
   /** Told what an adapter threw that it must not throw; the error has no words of the caller. */
   readonly onProblem?: (error: unknown, dialect: string) => void;
 }

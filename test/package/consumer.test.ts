@@ -85,7 +85,62 @@ test('it draws with the style inside, and serves every page with its bundled scr
 
 /** Types that are there, and are not `any`. */
 const USE = `
-import { type Config, readConfig, type RunningServer, startServer } from 'twinline/server';
+import { memoryDocuments, memorySnapshots, type LogStore, type Services } from 'twinline';
+import type { Responder } from 'twinline/agent';
+import type { LintRule } from 'twinline/flow';
+import { type Config, type Plugin, readConfig, type RunningServer, type ServerParts, startServer } from 'twinline/server';
+import { type Adapter, jsonReply, readFields, readMsisdn } from 'twinline/ussd';
+
+export const adapter: Adapter = {
+  name: 'zed',
+  routes: [{ method: 'GET', path: '/:id', about: { summary: 'Zed' } }],
+  read: ({ path, body }) => ({
+    sessionId: path[0] ?? '',
+    phoneNumber: readMsisdn(readFields(body).from, 'from'),
+    serviceCode: '*1#',
+    text: '',
+    event: 'turn',
+    mode: 'latest',
+  }),
+  write: ({ text }) => jsonReply(text),
+  refuse: ({ text }) => jsonReply(text),
+};
+export const plugin: Plugin = {
+  name: 'mine',
+  version: '1.0.0',
+  routes: [
+    {
+      method: 'GET',
+      path: '/mine/:id',
+      handle(koa, ctx) {
+        const id: string | undefined = koa.params.id;
+        koa.body = { id, user: ctx.requireDid() };
+        // @ts-expect-error
+        koa.nothing;
+      },
+    },
+  ],
+  gate(ctx) {
+    if (ctx.did === undefined) throw ctx.refuse(403, 'No');
+  },
+};
+export const more: Plugin = { ...plugin, routes: (router, ctx) => void router.get('/x', ctx.jsonBody) };
+export const rule: LintRule = { code: 'a', severity: 'error', means: 'b', find: ({ flow }) => (flow.langs ? [] : []) };
+export const responder: Responder = {
+  name: 'echo',
+  isResumable: true,
+  async *respond({ request }) {
+    yield { type: 'text', text: request.message };
+  },
+};
+export const services: Services = { 'a.b': async (input, { signal }) => ({ input, late: signal.aborted }) };
+export const parts = (logs: LogStore): ServerParts => ({
+  adapters: [adapter],
+  plugins: [plugin, more],
+  lintRules: [rule],
+  ...{ responder, services },
+  stores: { snapshots: memorySnapshots(), documents: memoryDocuments(), logs },
+});
 export async function run(): Promise<string> {
   const config: Config = readConfig(process.env).config!;
   const server: RunningServer = await startServer(config);

@@ -132,7 +132,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'lib/ussd/adapters': room('lib/ussd'),
   machines: room(''),
-  server: room('server/boot server/cli server/config'),
+  server: room('server/boot server/cli server/config', 'server/http server/plugins server/stores'),
   'server/agent': room(
     'lib lib/agent lib/agent/mcp lib/agent/responders lib/agent/run lib/delegation lib/delegation/issuer lib/domain/schema lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/http server/plugins server/sockets server/user',
     'lib/engine lib/flow/run lib/http lib/store server/health server/stores',
@@ -140,7 +140,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/audit': room('lib', 'lib/store server/health'),
   'server/boot': room(
     'lib lib/account lib/agent lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
-    'lib/flow/run lib/store/redis server/sockets',
+    'lib/flow/lint lib/flow/run lib/store/redis server/plugins server/sockets',
   ),
   'server/cli': room(
     'lib lib/flow/expression server/boot server/cli/verbs server/config server/gateway server/health server/http server/plugins server/stores server/ussd',
@@ -193,8 +193,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/http/middleware': room('lib lib/http lib/json server/config server/http', 'lib/store/redis server/health'),
   'server/menus': room(
-    'lib lib/account lib/flow/format lib/flow/run lib/flow/testing server/config',
-    'lib/flow/lint lib/engine lib/store server/health',
+    'lib lib/account lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing server/config',
+    'lib/engine lib/store server/health',
   ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http server/user', 'lib/domain/schema'),
   'server/packaging': room('server/docs server/web/kit'),
@@ -208,7 +208,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/plugins/user-preferences': room('lib/store server/user', 'server/plugins'),
   'server/sockets': room('lib lib/agent lib/json server/config server/http server/user', 'lib/store lib/store/redis'),
   'server/stores': room(
-    'lib lib/account lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/audit server/config',
+    'lib lib/account lib/flow/expression lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/audit server/config',
     'lib/store server/health',
   ),
   'server/user': room(

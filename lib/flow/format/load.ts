@@ -39,10 +39,7 @@ export function invalidFlow(what: string, problems: readonly Problem[]): Twinlin
  * Reads and checks all `*.flow.json` of a folder, each with the others in reach. Problems are returned, not thrown.
  * Throws ERR_CONFIG when the folder cannot be read.
  */
-export async function loadFlows(
-  folder: string,
-  { services, contracts }: Pick<LintContext, 'services' | 'contracts'> = {},
-): Promise<LoadedFlows> {
+export async function loadFlows(folder: string, known: Omit<LintContext, 'flows'> = {}): Promise<LoadedFlows> {
   const files = (await listFlowFiles(folder)).map((name) => join(folder, name));
   const parsed: ParsedFlow[] = [];
   for (const file of files) {
@@ -50,9 +47,7 @@ export async function loadFlows(
     parsed.push(typeof text === 'string' ? parseFlow(text, file) : text);
   }
   const flows = new Map(parsed.flatMap(({ flow }) => (flow ? [[flow.flow, flow]] : [])));
-  const checked = parsed.map(
-    (one): ParsedFlow => ({ ...one, problems: findProblems(one, { flows, services, contracts }) }),
-  );
+  const checked = parsed.map((one): ParsedFlow => ({ ...one, problems: findProblems(one, { ...known, flows }) }));
   return { ...dropBroken(checked), files };
 }
 

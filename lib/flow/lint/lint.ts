@@ -69,15 +69,19 @@ export interface LintContext {
   readonly services?: ReadonlySet<string> | undefined;
   /** What some of them take and answer, by name. */
   readonly contracts?: { readonly [service: string]: ServiceContract } | undefined;
+  /** Rules besides our own. @default none */
+  readonly rules?: readonly LintRule[] | undefined;
 }
 
 /** Everything that the rules find in a flow that the schema has accepted, in the order of its file. Never throws. */
 export function lintFlow(flow: Flow, options: LintContext & { readonly source: FlowSource }): Problem[] {
   const lint = prepareLint(flow, options);
   const problems: Problem[] = [];
-  for (const { code, severity, find } of RULES)
-    for (const finding of find(lint))
+  for (const rule of [...RULES, ...(options.rules ?? [])]) {
+    const { code, severity } = rule;
+    for (const finding of rule.find(lint))
       problems.push(locateProblem(options.source, finding, { code, severity: finding.severity ?? severity }));
+  }
   return sortProblems(problems);
 }
 

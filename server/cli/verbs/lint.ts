@@ -8,7 +8,9 @@ import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { type Problem, problemLine } from '../../../lib/flow/format/problem.ts';
 import { PROBLEM_CODES } from '../../../lib/flow/lint/lint.ts';
+import type { LintRule } from '../../../lib/flow/lint/rule.ts';
 import { readVersion } from '../../config/modules.ts';
+import { lintRulesFrom } from '../../menus/lint-rules.ts';
 import { mendFlows } from '../../menus/mend.ts';
 import { readMenus } from '../../menus/menus.ts';
 import { serviceNames } from '../../menus/services.ts';
@@ -34,16 +36,22 @@ export const lintVerb: Verb = {
   run: async (args, env) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     if (values.codes)
-      return printLines([...PROBLEM_CODES].map(([code, means]) => `${code.padEnd(CODE_COLUMN)} ${means}`));
+      return printLines(
+        [...PROBLEM_CODES, ...(await lintRulesFrom(env)).map(({ code, means }) => [code, means] as const)].map(
+          ([code, means]) => `${code.padEnd(CODE_COLUMN)} ${means}`,
+        ),
+      );
     if (values.json && values.sarif) throw new UsageError('Choose --json or --sarif.');
     const { folder, file } = readPlace(positionals, env);
     const services = await serviceNames(env);
-    if (values.fix) for (const line of await mendFlows({ folder, services }, file)) console.error(pc.green(line));
-    const { failures, ...menus } = await readMenus({ folder, services });
+    const rules = await lintRulesFrom(env);
+    if (values.fix)
+      for (const line of await mendFlows({ folder, services, rules }, file)) console.error(pc.green(line));
+    const { failures, ...menus } = await readMenus({ folder, services, rules });
     const problems = menus.problems.filter((problem) => file === undefined || problem.file === file);
     const form = values.json ? 'json' : values.sarif ? 'sarif' : 'words';
     const flows = file === undefined ? menus.files.length : 1;
-    printLines(FORMS[form]({ problems, failures, flows }));
+    printLines(FORMS[form]({ problems, failures, flows, rules }));
     for (const failure of failures) console.error(pc.red(failure));
     return failures.length || problems.some(isError) ? 1 : 0;
   },
@@ -54,6 +62,8 @@ interface LintResult {
   readonly failures: readonly string[];
   /** How many were looked at. */
   readonly flows: number;
+  /** Besides our own. */
+  readonly rules: readonly LintRule[];
 }
 
 const FORMS: { readonly [form in 'words' | 'json' | 'sarif']: (found: LintResult) => string[] } = {
@@ -66,8 +76,8 @@ const FORMS: { readonly [form in 'words' | 'json' | 'sarif']: (found: LintResult
     ];
   },
   json: ({ problems }) => [JSON.stringify(problems, null, 2)],
-  sarif: ({ problems, failures }) => [
-    JSON.stringify(formatSarif(problems, { version: readVersion(), folder: process.cwd(), failures }), null, 2),
+  sarif: ({ problems, failures, rules }) => [
+    JSON.stringify(formatSarif(problems, { version: readVersion(), folder: process.cwd(), failures, rules }), null, 2),
   ],
 };
 
@@ -104,18 +114,24 @@ export interface SarifOptions {
   readonly folder: string;
   /** What went wrong in no line of a file. */
   readonly failures: readonly string[];
+  /** Rules besides our own. @default none */
+  readonly rules?: readonly LintRule[];
 }
 
 const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';
 const ROOT_ID = '%SRCROOT%';
 
 /** One run of lint as a SARIF log. */
-export function formatSarif(problems: readonly Problem[], { version, folder, failures }: SarifOptions): object {
-  const codes = [...PROBLEM_CODES.keys()];
+export function formatSarif(
+  problems: readonly Problem[],
+  { version, folder, failures, rules = [] }: SarifOptions,
+): object {
+  const known = new Map([...PROBLEM_CODES, ...rules.map(({ code, means }) => [code, means] as const)]);
+  const codes = [...known.keys()];
   const driver = {
     name: 'twinline',
     semanticVersion: version,
-    rules: codes.map((id) => ({ id, shortDescription: { text: PROBLEM_CODES.get(id)! } })),
+    rules: codes.map((id) => ({ id, shortDescription: { text: known.get(id)! } })),
   };
   const notes = failures.map((text) => ({ level: 'error', message: { text } }));
   const run = {

@@ -76,6 +76,7 @@ test('an empty environment gives the documented defaults', () => {
     corsOrigins: '*',
     rateLimit: { max: 100, windowMs: 60_000, exempt: [], streams: 256, countsLoopback: false },
     services: [],
+    lintRules: [],
     serviceHosts: [],
     ussd: {
       gateways: '*',
