@@ -72,10 +72,12 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
   const opened = await openStores(config, options.log, options.parts?.stores);
   const { places, redis, close } = opened;
   const stores = watchWrites(options.stores?.(opened) ?? opened);
+  // A store of the program may be shared, too.
+  const isShared = redis !== undefined || options.parts?.stores?.snapshots !== undefined;
   try {
     await prepareStores({ documents: stores.documents, redis }, keyring);
     return {
-      ...(await build(config, options, { stores, keyring, isShared: redis !== undefined })),
+      ...(await build(config, options, { stores, keyring, isShared })),
       stores,
       places,
       redis,
