@@ -16,6 +16,7 @@ import type { Plugins } from '../plugins/open.ts';
 import { routeAt } from '../plugins/routes.ts';
 import { type AuthOptions, authenticateRequests, requireUser } from '../user/authenticate.ts';
 import { type AgentErrorsOptions, answerAgentErrors } from '../user/errors.ts';
+import { AGENT_INPUT } from '../user/input.ts';
 import type { MessageDeps } from './message-routes.ts';
 import { MODEL_ROUTES, type ModelSettings } from './models.ts';
 import { AGENT_ROUTES } from './routes.ts';
@@ -37,9 +38,9 @@ export interface AgentDoor extends Middleware {
 export function agentDoor(deps: AgentDeps): AgentDoor {
   const { plugins } = deps;
   const models = newRouter();
-  addRoutes(models, MODEL_ROUTES, { deps: deps.models });
+  addRoutes(models, MODEL_ROUTES, { deps: deps.models, input: AGENT_INPUT });
   const router = newRouter();
-  addRoutes(router, AGENT_ROUTES, { deps, guards: { user: requireUser } });
+  addRoutes(router, AGENT_ROUTES, { deps, guards: { user: requireUser }, input: AGENT_INPUT });
   const routers = [router, ...plugins.routers];
   const routes = [...listRoutes(router), ...plugins.routes];
   const modelSegments = new Set(listRoutes(models).map(({ path }) => firstSegment(path)));

@@ -9,11 +9,11 @@ import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
+import { readInput, readTimeZone } from '../http/check-input.ts';
 import type { EventStreams } from '../http/event-streams.ts';
 import type { Route } from '../http/route-table.ts';
 import { agentUser } from '../user/authenticate.ts';
 import { agentError, BODY_ANSWERS, jsonAnswer, refusalAnswer, WRONG_INPUT } from '../user/errors.ts';
-import { readInput, readTimeZone } from '../user/input.ts';
 import type { Readers } from './readers.ts';
 import { MESSAGES, requireOwnSession, UNKNOWN_SESSION, unknownSessionError } from './session-routes.ts';
 

@@ -3,10 +3,10 @@
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
-import type { Route } from '../http/route-table.ts';
+import { readInput } from '../http/check-input.ts';
+import type { Route, RouteGroup } from '../http/route-table.ts';
 import { agentUser } from '../user/authenticate.ts';
 import { AGENT_ERROR, BODY_ANSWERS, jsonAnswer, USER_ANSWERS } from '../user/errors.ts';
-import { checkInput, readInput } from '../user/input.ts';
 import { closedSchema, FILLED, MESSAGE_ROUTES, type MessageDeps, NEW_MESSAGE, REPLY } from './message-routes.ts';
 import {
   CHAT_MESSAGE,
@@ -71,7 +71,7 @@ const DELEGATION_ROUTES: readonly Route<DelegationDeps>[] = [
   },
 ];
 
-export const AGENT_ROUTES = checkInput<MessageDeps & DelegationDeps>({
+export const AGENT_ROUTES: RouteGroup<MessageDeps & DelegationDeps> = {
   tag: 'Agent',
   description: `Sessions with an agent, its replies as JSON or as a stream that can be rejoined, delegations. Users come with
 UCAN tokens: an invocation as \`Authorization: Bearer …\` with \`X-Auth-Type: ucan\`, or \`x-ucan-delegation\`.
@@ -104,4 +104,4 @@ and \`action_call_result {toolCallId, sessionId?, result}\`, and are answered by
     OpenRun: OPEN_RUN,
   },
   routes: [...SESSION_ROUTES, ...MESSAGE_ROUTES, ...DELEGATION_ROUTES],
-});
+};

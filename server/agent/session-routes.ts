@@ -5,10 +5,10 @@ import type { Agent } from '../../lib/agent/agent.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { readInput } from '../http/check-input.ts';
 import type { Parameter, Route } from '../http/route-table.ts';
 import { agentUser } from '../user/authenticate.ts';
 import { agentError, jsonAnswer, refusalAnswer, WRONG_INPUT } from '../user/errors.ts';
-import { readInput } from '../user/input.ts';
 
 const TEXT: Schema = { type: 'string' };
 const FLAG: Schema = { type: 'boolean' };

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { Context } from 'koa';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { html } from '../../lib/markup.ts';
-import { PLAIN_ANSWERS, UNKNOWN } from '../http/common-answers.ts';
+import { readInput } from '../http/check-input.ts';
+import { jsonTypes, PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../http/common-answers.ts';
 import { Refusal } from '../http/errors.ts';
 import type { Route, RouteGroup } from '../http/route-table.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
@@ -159,9 +160,9 @@ export const DOCS_ROUTES: RouteGroup<Docs> = {
       query: {
         q: { description: 'Words', schema: { type: 'string', maxLength: SEARCH_CHARS, examples: ['private'] } },
       },
-      answers: { 200: PAGE },
+      answers: { 200: PAGE, 400: { description: 'There are too many words', types: jsonTypes(REFUSED) } },
       handle: async (ctx, { search }) => {
-        const words = typeof ctx.query.q === 'string' ? ctx.query.q.trim().slice(0, SEARCH_CHARS) : '';
+        const words = (readInput<{ query: { q?: string } }>(ctx).query.q ?? '').trim();
         await sendDocs(ctx, searchPage(words, words === '' ? [] : await search.find(words)));
       },
     },

@@ -12,7 +12,7 @@ import {
 } from '../http/route-table.ts';
 import { problems } from './answers.ts';
 import { type ApiKeys, authenticate } from './api-keys.ts';
-import { ACCEPT_PATCH } from './requests.ts';
+import { ACCEPT_PATCH, DOMAIN_INPUT } from './requests.ts';
 import { BULK_ROUTES, type BulkDeps } from './routes/bulk.ts';
 import { CARD_ROUTES, type CardDeps, STATUS_LIST_ROUTES } from './routes/cards.ts';
 import { EVENT_ROUTES, type EventDeps } from './routes/events.ts';
@@ -54,7 +54,8 @@ export function domainDoor(deps: DomainDeps): DomainDoor {
   // Browsers come with a pass to a page, or are shown how to get one.
   const guard: Middleware = (ctx, next) => deps.pages.browsers(ctx, () => known(ctx, next));
   const router = newRouter();
-  for (const group of DOMAIN_ROUTES) addRoutes(router, group, { deps, guards: { 'api-key': guard } });
+  for (const group of DOMAIN_ROUTES)
+    addRoutes(router, group, { deps, guards: { 'api-key': guard }, input: DOMAIN_INPUT });
 
   const routes = router.routes() as Middleware;
   const answerProblems = problems(deps.onFault);

@@ -1,11 +1,12 @@
 // Requests to the domain service: what its routes declare in common, and parameters, bodies and preconditions as they read them.
 
+import type { ErrorObject } from 'ajv';
 import type { Context } from 'koa';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
-import { isDid } from '../../lib/domain/did/did.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { type Reason, refuse, refuseFlaw } from '../../lib/domain/problems.ts';
 import type { Patch } from '../../lib/domain/twin/patch.ts';
+import { describeValue, type InputRules, readInput } from '../http/check-input.ts';
 import { PROBLEM_ANSWERS } from '../http/common-answers.ts';
 import { BodyError, JSON_TYPES, type JsonBody, type JsonBodyOptions, readJsonBody } from '../http/json-body.ts';
 import type { Parameter, RouteGroup } from '../http/route-table.ts';
@@ -84,62 +85,28 @@ export type ParameterValues<All extends Parameters> = {
   readonly [Name in Defaulted<All>]: ParameterValue<All[Name]['schema']>;
 } & { readonly [Name in Exclude<keyof All, Defaulted<All>>]?: ParameterValue<All[Name]['schema']> };
 
-/** The declared parameters of the query; throws `bad-limit`, `bad-cursor` or `bad-request`. Others are not looked at. */
-export function readQuery<All extends Parameters>(
-  { query }: Pick<Context, 'query'>,
-  parameters: All,
-): ParameterValues<All> {
-  return readAll(parameters, (name) => query[name]);
+/** Query and headers; bodies are read and checked by the handlers, after the rights of the caller. */
+export const DOMAIN_INPUT: InputRules = {
+  allowsMissing: true,
+  refuse([fault]) {
+    const { error } = fault as { readonly error: ErrorObject };
+    return refuse(REASONS[error.instancePath] ?? 'bad-request', describeValue(error));
+  },
+};
+
+const REASONS: { readonly [pointer: string]: Reason } = { '/query/limit': 'bad-limit', '/query/cursor': 'bad-cursor' };
+
+/** The query as the route declares it: `parameters` is what its `query` is. */
+export function readQuery<All extends Parameters>(ctx: Pick<Context, 'state'>, _parameters: All): ParameterValues<All> {
+  return readInput<{ query: ParameterValues<All> }>(ctx).query;
 }
 
 /** As {@link readQuery}, of headers; an empty one is missing. */
-export function readHeaders<All extends Parameters>(ctx: Pick<Context, 'get'>, parameters: All): ParameterValues<All> {
-  return readAll(parameters, (name) => ctx.get(name).trim() || undefined);
-}
-
-function readAll<All extends Parameters>(
-  parameters: All,
-  find: (name: string) => string | readonly string[] | undefined,
+export function readHeaders<All extends Parameters>(
+  ctx: Pick<Context, 'state'>,
+  _parameters: All,
 ): ParameterValues<All> {
-  const values = Object.entries(parameters).flatMap(([name, parameter]) => {
-    const schema = parameter.schema as ParameterSchema;
-    const given = find(name);
-    const value = given === undefined ? schema.default : readValue(name, given, schema);
-    return value === undefined ? [] : [[name, value]];
-  });
-  return Object.fromEntries(values);
-}
-
-/** The words of JSON Schema that parameters are declared with. */
-interface ParameterSchema {
-  readonly type?: string;
-  readonly enum?: readonly string[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly maxLength?: number;
-  readonly format?: string;
-  readonly default?: string | number;
-}
-
-const REASONS: { readonly [name: string]: Reason } = { limit: 'bad-limit', cursor: 'bad-cursor' };
-
-function readValue(name: string, given: string | readonly string[], rules: ParameterSchema): string | number {
-  const reason = REASONS[name] ?? 'bad-request';
-  if (typeof given !== 'string')
-    throw refuse(reason, `${name} is given more than once. Give it once; filter=in(…) takes several values.`);
-  const wrong = wordsAgainst(given, rules);
-  if (wrong === undefined) return rules.type === 'integer' ? Number(given) : given;
-  throw refuse(reason, `${name}${wrong.startsWith(' has') ? '' : `=${JSON.stringify(given)}`}${wrong}.`);
-}
-
-function wordsAgainst(given: string, { type, enum: values, minimum = 0, maximum, maxLength, format }: ParameterSchema) {
-  if (values && !values.includes(given)) return ` is not one of ${values.join(', ')}`;
-  if (maxLength !== undefined && given.length > maxLength) return ` has more than ${maxLength} characters`;
-  if (format === 'did' && !isDid(given)) return ' is not a DID';
-  if (type !== 'integer') return undefined;
-  const value = /^\d{1,16}$/.test(given) ? Number(given) : Number.NaN;
-  if (value >= minimum && value <= (maximum ?? Number.MAX_SAFE_INTEGER)) return undefined;
-  return ` is not a whole number ${maximum === undefined ? `of ${minimum} or more` : `from ${minimum} to ${maximum}`}`;
+  return readInput<{ headers: ParameterValues<All> }>(ctx).headers;
 }
 
 /** The revision that the cursor of a list of revisions stands for; throws `bad-cursor`. */
@@ -195,7 +162,7 @@ export async function readPatch(ctx: Context): Promise<Patch> {
   return { type: type === 'application/json-patch+json' ? 'json' : 'merge', patch: value };
 }
 
-/** The Idempotency-Key of a request, if it has one; throws `bad-request`. */
-export function idempotencyKey(ctx: Pick<Context, 'get'>): string | undefined {
+/** The Idempotency-Key of a request to a route that declares it, if it has one. */
+export function idempotencyKey(ctx: Pick<Context, 'state'>): string | undefined {
   return readHeaders(ctx, IDEMPOTENCY_KEY)['Idempotency-Key'];
 }

@@ -4,9 +4,8 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import { TwinlineError } from '../../lib/errors.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import { type ConnectionOptions, type Connections, watchConnections } from './connections.ts';
+import { type ConnectionOptions, type Connections, spareLongUploads, watchConnections } from './connections.ts';
 import { Answer, type Listener } from './guard.ts';
-import { spareLongUploads } from './long-uploads.ts';
 import { passUpgrades } from './upgrades.ts';
 
 export interface Listening {

@@ -30,6 +30,17 @@ export interface RequestContent {
   readonly maxBytes?: number;
   /** Whether `maxBytes` is the most of one line, of a body that may have any number of them. @default false */
   readonly perLine?: boolean;
+  /** Who checks it. @default the check that runs before the handler */
+  readonly checkedBy?: 'handler';
+}
+
+/** What a route declares of its requests; they are checked against it before its handler runs. */
+export interface DeclaredInput {
+  /** Of the names in its path, where they differ from those of its group. */
+  readonly parameters?: { readonly [name: string]: Parameter };
+  readonly query?: { readonly [name: string]: Parameter };
+  readonly headers?: { readonly [name: string]: Parameter };
+  readonly body?: RequestContent;
 }
 
 /** What a route answers with one status. */
@@ -42,7 +53,7 @@ export interface RouteAnswer {
 }
 
 /** All that is declared of a route, but its handler. */
-export interface RouteDescription {
+export interface RouteDescription extends DeclaredInput {
   readonly method: Method;
   /** As routers write it: `/v1/domains/:did`; of the query gateway, as OpenAPI does. */
   readonly path: string;
@@ -56,11 +67,6 @@ export interface RouteDescription {
   readonly ownPages?: true;
   /** `none`: not counted by the rate limit. @default counted */
   readonly rate?: 'none';
-  /** Of the names in its path, where they differ from those of its group. */
-  readonly parameters?: { readonly [name: string]: Parameter };
-  readonly query?: { readonly [name: string]: Parameter };
-  readonly headers?: { readonly [name: string]: Parameter };
-  readonly body?: RequestContent;
   readonly answers: { readonly [status: number]: RouteAnswer };
   /** Refusals of the domain service that it may answer with, besides those that all of its group have. */
   readonly problems?: readonly Reason[];

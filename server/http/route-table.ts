@@ -7,6 +7,7 @@ import type { Reason } from '../../lib/domain/problems.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { ServedRoute } from '../boot/running-server.ts';
+import { type InputRules, inputCheck, PLAIN_INPUT } from './check-input.ts';
 import { Refusal } from './errors.ts';
 import type { Access, Method, Parameter, RequestContent, RouteAnswer, RouteDescription } from './route-description.ts';
 
@@ -53,17 +54,33 @@ export function newRouter(): Router {
   return new Router({ sensitive: true, strict: true });
 }
 
-/** Adds the routes of a group, in order. Throws ERR_CONFIG where a guard is missing. */
+export interface AddedRoutes<Deps> {
+  readonly deps: Deps;
+  readonly guards?: Guards;
+  /** How what a request brings is checked. @default PLAIN_INPUT */
+  readonly input?: InputRules;
+}
+
+/**
+ * Adds the routes of a group, in order: their guards, then the check of what they declare to read, then their handlers. Throws
+ * ERR_CONFIG where a guard is missing.
+ */
 export function addRoutes<Deps>(
   router: Router,
   { routes, access: usual }: RouteGroup<Deps>,
-  { deps, guards = {} }: { readonly deps: Deps; readonly guards?: Guards },
+  { deps, guards = {}, input = PLAIN_INPUT }: AddedRoutes<Deps>,
 ): void {
-  for (const { method, path, access = usual, ownPages, handle } of routes) {
+  for (const route of routes) {
+    const { method, path, access = usual, ownPages, handle } = route;
     if (!handle) continue;
+    const check = inputCheck(route, input);
     const needed = [...(access === 'public' ? [] : [access]), ...(ownPages ? (['ownPages'] as const) : [])];
     const before = needed.map((name) => guards[name] ?? missingGuard(name, { method, path }));
-    router.register(path, [method.toLowerCase()], [...before, (ctx) => handle(ctx as Context, deps)], router.opts);
+    const answer = async (ctx: Context) => {
+      if (check) await check(ctx);
+      return handle(ctx, deps);
+    };
+    router.register(path, [method.toLowerCase()], [...before, answer as Middleware], router.opts);
   }
 }
 

@@ -3,9 +3,9 @@
 import { DID_PATTERNS, URI_PATTERNS } from '../../lib/domain/did/did.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { INPUT_FORMATS } from '../http/check-input.ts';
 import { PROBLEM, REFUSED } from '../http/common-answers.ts';
 import { openApiPath, pathNames, type RouteGroup } from '../http/route-table.ts';
-import { INPUT_FORMATS } from '../user/input.ts';
 import { describeOperation, findAccess, pathParameter, securitySchemes } from './operation.ts';
 
 export interface DocumentOptions {

@@ -13,11 +13,11 @@ import { isPublicHost, isPublicUrl } from '../../lib/http/hosts.ts';
 import type { DocumentStore, JsonObject, Kind } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../health/log.ts';
+import { readTimeZone } from '../http/check-input.ts';
 import { jsonBody } from '../http/middleware/json-body.ts';
 import type { DeclaredRoute } from '../http/route-table.ts';
 import { type AgentUser, MISSING } from '../user/authenticate.ts';
 import { AgentError, type AgentErrorBody, plainAgentError } from '../user/errors.ts';
-import { readTimeZone } from '../user/input.ts';
 import type { PluginMiddleware } from './exchange.ts';
 import type { Plugin, PluginContext, PluginHost, RequestInfo } from './plugin.ts';
 

@@ -19,7 +19,7 @@ import {
 } from '../http/route-table.ts';
 import { requireUser } from '../user/authenticate.ts';
 import { agentError, jsonAnswer, refusalAnswer, USER_ANSWERS } from '../user/errors.ts';
-import { checkInput } from '../user/input.ts';
+import { AGENT_INPUT } from '../user/input.ts';
 import type { Excluded, Plugin, PluginContext, PluginSecret } from './plugin.ts';
 
 /** A plugin with its routes. */
@@ -43,13 +43,13 @@ export async function mountPlugin(plugin: Plugin, ctx: PluginContext): Promise<M
         ...{ ...route, handle },
         access: isSecret ? ('api-key' as const) : access,
       };
-      const group = checkInput<PluginContext>({ tag: name, description: '', access: 'user', routes: [described] });
+      const group = { tag: name, description: '', access: 'user' as const, routes: [described] };
       const guards = {
         user: pass,
         operator: ctx.operatorsOnly as unknown as Middleware,
         ...(isSecret && { 'api-key': secretHolders(access, name) }),
       };
-      addRoutes(router, group, { deps: ctx, guards });
+      addRoutes(router, group, { deps: ctx, guards, input: AGENT_INPUT });
     }
   return { plugin, router, routes: listRoutes(router) };
 }

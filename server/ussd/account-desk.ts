@@ -29,9 +29,9 @@ export interface UnlockReport {
 
 export interface AccountDesk {
   /** Rejects with ERR_INPUT unless `phone` is an international number, with or without its plus sign. */
-  show(phone: unknown): Promise<AccountReport>;
+  show(phone: string): Promise<AccountReport>;
   /** As `show`; `by` is who does it, as the log and the account name them. */
-  unlock(phone: unknown, by: string): Promise<UnlockReport>;
+  unlock(phone: string, by: string): Promise<UnlockReport>;
 }
 
 export interface AccountDeskOptions {
@@ -42,8 +42,8 @@ export interface AccountDeskOptions {
 }
 
 export function accountDesk({ accounts, alias, audit }: AccountDeskOptions): AccountDesk {
-  const read = (given: unknown): string => {
-    const phone = typeof given === 'string' ? readPhone(given) : undefined;
+  const read = (given: string): string => {
+    const phone = readPhone(given);
     if (phone !== undefined) return phone;
     throw new TwinlineError('ERR_INPUT', 'The phone number must be an international one such as +263771234567.');
   };

@@ -1,14 +1,13 @@
 // What operators may see and do: living sessions, the account of a phone number, metrics. Phone numbers stand in bodies, never
 // in URLs: those are logged by proxies.
 
-import type { Context } from 'koa';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
 import type { UssdService } from '../../lib/ussd/service.ts';
 import type { Health } from '../health/health.ts';
 import { METRICS_TYPE, type Metrics } from '../health/metrics.ts';
+import { readInput } from '../http/check-input.ts';
 import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../http/common-answers.ts';
-import { Refusal } from '../http/errors.ts';
 import type { Route, RouteGroup } from '../http/route-table.ts';
 import type { AccountDesk } from './account-desk.ts';
 
@@ -57,6 +56,10 @@ const UNLOCKED = record('What was unlocked', {
   before: ACCOUNT,
 });
 
+interface PhoneInput {
+  readonly body: { readonly phoneNumber: string };
+}
+
 interface AccountRoute extends Pick<Route<UssdOperatorDeps>, 'summary' | 'handle'> {
   readonly answer: Schema;
 }
@@ -74,7 +77,7 @@ function accountRoute(action: 'show' | 'unlock', { summary, answer, handle }: Ac
     id: `${action}Account`,
     summary,
     handle,
-    body: { types: { 'application/json': body } },
+    body: { types: { 'application/json': body }, example: { phoneNumber: '+260971230001' } },
     answers: {
       200: { description: 'Also for a number without an account', types: { 'application/json': answer } },
       400: { description: 'The body or the number is wrong', types: { 'application/json': REFUSED } },
@@ -83,14 +86,6 @@ function accountRoute(action: 'show' | 'unlock', { summary, answer, handle }: Ac
       415: { description: 'The body is no JSON', types: { 'application/json': REFUSED } },
     },
   };
-}
-
-function phoneIn(ctx: Context): unknown {
-  const body = (ctx.request as { body?: unknown }).body;
-  const { phoneNumber, ...more } = (body ?? {}) as { readonly phoneNumber?: unknown };
-  if (phoneNumber === undefined || Object.keys(more).length > 0)
-    throw new Refusal('bad-request', 'Send JSON with one field: {"phoneNumber":"+260971230001"}');
-  return phoneNumber;
 }
 
 const METRICS_ROUTE: Route<UssdOperatorDeps> = {
@@ -167,14 +162,14 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
         summary: 'How the account of a phone number stands',
         answer: ACCOUNT,
         handle: async (ctx, { desk }) => {
-          ctx.body = await desk.show(phoneIn(ctx));
+          ctx.body = await desk.show(readInput<PhoneInput>(ctx).body.phoneNumber);
         },
       }),
       accountRoute('unlock', {
         summary: 'Forget all failed tries at the PIN of a phone number',
         answer: UNLOCKED,
         handle: async (ctx, { desk }) => {
-          ctx.body = await desk.unlock(phoneIn(ctx), ctx.state.operator);
+          ctx.body = await desk.unlock(readInput<PhoneInput>(ctx).body.phoneNumber, ctx.state.operator);
         },
       }),
       ...(metrics ? [METRICS_ROUTE] : []),

@@ -188,23 +188,26 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/store lib/ussd',
   ),
   'server/http': room(
-    'lib lib/domain lib/http lib/json server/config server/http/middleware',
-    'lib/domain/did lib/domain/schema lib/store lib/store/redis server/boot server/health',
+    'lib lib/domain lib/domain/did lib/domain/schema lib/http lib/json server/config server/http/middleware',
+    'lib/store lib/store/redis server/boot server/health',
   ),
   'server/http/middleware': room('lib lib/http lib/json server/config server/http', 'lib/store/redis server/health'),
   'server/menus': room(
     'lib lib/account lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing server/config',
     'lib/engine lib/store server/health',
   ),
-  'server/openapi': room('lib lib/domain lib/domain/did server/http server/user', 'lib/domain/schema'),
+  'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/domain/schema'),
   'server/packaging': room('server/docs server/web/kit'),
   'server/plugins': room(
     'lib lib/agent lib/flow/expression lib/http lib/store/memory server/config server/health server/http server/http/middleware server/plugins/claims server/plugins/credits server/plugins/team-chat server/plugins/user-preferences server/user',
     'lib/agent/run lib/delegation lib/domain/schema lib/engine lib/store',
   ),
-  'server/plugins/claims': room('lib lib/domain/schema server/user', 'lib/engine lib/store server/plugins'),
+  'server/plugins/claims': room('lib lib/domain/schema server/http server/user', 'lib/engine lib/store server/plugins'),
   'server/plugins/credits': room('lib lib/domain/schema lib/store server/http server/user', 'lib/agent server/plugins'),
-  'server/plugins/team-chat': room('lib lib/agent lib/domain/schema lib/store server/user', 'server/plugins'),
+  'server/plugins/team-chat': room(
+    'lib lib/agent lib/domain/schema lib/store server/http server/user',
+    'server/plugins',
+  ),
   'server/plugins/user-preferences': room('lib/store server/user', 'server/plugins'),
   'server/sockets': room('lib lib/agent lib/json server/config server/http server/user', 'lib/store lib/store/redis'),
   'server/stores': room(

@@ -3,8 +3,8 @@
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
+import { readInput } from '../../http/check-input.ts';
 import { agentError, BODY_ANSWERS, jsonAnswer, refusalAnswer } from '../../user/errors.ts';
-import { readInput } from '../../user/input.ts';
 import type { Plugin, PluginRoute } from '../plugin.ts';
 import type { ClaimsSettings } from '../settings.ts';
 import { CLAIM, type Claim, claims, processClaims } from './claim.ts';

@@ -2,8 +2,8 @@
 
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
+import { readInput } from '../../http/check-input.ts';
 import { agentError, BODY_ANSWERS, jsonAnswer } from '../../user/errors.ts';
-import { readInput } from '../../user/input.ts';
 import type { Plugin, PluginRoute } from '../plugin.ts';
 import type { TeamChatSettings } from '../settings.ts';
 import { isSigned, readEvent } from './event.ts';

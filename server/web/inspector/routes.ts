@@ -5,6 +5,7 @@ import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { writeFlowTests } from '../../../lib/flow/testing/update.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
+import { readInput } from '../../http/check-input.ts';
 import {
   JSON_BODY_ANSWERS,
   jsonTypes,
@@ -43,7 +44,11 @@ export interface InspectorDoor extends FeedSource {
 }
 
 /** What is looked for among callers. */
-const NUMBER = new RegExp(`^\\+?\\d{${CALLER_DIGITS},15}$`);
+const NUMBER: Schema = {
+  type: 'string',
+  pattern: `^\\+?\\d{${CALLER_DIGITS},15}$`,
+  description: `${CALLER_DIGITS} to 15 digits, with or without + before them: a number, or its last digits`,
+};
 
 const HELLO = 'retry: 1000\n: what is stored here is shown from now on\n\n';
 
@@ -74,7 +79,7 @@ export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
   },
   answers: {
     ...PLAIN_ANSWERS,
-    400: { description: 'The page of another site asks', types: jsonTypes(REFUSED) },
+    400: { description: 'The page of another site asks, or what was sent is wrong', types: jsonTypes(REFUSED) },
     401: SIGN_IN_ANSWER,
     404: UNKNOWN,
   },
@@ -97,7 +102,7 @@ export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
       query: {
         definitions: {
           description: '`always`: every actor brings the config of its machine',
-          schema: { enum: ['once', 'always'] },
+          schema: { enum: ['once', 'always'], default: 'once' },
         },
       },
       answers: { 200: { description: 'The stream', types: { 'text/event-stream': TEXT } }, 503: PLAIN_ANSWERS[503] },
@@ -151,11 +156,7 @@ export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
       summary: 'Living sessions of the callers whose number is this, or ends with it',
       description: 'The number is sent in a body, so that it stands in no log; answers hold shortened ones only.',
       body: {
-        types: jsonTypes(
-          record('A number', {
-            number: { type: 'string', pattern: NUMBER.source, description: 'All of it, or its last digits' },
-          }),
-        ),
+        types: jsonTypes(record('A number', { number: NUMBER })),
         example: { number: '0001' },
       },
       answers: {
@@ -176,9 +177,7 @@ export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
         },
       },
       handle: async (ctx, { findCallers, now }) => {
-        const { number } = (ctx.request as { readonly body?: { readonly number?: unknown } }).body ?? {};
-        if (typeof number !== 'string' || !NUMBER.test(number))
-          throw new Refusal('bad-request', `A number has ${CALLER_DIGITS} to 15 digits, with or without + before them`);
+        const { number } = readInput<{ body: { number: string } }>(ctx).body;
         const { sessions, ...counts } = await findCallers(number.replace('+', ''));
         ctx.set('Cache-Control', 'no-store');
         ctx.body = { ...counts, sessions: sessions.map((one) => sessionMessage(one, undefined, now())) };
@@ -220,7 +219,7 @@ function stream(ctx: Context, door: InspectorDoor): void {
   ctx.type = 'text/event-stream';
   if (ctx.method === 'HEAD') return;
   const until = door.now() + PAGE_LIMITS.inspectorStreamMs;
-  const definitions = ctx.query.definitions === 'always' ? 'always' : 'once';
+  const { definitions } = readInput<{ query: { definitions: 'once' | 'always' } }>(ctx).query;
   door.streams.serve(ctx, {
     owner: 'inspector',
     hello: HELLO,
@@ -238,8 +237,8 @@ async function* frames(batches: AsyncIterable<readonly string[]>): AsyncGenerato
 async function diagram(ctx: Context, { drawings }: InspectorDoor): Promise<void> {
   const [, id] = /^(.+)\.svg$/.exec(ctx.params.file!) ?? [];
   if (id === undefined) throw new Refusal('not-found');
-  const { focus } = ctx.query;
-  const { svg, states, shown, focus: around } = await drawings.svg(id, typeof focus === 'string' ? { focus } : {});
+  const { query } = readInput<{ query: { focus?: string } }>(ctx);
+  const { svg, states, shown, focus: around } = await drawings.svg(id, query);
   ctx.set({ 'X-States': String(states), 'X-Shown': String(shown), 'Cache-Control': 'private, no-cache' });
   if (around !== undefined) ctx.set('X-Focus', around);
   ctx.type = 'image/svg+xml';

@@ -6,6 +6,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
 import { html } from '../../../lib/markup.ts';
+import { readInput } from '../../http/check-input.ts';
 import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import {
@@ -40,9 +41,9 @@ export const SIGN_IN_ROUTE: Route<SignInDeps> = {
   ownPages: true,
   handle: (ctx, { passes }) => {
     if (!passes) throw new Refusal('not-found');
-    const given = (ctx.request.body as { token?: unknown } | undefined)?.token;
+    const { token } = readInput<{ body: { token: string } }>(ctx).body;
     ctx.set('Cache-Control', 'no-store');
-    if (typeof given !== 'string' || !passes.signIn(ctx, given))
+    if (!passes.signIn(ctx, token))
       throw new Refusal('bad-request', 'This is not the OPERATOR_TOKEN of this server. Copy it again, without spaces');
     ctx.status = 204;
   },

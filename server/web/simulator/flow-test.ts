@@ -2,6 +2,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
+import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import type { Service, Services } from '../../../lib/engine/service.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
@@ -27,24 +28,19 @@ export interface SavedTest {
   readonly text: string;
 }
 
-/** Reads a body. Throws ERR_INPUT. */
-export function readDialogue(body: unknown): Dialogue {
-  const { sessionId, phoneNumber, inputs } = (body ?? {}) as { [field in keyof Dialogue]?: unknown };
-  if (typeof sessionId !== 'string' || typeof phoneNumber !== 'string' || !isInputs(inputs))
-    throw new TwinlineError(
-      'ERR_INPUT',
-      `A dialogue has a sessionId, a phoneNumber and up to ${SERVER_LIMITS.simulatedInputs} inputs, the first of which is empty.`,
-    );
-  return { sessionId, phoneNumber: readPhoneNumber(phoneNumber, 'phoneNumber'), inputs };
-}
+/** The inputs of a dialogue, as routes take them. */
+export const DIALOGUE_INPUTS = {
+  type: 'array',
+  minItems: 1,
+  maxItems: SERVER_LIMITS.simulatedInputs,
+  prefixItems: [{ const: '' }],
+  items: { type: 'string', maxLength: COMMON_LIMITS.ussdTextChars },
+  description: 'What was typed, without its secrets; the first is empty and dials',
+} as const satisfies Schema;
 
-function isInputs(value: unknown): value is string[] {
-  return (
-    Array.isArray(value) &&
-    value[0] === '' &&
-    value.length <= SERVER_LIMITS.simulatedInputs &&
-    value.every((input) => typeof input === 'string' && input.length <= COMMON_LIMITS.ussdTextChars)
-  );
+/** A dialogue whose fields were checked, with its phone number in E.164. Throws ERR_INPUT for another number. */
+export function readDialogue({ sessionId, phoneNumber, inputs }: Dialogue): Dialogue {
+  return { sessionId, phoneNumber: readPhoneNumber(phoneNumber, 'phoneNumber'), inputs };
 }
 
 /** The dialogue as a file with one test; as {@link recordDialogue}. */

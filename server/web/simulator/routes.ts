@@ -13,14 +13,21 @@ import { html } from '../../../lib/markup.ts';
 import { PLAIN_TYPE } from '../../../lib/ussd/reply.ts';
 import type { TextMode } from '../../../lib/ussd/request.ts';
 import type { UssdService } from '../../../lib/ussd/service.ts';
-import { SERVER_LIMITS } from '../../config/limits.ts';
+import { readInput } from '../../http/check-input.ts';
 import { JSON_BODY_ANSWERS, jsonTypes, PAGE, REFUSED } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { Route } from '../../http/route-table.ts';
 import type { FlowFiles } from '../../menus/files.ts';
 import { CON_END, PLAIN_BODY } from '../../ussd/dialect-bodies.ts';
 import { type PageContent, sendPage } from '../kit/frame.ts';
-import { makeFlowTest, readDialogue, recordDialogue, type ServiceRecorder } from './flow-test.ts';
+import {
+  DIALOGUE_INPUTS,
+  type Dialogue,
+  makeFlowTest,
+  readDialogue,
+  recordDialogue,
+  type ServiceRecorder,
+} from './flow-test.ts';
 
 export interface SimulatorDeps {
   /** Answers as the plain endpoint of telecoms does, for every client. */
@@ -49,13 +56,7 @@ const DIALOGUE: Schema = {
   properties: {
     sessionId: TEXT,
     phoneNumber: { type: 'string', description: 'E.164 with +' },
-    inputs: {
-      type: 'array',
-      minItems: 1,
-      maxItems: SERVER_LIMITS.simulatedInputs,
-      items: { type: 'string', maxLength: COMMON_LIMITS.ussdTextChars },
-      description: 'What was typed, without its secrets; the first is empty and dials',
-    },
+    inputs: DIALOGUE_INPUTS,
     name: {
       type: 'string',
       maxLength: 80,
@@ -96,7 +97,7 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     id: 'dialSimulated',
     summary: 'What a telecom gateway asks, for the phones of operators',
     description: 'As POST /api/ussd, whatever USSD_GATEWAYS lists. Only the page of phones may ask.',
-    body: { types: jsonTypes(PLAIN_BODY) },
+    body: { types: jsonTypes(PLAIN_BODY), checkedBy: 'handler' },
     answers: { 200: { description: 'A screen', types: { [PLAIN_TYPE]: CON_END } }, ...JSON_BODY_ANSWERS },
     ownPages: true,
     handle: (ctx, { dial }) => dial(ctx, async () => {}),
@@ -128,13 +129,14 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     },
     ownPages: true,
     handle: async (ctx, { flows, ussd, recorder, files }) => {
-      const dialogue = readDialogue(ctx.request.body);
-      const { name } = ctx.request.body as { name?: unknown };
-      if (typeof name === 'string' && name.trim() !== '') {
+      const { body } = readInput<{ body: Dialogue & { readonly name?: string } }>(ctx);
+      const dialogue = readDialogue(body);
+      const name = body.name?.trim() ?? '';
+      if (name !== '') {
         if (!files) throw new Refusal('bad-request', 'Tests are not written here: start the server with STUDIO=true');
         const test = await recordDialogue(flows.current(ussd.flow)!, dialogue, {
           answers: recorder.answers(dialogue.sessionId),
-          name: name.trim(),
+          name,
         });
         ctx.body = await addTestToFile(files, ussd.flow, test);
         return;

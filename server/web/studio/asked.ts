@@ -1,14 +1,14 @@
-// Routes that only the page of the studio asks: POST with some of a few fields, checked before they are read.
+// Routes that only the page of the studio asks: POST with some of a few fields; and what its handlers are given.
 
 import type { Context } from 'koa';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import { readInput } from '../../http/check-input.ts';
 import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
-import { Refusal } from '../../http/errors.ts';
 import type { Route, RouteAnswer } from '../../http/route-table.ts';
 import type { FlowFiles } from '../../menus/files.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import type { ServiceRecorder } from '../simulator/flow-test.ts';
+import { DIALOGUE_INPUTS, type ServiceRecorder } from '../simulator/flow-test.ts';
 import type { Drafts } from './drafts.ts';
 import type { Versions } from './versions.ts';
 
@@ -33,7 +33,12 @@ const FIELDS = {
   flow: { type: 'string', description: 'The name of the flow' },
   text: { type: 'string', description: 'The text in the editor' },
   tests: { type: 'string', description: 'The text of its tests' },
-  offset: { type: 'integer', description: 'Where the cursor is, in UTF-16 units' },
+  offset: {
+    type: 'integer',
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Where the cursor is, in UTF-16 units',
+  },
   focus: { type: 'string', description: 'The path of a state around which to draw' },
   update: { type: 'boolean', description: 'Write what the tests show now into them' },
   base: { type: 'string', description: 'The hash of the text that was read' },
@@ -43,7 +48,7 @@ const FIELDS = {
   phoneNumber: { type: 'string', description: 'E.164 with +' },
   serviceCode: TEXT,
   name: { type: 'string', description: 'The name of a test' },
-  inputs: { type: 'array', description: 'What was typed, without its secrets; the first is empty and dials' },
+  inputs: DIALOGUE_INPUTS,
   typed: { type: 'string', description: 'What was typed so far, joined by *' },
 } as const satisfies { readonly [name: string]: Schema };
 
@@ -86,20 +91,6 @@ export function asked<Needed extends Field, Optional extends Field = never>(
       ...JSON_BODY_ANSWERS,
       ...answers,
     },
-    handle: (ctx, deps) => {
-      const body = (ctx.request.body ?? {}) as { readonly [name: string]: unknown };
-      const wrong = names.filter((name) => {
-        const isMissing = body[name] === undefined;
-        return isMissing ? (needs as readonly Field[]).includes(name) : !fitsField(name, body[name]);
-      });
-      if (wrong.length) throw new Refusal('bad-request', `Wrong or missing in the body: ${wrong.join(', ')}`);
-      return handle(ctx, body as Body<Needed, Optional>, deps);
-    },
+    handle: (ctx, deps) => handle(ctx, readInput<{ body: Body<Needed, Optional> }>(ctx).body, deps),
   };
-}
-
-function fitsField(name: Field, value: unknown): boolean {
-  const { type } = FIELDS[name];
-  if (type === 'array') return Array.isArray(value) && value.every((one) => typeof one === 'string');
-  return type === 'integer' ? Number.isSafeInteger(value) && (value as number) >= 0 : typeof value === type;
 }

@@ -10,6 +10,7 @@ import { AGENT_ROUTES } from '../../../server/agent/routes.ts';
 import { eventStreams } from '../../../server/http/event-streams.ts';
 import { listen } from '../../../server/http/listen.ts';
 import { addRoutes, newRouter } from '../../../server/http/route-table.ts';
+import { AGENT_INPUT } from '../../../server/user/input.ts';
 import { ANN, framesOf, ground, newSession, say, scripted, shownText } from '../../agent/ground.ts';
 import { readEvents } from '../support/event-reader.ts';
 import { readerOf, readOut } from './chats.ts';
@@ -33,7 +34,7 @@ test('a reader that takes nothing of 16 MB holds one read, is cut off, and reads
   const router = newRouter();
   const readers = { admit: () => new AbortController().signal };
   const deps = { agent, streams, readers, delegations: undefined as never };
-  addRoutes(router, AGENT_ROUTES, { deps, guards: { user: (_ctx, next) => next() } });
+  addRoutes(router, AGENT_ROUTES, { deps, guards: { user: (_ctx, next) => next() }, input: AGENT_INPUT });
   const app = new Koa().use((ctx, next) => {
     ctx.state.user = { did: ANN };
     answers.push(ctx.res);
