@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { ground, newSession } from '../agent/ground.ts';
-import { newUser, openPlace, openTab, until } from '../server/sockets/ground.ts';
+import { newUser, openPlace, openTab, type Tab, until } from '../server/sockets/ground.ts';
 import type { Reader } from './packets.ts';
 
 const PACKETS = [
@@ -22,6 +22,9 @@ const PACKETS = [
   '5',
 ];
 
+/** How long the neighbour waits for its answer: as long as a machine may stand still that does other work too. */
+const ANSWER_MS = 20_000;
+
 export interface SocketReader {
   readonly reader: Reader;
   close(): Promise<void>;
@@ -33,11 +36,19 @@ export async function openSocketReader(): Promise<SocketReader> {
   const ann = newUser(here);
   const place = await openPlace({ here });
   const session = await newSession(place.agent, ann.did);
-  const tab = openTab(place.url, { query: { sessionId: session }, auth: { invocation: await ann.invocation() } });
-  await until(() => tab.heard.length > 0, 'greeted');
+  let tab = await openNeighbour();
   const url = `${place.url.replace('http', 'ws')}/socket.io/?EIO=4&transport=websocket&sessionId=${session}`;
 
+  /** The connection of another one, which no packet may disturb. */
+  async function openNeighbour(): Promise<Tab> {
+    const opened = openTab(place.url, { query: { sessionId: session }, auth: { invocation: await ann.invocation() } });
+    await until(() => opened.heard.length > 0, 'greeted');
+    return opened;
+  }
+
   async function read(packet: Buffer): Promise<string> {
+    // What ended it was a finding of an earlier packet, or a pause of the machine: it says nothing about this packet.
+    if (!tab.socket.connected) tab = await openNeighbour();
     const invocation = await ann.invocation();
     const wire = new WebSocket(url);
     const heard: string[] = [];
@@ -54,7 +65,7 @@ export async function openSocketReader(): Promise<SocketReader> {
     wire.send('429["ping"]');
     wire.close();
     if (!isClosed) await once(wire, 'close');
-    await tab.socket.timeout(5_000).emitWithAck('ping');
+    await tab.socket.timeout(ANSWER_MS).emitWithAck('ping');
     if (place.problems.length) throw new Error(`logged: ${place.problems.splice(0).join()}`);
     if (heard.some((one) => one.includes(invocation))) throw new Error('a token is told');
     return heard.map((one) => one.slice(0, 2)).join();
