@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { IN_MEMORY } from '../../server/config/data-dir.ts';
 import type { Setting } from '../../server/config/kinds.ts';
 import type { SettingsReading } from '../../server/config/read.ts';
-import { SETTINGS } from '../../server/config/settings.ts';
+import { SETTINGS, type SettingName } from '../../server/config/settings.ts';
+import { findTold } from './told-secrets.ts';
 
 /** What is looked for: what it is → its text. */
 export type Canaries = ReadonlyMap<string, string>;
@@ -29,11 +30,30 @@ const KEY_FILES = ['pin-encryption.key', 'oracle.key'];
 
 /** The same in the bytes of all files of a server's folder. */
 export function findCanariesIn(folder: string, canaries: Canaries): string[] {
+  return searchFiles(folder, (text) => findCanaries(text, canaries));
+}
+
+/** What `find` finds in the files of a server's folder, but for those that hold its keys. */
+function searchFiles(
+  folder: string,
+  find: (text: string) => readonly string[],
+  except: readonly string[] = [],
+): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !KEY_FILES.includes(entry.name))
-    .flatMap(({ name, parentPath }) =>
-      findCanaries(readFileSync(join(parentPath, name), 'latin1'), canaries).map((found) => `${name}: ${found}`),
-    );
+    .map(({ name, parentPath }) => ({ name, path: join(parentPath, name) }))
+    .filter(({ path }) => !except.includes(path))
+    .flatMap(({ name, path }) => find(readIfThere(path)).map((found) => `${name}: ${found}`));
+}
+
+// Another server on the same folder may remove a file meanwhile.
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
 }
 
 /** Shorter values may be words. */
@@ -49,13 +69,44 @@ function secretSettings(entries: SettingsReading['entries']): Canaries {
   );
 }
 
-/** Throws when a server that has ended has printed what is secret in its settings, or kept it in its folder. */
-export function refuseLeaks({ entries }: Pick<SettingsReading, 'entries'>, printed: string): void {
-  const secrets = secretSettings(entries);
-  const folder = entries.find(({ name }) => name === 'DATA_DIR')?.text ?? IN_MEMORY;
-  const found = findCanaries(printed, secrets).map((what) => `printed ${what}`);
-  if (folder !== IN_MEMORY && existsSync(folder)) found.push(...findCanariesIn(folder, secrets));
-  if (found.length) throw new Error(`A server has leaked secrets of its settings:\n${found.join('\n')}`);
+const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD)$/;
+
+/** What services and plugins are given in variables of their own. */
+function otherSecrets(env: NodeJS.ProcessEnv): Canaries {
+  const own = Object.entries(env).filter(([name]) => SECRET_NAME.test(name) && !Object.hasOwn(SETTINGS, name));
+  return new Map(own.flatMap(([name, text = '']) => (text.length >= SECRET_CHARS ? [[name, text] as const] : [])));
+}
+
+/** The API keys of a file. */
+function fileKeys(file: string | undefined): Canaries {
+  if (file === undefined || !existsSync(file)) return new Map();
+  const keys = [...readIfThere(file).matchAll(/"key"\s*:\s*"([^"]+)"/g)].map(([, key]) => key!);
+  return new Map(keys.filter((key) => key.length >= SECRET_CHARS).map((key, at) => [`API key ${at}`, key]));
+}
+
+export interface EndedServer extends Pick<SettingsReading, 'entries'> {
+  readonly env: NodeJS.ProcessEnv;
+  readonly url: string;
+}
+
+/** A key of this run only is shown to the person who started it. */
+const SHOWN_KEY = /API key +\S+ \(this run only\)/g;
+
+/**
+ * Throws when a server that has ended, in order or by kill -9, has printed a secret or kept one in its folder: of its settings,
+ * of its services, of its files of keys, and what tests have told it.
+ */
+export function refuseLeaks({ entries, env, url }: EndedServer, printed: string): void {
+  const find = (name: SettingName) => entries.find((entry) => entry.name === name)?.text;
+  const files = [find('API_KEYS_FILE'), find('GATEWAY_FILE')].filter((file) => file !== undefined);
+  const secrets: Canaries = new Map(
+    [secretSettings(entries), otherSecrets(env), ...files.map(fileKeys)].flatMap((some) => [...some]),
+  );
+  const search = (text: string) => [...findCanaries(text, secrets), ...findTold(url, text)];
+  const folder = find('DATA_DIR') ?? IN_MEMORY;
+  const found = search(printed.replaceAll(SHOWN_KEY, '')).map((what) => `printed ${what}`);
+  if (folder !== IN_MEMORY && existsSync(folder)) found.push(...searchFiles(folder, search, files));
+  if (found.length) throw new Error(`A server has leaked secrets:\n${found.join('\n')}`);
 }
 
 type Form = readonly [name: string, find: (text: string) => number];

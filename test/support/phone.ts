@@ -1,6 +1,7 @@
 // A phone for tests: dials a server over HTTP as a telecom gateway does, with cumulative text.
 
 import { Agent, request } from 'node:http';
+import { noteTyped } from './told-secrets.ts';
 
 export interface UssdBody {
   readonly sessionId: string;
@@ -46,12 +47,15 @@ export interface Caller {
 
 export function caller(sessionId: string, phoneNumber: string): Caller {
   let text = '';
+  let screen = '';
   const post = async (url: string) => {
     const answer = await postUssd(url, { sessionId, serviceCode: '*2233#', phoneNumber, text });
     if (answer.status !== 200) throw new Error(`status ${answer.status}: ${answer.text}`);
-    return answer.text;
+    screen = answer.text;
+    return screen;
   };
-  const type = (typed: string | undefined) => {
+  const type = (urls: readonly string[], typed: string | undefined) => {
+    for (const url of urls) if (typed !== undefined) noteTyped(url, screen, typed);
     if (typed === undefined) text = '';
     else text = text === '' ? typed : `${text}*${typed}`;
   };
@@ -60,11 +64,11 @@ export function caller(sessionId: string, phoneNumber: string): Caller {
       return text;
     },
     send: (url, typed) => {
-      type(typed);
+      type([url], typed);
       return post(url);
     },
     sendTo: (urls, typed) => {
-      type(typed);
+      type(urls, typed);
       return Promise.all(urls.map(post));
     },
     repeat: post,

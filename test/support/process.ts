@@ -63,8 +63,7 @@ function runningServer(child: ChildProcess, { url, env, printed, exited }: Known
   const signal = async (name: NodeJS.Signals) => {
     child.kill(name);
     const code = await exited;
-    // One that is killed is mostly one of many on the same folder.
-    if (name !== 'SIGKILL') refuseLeaks(readSettings(env), printed());
+    refuseLeaks({ ...readSettings(env), env, url }, printed());
     return code;
   };
   return { url, pid: child.pid!, printed, signal, kill: async () => void (await signal('SIGKILL')) };

@@ -8,6 +8,7 @@ import { type RunningServer, type Seams, startServer } from '../../../server/boo
 import { readConfig } from '../../../server/config/config.ts';
 import type { Method, Route, RouteGroup } from '../../../server/http/route-table.ts';
 import { refuseLeaks } from '../../support/canaries.ts';
+import { noteTyped } from '../../support/told-secrets.ts';
 
 export interface Served extends RunningServer {
   /** Everything that was logged. */
@@ -60,14 +61,21 @@ export async function withServer<T>(options: ServeOptions, work: (server: Served
   if (!config) throw new Error(problems.join('\n'));
   const server = await startServer(config, { overload: CALM, ...seams, log });
   const asking = (path: string, how?: AskOptions) => ask(server.url + path, how);
-  const ussd = async (fields: Readonly<Record<string, unknown>>) => (await asking('/api/ussd', json(fields))).text;
+  const screens = new Map<unknown, string>();
+  const ussd = async (fields: Readonly<Record<string, unknown>>) => {
+    const { sessionId, text: typed } = fields;
+    noteTyped(server.url, screens.get(sessionId) ?? '', String(typed).split('*').at(-1)!);
+    const { text } = await asking('/api/ussd', json(fields));
+    screens.set(sessionId, text);
+    return text;
+  };
   let result: T;
   try {
     result = await work({ ...server, logged: lines, ask: asking, ussd });
   } finally {
     await server.close({ drainDelayMs: 0 });
   }
-  refuseLeaks(reading, JSON.stringify(lines));
+  refuseLeaks({ ...reading, env: given, url: server.url }, lines.map((line) => JSON.stringify(line)).join('\n'));
   return result;
 }
 

@@ -118,8 +118,11 @@ const newPeer = () =>
     res.end(JSON.stringify({ said, pin: req.headers['x-pin'] }));
   });
 
-for (const mode of ['development', 'production'])
-  test(`what services and peers say about a PIN gets nowhere, in ${mode}`, () =>
+// What a process that is killed has not cleaned up is searched as well.
+const ENDS = { development: 'SIGKILL', production: 'SIGTERM' } as const;
+
+for (const [mode, end] of Object.entries(ENDS))
+  test(`what services and peers say about a PIN gets nowhere, in ${mode}, ended by ${end}`, () =>
     withFolder(async (folder) => {
       const peer = newPeer();
       await new Promise<void>((ready) => peer.listen(0, '127.0.0.1', ready));
@@ -182,7 +185,7 @@ for (const mode of ['development', 'production'])
         hangUpAll();
         reader.abort();
         await watching.catch(() => undefined);
-        await server.signal('SIGTERM');
+        await server.signal(end);
         peer.closeAllConnections();
         await new Promise((closed) => peer.close(closed));
       }
