@@ -23,8 +23,16 @@ export { type FlowResponder, type FlowResponderOptions, flowResponder, TOOL_SERV
 export type { ModelEndpoint } from './responders/model.ts';
 export { type ModelOptions, modelResponder } from './responders/model.ts';
 export { ROOM_EVENTS, type Room, type RoomEvent } from './room.ts';
-export type { Following, FollowRequest, RunOutcome } from './run/frames.ts';
-export { type FaultKind, type FrameData, type FrameName, type RunFault, type RunFrame, sseText } from './run/frames.ts';
+export type {
+  FaultKind,
+  Following,
+  FollowRequest,
+  FrameData,
+  FrameName,
+  RunFault,
+  RunFrame,
+  RunOutcome,
+} from './run/frames.ts';
 export type { RunRequest, RunView, ToolDeclaration } from './run/run.ts';
 export type { Message, MessagePage, MessageToolCall } from './session/message.ts';
 export type { ChatSession, Oracle } from './session/session.ts';

@@ -3,6 +3,7 @@
 import { systemClock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
+import { type Backoff, retryDelay } from '../retry.ts';
 import type { DocumentStore, JsonObject, Kind, ReplaceResult, StoredDocument } from './store.ts';
 
 export type UpdateResult<Body extends JsonObject = JsonObject> =
@@ -24,8 +25,8 @@ export interface UpdateOptions<Body extends JsonObject> {
   readonly replace?: (old: StoredDocument<Body>, body: Body) => Promise<ReplaceResult>;
 }
 
-/** Milliseconds of the longest pause before another try; pauses are random and double from 1 ms. */
-const PAUSE_MAX_MS = 32;
+/** Random pauses, so that writers that met do not meet again. */
+const BACKOFF: Backoff = { firstMs: 1, maxMs: 32, jitter: 1 };
 
 /**
  * Writes what `change` makes of the document, and tries again when another writer was first. Throws ERR_CONFLICT after
@@ -41,7 +42,7 @@ export async function update<Body extends JsonObject>(
   const { replace = (old, body) => documents.replace(kind, id, old.revision, body) } = options;
   for (let tries = 0; tries < COMMON_LIMITS.conflictsPerTurn; tries++) {
     // The first conflict is rarely followed by another one.
-    if (tries > 1) await systemClock.wait(Math.random() * Math.min(PAUSE_MAX_MS, 2 ** (tries - 2)));
+    if (tries > 1) await systemClock.wait(retryDelay(tries - 1, BACKOFF));
     const old = await documents.get<Body>(kind, id);
     const body = await change(old?.body);
     if (body === undefined) return old ? { kind: 'unchanged', document: old } : { kind: 'missing' };

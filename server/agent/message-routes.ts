@@ -3,7 +3,7 @@
 import type { Context } from 'koa';
 import type { Agent, SendRequest } from '../../lib/agent/agent.ts';
 import type { TurnSecrets } from '../../lib/agent/responder.ts';
-import { type RunOutcome, sseText } from '../../lib/agent/run/frames.ts';
+import type { RunFrame, RunOutcome } from '../../lib/agent/run/frames.ts';
 import type { RunRequest, RunView } from '../../lib/agent/run/run.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
@@ -251,4 +251,9 @@ function replyError({ error }: RunOutcome) {
   const isShown = error?.status !== undefined && (error.status >= 500 || error.status === 402);
   const status = isShown ? error.status! : 502;
   return agentError(status, error?.error ?? 'The reply failed', { ...(error?.kind && { kind: error.kind }) });
+}
+
+/** A frame as Server-Sent Events carry it. */
+export function sseText({ n, event, data }: RunFrame): string {
+  return `event: ${event}\nid: ${n}\ndata: ${data}\n\n`;
 }

@@ -134,8 +134,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   machines: room(''),
   server: room('server/boot server/cli server/config', 'server/http server/plugins server/stores'),
   'server/agent': room(
-    'lib lib/agent lib/agent/mcp lib/agent/responders lib/agent/run lib/delegation lib/delegation/issuer lib/domain/schema lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/http server/plugins server/sockets server/user',
-    'lib/engine lib/flow/run lib/http lib/store server/health server/stores',
+    'lib lib/agent lib/agent/mcp lib/agent/responders lib/delegation lib/delegation/issuer lib/domain/schema lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/http server/plugins server/sockets server/user',
+    'lib/agent/run lib/engine lib/flow/run lib/http lib/store server/health server/stores',
   ),
   'server/audit': room('lib', 'lib/store server/health'),
   'server/boot': room(
@@ -227,7 +227,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/flow/run server/health',
   ),
   'server/web/browser': room('server/web/kit'),
-  'server/web/browser/chat': room('server/web/browser', 'lib/agent/run lib/agent/session'),
+  'server/web/browser/chat': room('lib server/web/browser', 'lib/agent/run lib/agent/session'),
   'server/web/browser/inspector': room('server/web/browser', 'server/web/inspector'),
   'server/web/browser/phone': room('lib/flow/run server/web/browser', 'lib/ussd'),
   'server/web/browser/registry': room('server/web/browser'),

@@ -110,11 +110,6 @@ export function readFrame({ n, text }: Frame): RunFrame {
   return { n, event: text.slice(0, at), data: text.slice(at + 1) };
 }
 
-/** A frame as Server-Sent Events carry it. */
-export function sseText({ n, event, data }: RunFrame): string {
-  return `event: ${event}\nid: ${n}\ndata: ${data}\n\n`;
-}
-
 /** How the last frame of a run says that it has ended. */
 export function doneData(run: string, status: RunEnd, partialText?: string): FrameData['done'] {
   const flag = status === 'finished' ? {} : { [status]: true };

@@ -8,9 +8,9 @@ import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
 import { html } from '../../../lib/markup.ts';
-import { JSON_BODY_ANSWERS, jsonTypes, PAGE } from '../../http/common-answers.ts';
+import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
 import type { Route } from '../../http/route-table.ts';
-import { type PageContent, sendPage } from '../kit/frame.ts';
+import { type PageContent, pageRoute } from '../kit/frame.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 
 export interface ChatDeps {
@@ -57,14 +57,12 @@ export const chatPage = (writer: ChatDeps['writer']): PageContent => ({
 });
 
 export const CHAT_ROUTES: readonly Route<ChatDeps>[] = [
-  {
-    method: 'GET',
+  pageRoute({
     path: '/chat',
     id: 'getChat',
     summary: 'Chats with the agent',
-    answers: { 200: PAGE },
-    handle: (ctx, { writer }) => sendPage(ctx, chatPage(writer)),
-  },
+    page: ({ writer }) => chatPage(writer),
+  }),
   {
     method: 'POST',
     path: '/chat/token',

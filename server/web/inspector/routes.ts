@@ -21,7 +21,7 @@ import { WAITING } from '../../http/guard.ts';
 import type { RouteAnswer, RouteGroup } from '../../http/route-table.ts';
 import { takeUpgrade } from '../../http/upgrades.ts';
 import type { Drawings } from '../diagram/drawings.ts';
-import { sendPage } from '../kit/frame.ts';
+import { pageRoute } from '../kit/frame.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { CALLER_DIGITS, type FoundCallers } from './callers.ts';
 import { type FeedSource, feed, type StatelySocket } from './feed.ts';
@@ -84,14 +84,12 @@ export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
     404: UNKNOWN,
   },
   routes: [
-    {
-      method: 'GET',
+    pageRoute({
       path: '/inspector',
       id: 'getInspector',
       summary: 'Sessions live',
-      answers: { 200: PAGE },
-      handle: (ctx, { flow }) => sendPage(ctx, inspectorPage(flow)),
-    },
+      page: ({ flow }) => inspectorPage(flow),
+    }),
     {
       method: 'GET',
       path: '/inspector/stream',

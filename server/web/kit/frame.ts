@@ -3,6 +3,8 @@
 import type { Context } from 'koa';
 import helmet from 'koa-helmet';
 import { html, type Markup, markupText, type Part } from '../../../lib/markup.ts';
+import { PAGE } from '../../http/common-answers.ts';
+import type { Route, RouteDescription } from '../../http/route-table.ts';
 import { assetAddress, type ScriptName, type StyleName } from './assets.ts';
 import { identifyReader, siteHeader } from './header.ts';
 
@@ -39,6 +41,15 @@ function contentPolicy(frames: readonly string[]) {
 }
 
 const policy = contentPolicy([]);
+
+export interface DeclaredPage<Deps> extends Pick<RouteDescription, 'path' | 'id' | 'summary' | 'description'> {
+  readonly page: (deps: Deps) => PageContent;
+}
+
+/** The route of a page. */
+export function pageRoute<Deps>({ page, ...declared }: DeclaredPage<Deps>): Route<Deps> {
+  return { method: 'GET', ...declared, answers: { 200: PAGE }, handle: (ctx, deps) => sendPage(ctx, page(deps)) };
+}
 
 /** Answers with a page; the status is set before. */
 export async function sendPage(ctx: Context, page: PageContent): Promise<void> {

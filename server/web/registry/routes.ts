@@ -1,9 +1,9 @@
 // GET /registry: the page of twins and votes. It holds nothing itself; its script asks /v1 with the key of its reader.
 
 import { html } from '../../../lib/markup.ts';
-import { PAGE, PLAIN_ANSWERS } from '../../http/common-answers.ts';
+import { PLAIN_ANSWERS } from '../../http/common-answers.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
-import { type PageContent, sendPage } from '../kit/frame.ts';
+import { type PageContent, pageRoute } from '../kit/frame.ts';
 
 const REGISTRY_PAGE: PageContent = {
   title: 'Registry · Twinline',
@@ -20,13 +20,11 @@ export const REGISTRY_ROUTES: RouteGroup<unknown> = {
   access: 'public',
   answers: { 429: PLAIN_ANSWERS[429] },
   routes: [
-    {
-      method: 'GET',
+    pageRoute({
       path: '/registry',
       id: 'getRegistry',
       summary: 'Twins and votes in a browser, for holders of an API key',
-      answers: { 200: PAGE },
-      handle: (ctx) => sendPage(ctx, REGISTRY_PAGE),
-    },
+      page: () => REGISTRY_PAGE,
+    }),
   ],
 };

@@ -14,12 +14,12 @@ import { PLAIN_TYPE } from '../../../lib/ussd/reply.ts';
 import type { TextMode } from '../../../lib/ussd/request.ts';
 import type { UssdService } from '../../../lib/ussd/service.ts';
 import { readInput } from '../../http/check-input.ts';
-import { JSON_BODY_ANSWERS, jsonTypes, PAGE, REFUSED } from '../../http/common-answers.ts';
+import { JSON_BODY_ANSWERS, jsonTypes, REFUSED } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { Route } from '../../http/route-table.ts';
 import type { FlowFiles } from '../../menus/files.ts';
 import { CON_END, PLAIN_BODY } from '../../ussd/dialect-bodies.ts';
-import { type PageContent, sendPage } from '../kit/frame.ts';
+import { type PageContent, pageRoute } from '../kit/frame.ts';
 import {
   DIALOGUE_INPUTS,
   type Dialogue,
@@ -82,15 +82,12 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
       ctx.body = { problems: refusedEdits() };
     },
   },
-  {
-    method: 'GET',
+  pageRoute({
     path: '/simulator',
     id: 'getSimulator',
     summary: 'Phones that dial',
-    answers: { 200: PAGE },
-    handle: (ctx, { ussd, files }) =>
-      sendPage(ctx, simulatorPage({ mode: ussd.textMode, flow: ussd.flow, canSave: files !== undefined })),
-  },
+    page: ({ ussd, files }) => simulatorPage({ mode: ussd.textMode, flow: ussd.flow, canSave: files !== undefined }),
+  }),
   {
     method: 'POST',
     path: '/simulator/dial',

@@ -6,10 +6,10 @@ import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { completeFlow } from '../../../lib/flow/editing/completion.ts';
 import { explainFlow } from '../../../lib/flow/editing/explain.ts';
 import { addFlowTest } from '../../../lib/flow/testing/update.ts';
-import { jsonTypes, PAGE, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
+import { jsonTypes, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
-import { sendPage } from '../kit/frame.ts';
+import { pageRoute } from '../kit/frame.ts';
 import { readDialogue, recordDialogue } from '../simulator/flow-test.ts';
 import { readSessionState } from '../simulator/routes.ts';
 import { asked, type StudioDeps } from './asked.ts';
@@ -42,14 +42,12 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
   },
   answers: { ...PLAIN_ANSWERS, 401: SIGN_IN_ANSWER, 404: UNKNOWN },
   routes: [
-    {
-      method: 'GET',
+    pageRoute({
       path: '/studio',
       id: 'getStudio',
       summary: 'Where flows are written',
-      answers: { 200: PAGE },
-      handle: (ctx, { flow, callsServices }) => sendPage(ctx, studioPage({ flow, callsServices })),
-    },
+      page: ({ flow, callsServices }) => studioPage({ flow, callsServices }),
+    }),
     {
       method: 'GET',
       path: '/studio/flows',

@@ -4,6 +4,7 @@
 import type { RunView } from '../../../../lib/agent/run/run.ts';
 import type { Message, MessagePage } from '../../../../lib/agent/session/message.ts';
 import type { ChatSession } from '../../../../lib/agent/session/session.ts';
+import { type Backoff, retryDelay } from '../../../../lib/retry.ts';
 
 /** A refusal of the service, in its words. */
 export class ServiceError extends Error {
@@ -126,7 +127,7 @@ export interface FrameReading {
 }
 
 const TRIES = 12;
-const PAUSE_MS = { first: 500, longest: 8_000 } as const;
+const BACKOFF: Backoff = { firstMs: 500, maxMs: 8_000 };
 
 /** The frames up to `done`; throws when the run is gone or nobody answers for a minute. Ends when the signal aborts. */
 export async function* runFrames(
@@ -153,7 +154,8 @@ export async function* runFrames(
     }
     next = undefined;
     onConnected(false);
-    await pause(Math.min(PAUSE_MS.longest, PAUSE_MS.first * 2 ** tries++), signal);
+    tries++;
+    await pause(retryDelay(tries, BACKOFF), signal);
   }
 }
 
