@@ -1,4 +1,4 @@
-// The contracts of the stores: what a backend promises. The proof is test/contract, run unchanged on every backend.
+// The contracts of the stores: what a backend promises. The proof is lib/testing, run unchanged on every backend.
 
 /** One stored session. The store never looks inside `record`. */
 export interface StoredSession {

@@ -6,8 +6,8 @@ import * as assert from 'uvu/assert';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import type { Channel } from '../../lib/store/channel.ts';
 import { STORE_LIMITS } from '../../lib/store/limits.ts';
+import { refuses } from '../../lib/testing/sessions/bench.ts';
 import { suite } from '../support/suites.ts';
-import { refuses } from './snapshot-bench.ts';
 
 /** A new channel for one promise. */
 export interface ChannelBench {

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import type { LogStore } from '../../lib/store/log-store.ts';
+import { followAll, numbered, readAll } from '../../lib/testing/logs/bench.ts';
 import { builtFile } from '../support/build.ts';
-import { followAll, numbered, readAll } from './log-bench.ts';
 
 const CHILD = 'test/contract/log-child.ts';
 const ROUNDS = 3;

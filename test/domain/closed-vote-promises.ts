@@ -11,7 +11,7 @@ import { PROPOSAL } from '../../lib/domain/kinds.ts';
 import { registry } from '../../lib/domain/registry.ts';
 import { canParticipate, credits } from '../../lib/domain/voting/credits.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
-import type { OpenDocuments } from '../contract/document-bench.ts';
+import type { OpenDocuments } from '../../lib/testing/documents/bench.ts';
 import { caller, governance, operator, owner, type Polls, refuses, rep, voter, withPolls } from './voting.ts';
 
 const PERIOD_MS = 100_000;

@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import { connectMongo, mongoDocuments } from '../../lib/store/mongo/index.ts';
-import type { OpenDocuments } from '../contract/document-bench.ts';
+import type { OpenDocuments } from '../../lib/testing/documents/bench.ts';
 import { lifecyclePromises } from '../engine/lifecycle-promises.ts';
 import { openMongoBench } from '../store/mongo-bench.ts';
 import { closedVotePromises } from './closed-vote-promises.ts';

@@ -13,7 +13,7 @@ import type { Domain } from '../../lib/domain/twin/record.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { DocumentStore, Json, JsonObject } from '../../lib/store/store.ts';
-import type { OpenDocuments } from '../contract/document-bench.ts';
+import type { OpenDocuments } from '../../lib/testing/documents/bench.ts';
 
 export const COOKING = 'did:ixo:protocol/clean-cooking';
 

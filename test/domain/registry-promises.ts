@@ -10,7 +10,7 @@ import { compileProperty } from '../../lib/domain/protocol/property.ts';
 import { type Domain, domainView } from '../../lib/domain/twin/record.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
-import type { OpenDocuments } from '../contract/document-bench.ts';
+import type { OpenDocuments } from '../../lib/testing/documents/bench.ts';
 import {
   ALICE,
   type Bench,

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import type { Governance } from '../../lib/domain/voting/governance.ts';
 import { proposalView } from '../../lib/domain/voting/proposal.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
-import type { OpenDocuments } from '../contract/document-bench.ts';
+import type { OpenDocuments } from '../../lib/testing/documents/bench.ts';
 import { did, governance, operator, owner, type Polls, refuses, rep, voter, withPolls } from './voting.ts';
 
 const THREE = { ann: 1, bob: 1, cid: 1 };

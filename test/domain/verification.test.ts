@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
-import type { OpenDocuments } from '../contract/document-bench.ts';
+import type { OpenDocuments } from '../../lib/testing/documents/bench.ts';
 import { closedVotePromises } from './closed-vote-promises.ts';
 import { verificationPromises } from './verification-promises.ts';
 

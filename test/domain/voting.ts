@@ -15,7 +15,7 @@ import type { StoredDomain } from '../../lib/domain/twin/record.ts';
 import { type VerificationOptions, type VerificationService, verification } from '../../lib/domain/verification.ts';
 import { DEFAULT_GOVERNANCE, type Governance } from '../../lib/domain/voting/governance.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
-import type { OpenDocuments } from '../contract/document-bench.ts';
+import type { OpenDocuments } from '../../lib/testing/documents/bench.ts';
 
 export const did = (name: string) => `did:ixo:${name}`;
 

@@ -6,7 +6,7 @@ import type { TwinlineError } from '../../lib/errors.ts';
 import { openThroughGate } from '../../lib/store/lmdb/gate.ts';
 import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
-import { session } from '../contract/snapshot-bench.ts';
+import { session } from '../../lib/testing/sessions/bench.ts';
 
 const [folder = '', job = '', name = ''] = process.argv.slice(2);
 const clock = { now: Date.now };

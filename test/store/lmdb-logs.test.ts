@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
 import { openLogTables } from '../../lib/store/lmdb/log-writer.ts';
-import { behind, claim, MINUTE, refuses } from '../contract/log-bench.ts';
+import { behind, claim, MINUTE, refuses } from '../../lib/testing/logs/bench.ts';
 import { fillDisk, ownersAreReplaced, writersAreKilled } from '../contract/log-processes.ts';
 import { logStoreContract } from '../contract/log-store.ts';
 import { suite } from '../support/suites.ts';

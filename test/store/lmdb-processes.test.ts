@@ -10,7 +10,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
-import { session } from '../contract/snapshot-bench.ts';
+import { session } from '../../lib/testing/sessions/bench.ts';
 import { builtFile } from '../support/build.ts';
 import { killed } from '../support/process.ts';
 

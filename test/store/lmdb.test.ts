@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
 import { openTables } from '../../lib/store/lmdb/tables.ts';
-import { refuses, session } from '../contract/snapshot-bench.ts';
+import { refuses, session } from '../../lib/testing/sessions/bench.ts';
 import { snapshotStoreContract } from '../contract/snapshot-store.ts';
 
 snapshotStoreContract('lmdb', ({ folder, clock }) => lmdbSnapshots({ path: join(folder, 'sessions'), clock }));

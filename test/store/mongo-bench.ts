@@ -2,7 +2,7 @@
 
 import { type Db, MongoClient } from 'mongodb';
 import type { Kind } from '../../lib/store/store.ts';
-import { PERSON, PLAIN } from '../contract/document-bench.ts';
+import { PERSON, PLAIN } from '../../lib/testing/documents/bench.ts';
 import { startMongo } from '../support/mongo-server.ts';
 
 export interface MongoBench {

@@ -2,7 +2,7 @@
 
 import { mongoDocuments } from '../../lib/store/mongo/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
-import { PERSON } from '../contract/document-bench.ts';
+import { PERSON } from '../../lib/testing/documents/bench.ts';
 
 const [url = '', prefix = '', name = ''] = process.argv.slice(2);
 const TURNS = 60;

@@ -7,7 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { mongoDocuments } from '../../lib/store/mongo/index.ts';
 import type { Change } from '../../lib/store/store.ts';
-import { PERSON } from '../contract/document-bench.ts';
+import { PERSON } from '../../lib/testing/documents/bench.ts';
 import { builtFile } from '../support/build.ts';
 import { killed } from '../support/process.ts';
 import type { MongoBench } from './mongo-bench.ts';

@@ -4,8 +4,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { connectMongo, mongoDocuments, mongoSnapshots } from '../../lib/store/mongo/index.ts';
 import type { DocumentStore, Kind, Query } from '../../lib/store/store.ts';
-import { idsOf } from '../contract/document-bench.ts';
-import { refuses, session } from '../contract/snapshot-bench.ts';
+import { findIds } from '../../lib/testing/documents/bench.ts';
+import { refuses, session } from '../../lib/testing/sessions/bench.ts';
 import type { MongoBench } from './mongo-bench.ts';
 
 const PLAIN: Kind = { name: 'plain', indexes: { n: { fields: ['n'] }, u: { fields: ['u'], unique: true } } };
@@ -164,13 +164,13 @@ export function mongoRules({ url, db }: MongoBench): void {
     await old.insert(PLAIN, 'c', { n: 1, u: 'c' });
     await old.replace(PLAIN, 'a', 1, { n: 2, u: 'a2' });
     await old.remove(PLAIN, 'b');
-    assert.equal(await idsOf(now, { index: 'n' }, PLAIN), ['c', 'a']);
-    assert.equal(await idsOf(now, { index: 'u', where: { u: 'a2' } }, PLAIN), ['a']);
+    assert.equal(await findIds(now, { index: 'n' }, PLAIN), ['c', 'a']);
+    assert.equal(await findIds(now, { index: 'u', where: { u: 'a2' } }, PLAIN), ['a']);
     const later = await open({ name: 'plain', indexes: { m: { fields: ['m'], unique: true } } });
     await now.insert(PLAIN, 'd', { m: 'x' });
     assert.equal(await old.insert(PLAIN, 'e', { m: 'x' }), { kind: 'exists', index: 'm' });
     const found: Query = { index: 'm', where: { m: 'x' } };
-    assert.equal(await idsOf(later, found, PLAIN), ['d']);
+    assert.equal(await findIds(later, found, PLAIN), ['d']);
   });
 
   test('an instance that knows an index as it was before finds in it what others write', async () => {
@@ -180,8 +180,8 @@ export function mongoRules({ url, db }: MongoBench): void {
     const now = await open(shape);
     await now.insert(shape, 'b', { n: 0, other: 3 });
     await now.replace(shape, 'a', 1, { n: 5, other: 4 });
-    assert.equal(await idsOf(old, { index: 'n', where: { n: { gte: 0 } } }, PLAIN), ['b', 'a']);
-    assert.equal(await idsOf(now, { index: 'n', where: { other: { gte: 0 } } }, shape), ['b', 'a']);
+    assert.equal(await findIds(old, { index: 'n', where: { n: { gte: 0 } } }, PLAIN), ['b', 'a']);
+    assert.equal(await findIds(now, { index: 'n', where: { other: { gte: 0 } } }, shape), ['b', 'a']);
   });
 
   test('while indexes are built, four writers go on, and none of their documents is missing', async () => {
@@ -215,7 +215,7 @@ export function mongoRules({ url, db }: MongoBench): void {
     await refuses('ERR_INPUT', () => store.find(PLAIN, { index: 'u' }));
     const again = await open(PLAIN);
     await store.insert(PLAIN, 'b', { n: 1, u: 'b' });
-    assert.equal(await idsOf(again, { index: 'u' }, PLAIN), ['a', 'b']);
+    assert.equal(await findIds(again, { index: 'u' }, PLAIN), ['a', 'b']);
     assert.equal(await store.insert(PLAIN, 'c', { n: 2, u: 'b' }), { kind: 'exists', index: 'u' });
   });
 

@@ -1,7 +1,7 @@
 // A process of its own on the Redis store, for redis.test.ts; `process.argv` says the address.
 
 import { redisSnapshots } from '../../lib/store/redis/index.ts';
-import { session } from '../contract/snapshot-bench.ts';
+import { session } from '../../lib/testing/sessions/bench.ts';
 
 const store = redisSnapshots({ url: process.argv[2]! });
 const clock = { now: Date.now };

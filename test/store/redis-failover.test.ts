@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
 import { connectRedis, openRedisSnapshots, redisSnapshots } from '../../lib/store/redis/index.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
-import { session } from '../contract/snapshot-bench.ts';
+import { session } from '../../lib/testing/sessions/bench.ts';
 import { startRedisCluster, startRedisSentinel } from '../support/redis-server.ts';
 
 const PATIENCE_MS = 20_000;

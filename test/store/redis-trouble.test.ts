@@ -12,7 +12,7 @@ import {
   redisDurability,
 } from '../../lib/store/redis/index.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
-import { committed, conflict, refuses, session } from '../contract/snapshot-bench.ts';
+import { committed, conflict, refuses, session } from '../../lib/testing/sessions/bench.ts';
 import { faultProxy, PASS } from '../support/fault-proxy.ts';
 import { startRedis } from '../support/redis-server.ts';
 

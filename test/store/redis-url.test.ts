@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isRedisUrl, parseRedisUrl, type RedisAddress } from '../../lib/store/redis/url.ts';
-import { refuses } from '../contract/snapshot-bench.ts';
+import { refuses } from '../../lib/testing/sessions/bench.ts';
 
 const READ: readonly [string, Omit<RedisAddress, 'name'>, string?][] = [
   ['redis://h', { kind: 'single', nodes: [{ host: 'h', port: 6379 }], db: 0, tls: false }],

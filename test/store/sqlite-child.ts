@@ -2,7 +2,7 @@
 
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
-import { PERSON } from '../contract/document-bench.ts';
+import { PERSON } from '../../lib/testing/documents/bench.ts';
 
 const [path = '', name = ''] = process.argv.slice(2);
 const TURNS = 200;

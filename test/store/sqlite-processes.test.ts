@@ -10,7 +10,7 @@ import Database from 'libsql';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
-import { PERSON } from '../contract/document-bench.ts';
+import { PERSON } from '../../lib/testing/documents/bench.ts';
 import { builtFile } from '../support/build.ts';
 import { killed } from '../support/process.ts';
 

@@ -8,9 +8,9 @@ import Database from 'libsql';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
-import { PERSON } from '../contract/document-bench.ts';
+import { PERSON } from '../../lib/testing/documents/bench.ts';
+import { refuses } from '../../lib/testing/sessions/bench.ts';
 import { documentStoreContract } from '../contract/document-store.ts';
-import { refuses } from '../contract/snapshot-bench.ts';
 
 documentStoreContract('sqlite', ({ folder, clock }) => sqliteDocuments({ path: join(folder, 'documents.db'), clock }));
 documentStoreContract('sqlite in memory', ({ clock }) => sqliteDocuments({ path: ':memory:', clock }));

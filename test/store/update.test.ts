@@ -6,8 +6,8 @@ import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { update } from '../../lib/store/update.ts';
-import { PERSON } from '../contract/document-bench.ts';
-import { refuses } from '../contract/snapshot-bench.ts';
+import { PERSON } from '../../lib/testing/documents/bench.ts';
+import { refuses } from '../../lib/testing/sessions/bench.ts';
 
 type Count = { readonly n: number };
 

@@ -48,6 +48,7 @@ export const AREAS: readonly Area[] = [
   { name: 'delegation', files: /^lib\/delegation\//, uses: [...ENGINE, 'http'], packages: NO_DOOR },
   { name: 'agent', files: /^lib\/agent\//, uses: [...ENGINE, 'flow', 'delegation', 'http'], packages: NO_DOOR },
   { name: 'gateway', files: /^lib\/gateway\//, uses: ['base', 'json', 'packages'], packages: NO_DOOR },
+  { name: 'testing', files: /^lib\/testing\//, uses: [...ENGINE, 'flow', 'ussd'], packages: /^(node:|fast-check$)/ },
   { name: 'machines', files: /^machines\//, uses: [], packages: /^xstate$/ },
   { name: 'server', files: /^server\//, uses: SERVER, packages: /./ },
 ];

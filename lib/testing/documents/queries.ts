@@ -1,10 +1,10 @@
 // What every DocumentStore promises about finding: order, conditions, pages, and what it refuses.
 
-import * as assert from 'uvu/assert';
-import { COMMON_LIMITS } from '../../lib/common-limits.ts';
-import type { IndexValue, Json, JsonObject, Kind, Query } from '../../lib/store/store.ts';
-import { type DocumentPromises, idsOf, insertAll, PERSON, PLAIN, walk } from './document-bench.ts';
-import { refuses } from './snapshot-bench.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
+import type { IndexValue, Json, JsonObject, Kind, Query } from '../../store/store.ts';
+import * as assert from '../assert.ts';
+import { refuses } from '../sessions/bench.ts';
+import { type DocumentPromises, findIds, insertAll, PERSON, PLAIN, walk } from './bench.ts';
 
 // In the order that every index has.
 const ORDERED = [null, -1e300, -2.5, -1, 0, 5e-324, 0.1, 1, 2, 10, 1e21, '', '\0', '\0a', '1', 'A', 'a', 'a\0', 'aa'];
@@ -18,30 +18,30 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
     const sorted = shuffled.map(({ id }) => id);
     for (const { any, id } of shuffled.sort((a, b) => a.id.charCodeAt(2) - b.id.charCodeAt(2)))
       await store.insert(PERSON, id, { any });
-    assert.equal(await idsOf(store, { index: 'any' }), sorted);
-    assert.equal(await idsOf(store, { index: 'any', descending: true }), sorted.reverse());
+    assert.equal(await findIds(store, { index: 'any' }), sorted);
+    assert.equal(await findIds(store, { index: 'any', descending: true }), sorted.reverse());
     await store.insert(PERSON, 'v00\0', { any: null });
     await store.insert(PERSON, 'a', {});
-    assert.equal(await idsOf(store, { index: 'any', where: { any: null } }), ['a', 'v00', 'v00\0']);
-    assert.equal(await idsOf(store, { index: 'any', where: { any: null }, descending: true }), ['v00\0', 'v00', 'a']);
+    assert.equal(await findIds(store, { index: 'any', where: { any: null } }), ['a', 'v00', 'v00\0']);
+    assert.equal(await findIds(store, { index: 'any', where: { any: null }, descending: true }), ['v00\0', 'v00', 'a']);
   },
 
   'equality finds the value itself and nothing that looks like it': async ({ store }) => {
     for (const [at, any] of VALUES.entries()) await store.insert(PERSON, `v${at}`, { any });
     for (const [at, any] of VALUES.entries())
-      assert.equal(await idsOf(store, { index: 'any', where: { any } }), [`v${at}`], JSON.stringify(any));
-    assert.equal(await idsOf(store, { index: 'any', where: { any: -0 } }), [`v${VALUES.indexOf(0)}`]);
-    assert.equal(await idsOf(store, { index: 'any', where: { any: 'nothing' } }), []);
+      assert.equal(await findIds(store, { index: 'any', where: { any } }), [`v${at}`], JSON.stringify(any));
+    assert.equal(await findIds(store, { index: 'any', where: { any: -0 } }), [`v${VALUES.indexOf(0)}`]);
+    assert.equal(await findIds(store, { index: 'any', where: { any: 'nothing' } }), []);
   },
 
   'a range finds what lies between its bounds and has their type': async ({ store }) => {
     for (const [at, any] of VALUES.entries()) await store.insert(PERSON, `v${at}`, { any });
-    const typeOf = (value: unknown) => (value === null ? 'null' : typeof value);
+    const readType = (value: unknown) => (value === null ? 'null' : typeof value);
     for (const [low, bound] of VALUES.entries()) {
-      const same = (at: number) => typeOf(VALUES[at]) === typeOf(bound);
+      const same = (at: number) => readType(VALUES[at]) === readType(bound);
       const expected = (holds: (at: number) => boolean) =>
         VALUES.flatMap((_, at) => (same(at) && holds(at) ? [`v${at}`] : []));
-      const found = (any: NonNullable<Query['where']>[string]) => idsOf(store, { index: 'any', where: { any } });
+      const found = (any: NonNullable<Query['where']>[string]) => findIds(store, { index: 'any', where: { any } });
       const ids = await Promise.all([
         found({ gt: bound }),
         found({ gte: bound }),
@@ -55,7 +55,7 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
         expected((at) => at <= low),
       ]);
     }
-    const between = async (any: object) => idsOf(store, { index: 'any', where: { any: any as { gt: number } } });
+    const between = async (any: object) => findIds(store, { index: 'any', where: { any: any as { gt: number } } });
     assert.equal(await between({ gt: -1, lte: 1 }), ['v4', 'v5', 'v6', 'v7']);
     assert.equal(await between({ gte: 'a', lt: 'aa' }), ['v16', 'v17']);
     assert.equal(await between({ gt: 1, lt: 1 }), []);
@@ -67,7 +67,7 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
     const strings = VALUES.flatMap((any, at) => (typeof any === 'string' ? [{ any, id: `v${at}` }] : []));
     for (const prefix of ['', 'a', '\0', 'aa', 'é', '😀', 'z', '\udbff\udfff'])
       assert.equal(
-        await idsOf(store, { index: 'any', where: { any: { prefix } } }),
+        await findIds(store, { index: 'any', where: { any: { prefix } } }),
         strings.filter(({ any }) => any.startsWith(prefix)).map(({ id }) => id),
         JSON.stringify(prefix),
       );
@@ -82,10 +82,10 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
       e: { any: 3 },
     });
     const where = { any: { in: ['x', 2, true, 2, null, 'no'] } };
-    assert.equal(await idsOf(store, { index: 'any', where }), ['c', 'b', 'a', 'd']);
+    assert.equal(await findIds(store, { index: 'any', where }), ['c', 'b', 'a', 'd']);
     assert.equal(await walk(store, { index: 'any', where, limit: 1 }), ['c', 'b', 'a', 'd']);
     assert.equal(await walk(store, { index: 'any', where, limit: 1, descending: true }), ['d', 'a', 'b', 'c']);
-    assert.equal(await idsOf(store, { index: 'any', where: { any: { in: [] } } }), []);
+    assert.equal(await findIds(store, { index: 'any', where: { any: { in: [] } } }), []);
     assert.is(await store.count(PERSON, { index: 'any', where }), 4);
   },
 
@@ -93,7 +93,7 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
     const grid: Record<string, JsonObject> = {};
     for (const a of [1, 2]) for (const b of ['x', 'y']) for (const c of [1, 2, 3]) grid[`${a}${b}${c}`] = { a, b, c };
     await insertAll(store, PERSON, grid);
-    const find = (where: NonNullable<Query['where']>) => idsOf(store, { index: 'three', where });
+    const find = (where: NonNullable<Query['where']>) => findIds(store, { index: 'three', where });
     assert.equal(await find({}), Object.keys(grid));
     assert.equal(await find({ a: 2 }), ['2x1', '2x2', '2x3', '2y1', '2y2', '2y3']);
     assert.equal(await find({ b: 'y', a: 1 }), ['1y1', '1y2', '1y3']);
@@ -118,9 +118,9 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
       g: { home: null },
       h: JSON.parse('{"home":{"__proto__":{"city":"N"}}}'),
     });
-    assert.equal(await idsOf(store, { index: 'place', where: { 'home.city': 'N' } }), ['a']);
+    assert.equal(await findIds(store, { index: 'place', where: { 'home.city': 'N' } }), ['a']);
     const rest = ['b', 'c', 'd', 'e', 'f', 'g', 'h'];
-    assert.equal(await idsOf(store, { index: 'place', where: { 'home.city': null } }), rest);
+    assert.equal(await findIds(store, { index: 'place', where: { 'home.city': null } }), rest);
     const inherited: Kind = {
       name: 'person',
       indexes: { method: { fields: ['toString'] }, length: { fields: ['list.length'] }, item: { fields: ['list.0'] } },
@@ -128,7 +128,7 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
     await store.declare([inherited]);
     await store.insert(inherited, 'x', { list: [1] });
     for (const [index, field] of Object.entries({ method: 'toString', length: 'list.length', item: 'list.0' }))
-      assert.equal(await idsOf(store, { index, where: { [field]: null } }, inherited), ['x']);
+      assert.equal(await findIds(store, { index, where: { [field]: null } }, inherited), ['x']);
   },
 
   'an index of a list finds a document once by each of its elements, in the order of the next field': async ({
@@ -146,18 +146,18 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
     });
     const tagged = (element: IndexValue) => ({ index: 'tags', where: { city: 'N', 'tags[]': element } });
     // What is no list has no elements.
-    assert.equal(await idsOf(store, tagged('x')), ['b', 'g', 'a']);
-    assert.equal(await idsOf(store, { ...tagged('x'), descending: true }), ['a', 'g', 'b']);
-    assert.equal(await idsOf(store, tagged('y')), ['a']);
-    assert.equal(await idsOf(store, tagged(1)), ['b']);
-    assert.equal(await idsOf(store, tagged(null)), []);
-    assert.equal(await idsOf(store, { index: 'tags', where: { ...tagged('x').where, age: { gte: 2 } } }), ['g', 'a']);
+    assert.equal(await findIds(store, tagged('x')), ['b', 'g', 'a']);
+    assert.equal(await findIds(store, { ...tagged('x'), descending: true }), ['a', 'g', 'b']);
+    assert.equal(await findIds(store, tagged('y')), ['a']);
+    assert.equal(await findIds(store, tagged(1)), ['b']);
+    assert.equal(await findIds(store, tagged(null)), []);
+    assert.equal(await findIds(store, { index: 'tags', where: { ...tagged('x').where, age: { gte: 2 } } }), ['g', 'a']);
     assert.is(await store.count(PERSON, tagged('x')), 3);
     assert.equal((await walk(store, { ...tagged('x'), limit: 1 })).flat(), ['b', 'g', 'a']);
     await store.replace(PERSON, 'a', 1, N(['y', 'z'], 3));
     await store.remove(PERSON, 'b');
-    assert.equal(await idsOf(store, tagged('x')), ['g']);
-    assert.equal(await idsOf(store, tagged('z')), ['a']);
+    assert.equal(await findIds(store, tagged('x')), ['g']);
+    assert.equal(await findIds(store, tagged('z')), ['a']);
     for (const where of [{}, { city: 'N' }, { city: 'N', 'tags[]': { in: ['x'] } }, { city: 'N', tags: 'x' }])
       await refuses('ERR_INPUT', () => store.find(PERSON, { index: 'tags', where }));
     const tags = Array.from({ length: COMMON_LIMITS.elementsPerIndex + 1 }, (_, at) => at);
@@ -171,18 +171,18 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
     assert.equal(await store.insert(PERSON, 'b', { names: ['z', 'y'] }), { kind: 'exists', index: 'names' });
     await store.insert(PERSON, 'b', { names: ['z'] });
     assert.equal(await store.replace(PERSON, 'b', 1, { names: ['z', 'x'] }), { kind: 'exists', index: 'names' });
-    assert.equal(await idsOf(store, { index: 'names', where: { 'names[]': 'x' } }), ['a']);
+    assert.equal(await findIds(store, { index: 'names', where: { 'names[]': 'x' } }), ['a']);
     await store.replace(PERSON, 'a', 1, { names: ['y'] });
     await store.replace(PERSON, 'b', 1, { names: ['x', 'z'] });
-    assert.equal(await idsOf(store, { index: 'names', where: { 'names[]': 'x' } }), ['b']);
+    assert.equal(await findIds(store, { index: 'names', where: { 'names[]': 'x' } }), ['b']);
     await store.insert(PERSON, 'c', { names: [] });
     await store.insert(PERSON, 'd', {});
   },
 
   'operators are data': async ({ store }) => {
     await insertAll(store, PERSON, { a: { any: '{"$gt":""}' }, b: { any: { $gt: '' } }, $where: { any: '$ne' } });
-    assert.equal(await idsOf(store, { index: 'any', where: { any: '{"$gt":""}' } }), ['a']);
-    assert.equal(await idsOf(store, { index: 'any', where: { any: '$ne' } }), ['$where']);
+    assert.equal(await findIds(store, { index: 'any', where: { any: '{"$gt":""}' } }), ['a']);
+    assert.equal(await findIds(store, { index: 'any', where: { any: '$ne' } }), ['$where']);
     assert.equal((await store.get(PERSON, 'b'))?.body, { any: { $gt: '' } });
     for (const any of [{ $gt: '' }, { $ne: null }, { $regex: '.*' }, ['a'], { gt: { $gt: 1 } }, { in: [{ $gt: '' }] }])
       await refuses('ERR_INPUT', () => store.find(PERSON, { index: 'any', where: { any: any as unknown as string } }));
@@ -227,12 +227,12 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
     await insertAll(store, PERSON, { a: { any: 1 }, b: { any: 1 }, c: { any: 2 } });
     const query = { index: 'any', where: { any: 1 }, limit: 1 };
     const { next } = await store.find(PERSON, query);
-    assert.equal(await idsOf(store, { ...query, cursor: next! }), ['b']);
-    assert.equal(await idsOf(store, { ...query, limit: 5, cursor: next! }), ['b']);
+    assert.equal(await findIds(store, { ...query, cursor: next! }), ['b']);
+    assert.equal(await findIds(store, { ...query, limit: 5, cursor: next! }), ['b']);
     const others: Query[] = [{}, { index: 'any' }, { ...query, where: { any: 2 } }, { ...query, descending: true }];
     for (const other of others) await refuses('ERR_INPUT', () => store.find(PERSON, { ...other, cursor: next! }));
     const byId = (await store.find(PERSON, { limit: 1 })).next!;
-    assert.equal(await idsOf(store, { cursor: byId }), ['b', 'c']);
+    assert.equal(await findIds(store, { cursor: byId }), ['b', 'c']);
     await refuses('ERR_INPUT', () => store.find(PLAIN, { cursor: byId }));
     await refuses('ERR_INPUT', () => store.find(PERSON, { ...query, cursor: `${next}=` }));
   },

@@ -1,16 +1,7 @@
 // What every SnapshotStore promises about one session: commits, revisions, keys, texts.
 
-import * as assert from 'uvu/assert';
-import {
-  byBytes,
-  commitAll,
-  committed,
-  conflict,
-  MINUTE,
-  refuses,
-  type SnapshotPromises,
-  session,
-} from './snapshot-bench.ts';
+import * as assert from '../assert.ts';
+import { byBytes, commitAll, committed, conflict, MINUTE, refuses, type SnapshotPromises, session } from './bench.ts';
 
 const ODD_KEYS = [
   'a',

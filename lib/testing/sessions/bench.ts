@@ -1,9 +1,9 @@
 // What the promises of a SnapshotStore are shown with: a store, a clock that stands still, and short words.
 
-import * as assert from 'uvu/assert';
-import { TwinlineError } from '../../lib/errors.ts';
-import type { CommitResult, SessionCommit, SnapshotStore } from '../../lib/store/store.ts';
-import type { Open, Promises } from './bench.ts';
+import { TwinlineError } from '../../errors.ts';
+import type { CommitResult, SessionCommit, SnapshotStore } from '../../store/store.ts';
+import * as assert from '../assert.ts';
+import type { Open, Promises } from '../bench.ts';
 
 export type OpenSnapshots = Open<SnapshotStore>;
 export type SnapshotPromises = Promises<SnapshotStore>;

@@ -1,10 +1,10 @@
 // What every DocumentStore promises about writing: bodies, revisions, unique values, the feed of changes.
 
 import fc from 'fast-check';
-import * as assert from 'uvu/assert';
-import type { JsonObject } from '../../lib/store/store.ts';
-import { type DocumentPromises, idsOf, insertAll, PERSON, PLAIN } from './document-bench.ts';
-import { refuses } from './snapshot-bench.ts';
+import type { JsonObject } from '../../store/store.ts';
+import * as assert from '../assert.ts';
+import { refuses } from '../sessions/bench.ts';
+import { type DocumentPromises, findIds, insertAll, PERSON, PLAIN } from './bench.ts';
 
 const ODD_IDS = [
   'a',
@@ -69,7 +69,7 @@ export const DOCUMENT_WRITES: DocumentPromises = {
     const replacing = store.replace(PERSON, 'a', 1, next);
     next.phone = '3';
     await replacing;
-    assert.equal(await idsOf(store, { index: 'phone', where: { phone: '2' } }), ['a']);
+    assert.equal(await findIds(store, { index: 'phone', where: { phone: '2' } }), ['a']);
   },
 
   'ids of any text are kept apart, and so are kinds': async ({ store }) => {
@@ -82,8 +82,8 @@ export const DOCUMENT_WRITES: DocumentPromises = {
       assert.equal((await store.get(PLAIN, id))?.body, { plain: id });
     }
     const sorted = [...ODD_IDS].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-    assert.equal(await idsOf(store), sorted);
-    assert.equal(await idsOf(store, { descending: true }, PLAIN), sorted.reverse());
+    assert.equal(await findIds(store), sorted);
+    assert.equal(await findIds(store, { descending: true }, PLAIN), sorted.reverse());
     assert.equal(
       (await store.changes(0, 2)).map(({ kind, id }) => [kind, id]),
       [
@@ -112,7 +112,7 @@ export const DOCUMENT_WRITES: DocumentPromises = {
     assert.is(await store.remove(PERSON, 'a', 1), true);
     assert.is(await store.remove(PERSON, 'a'), false);
     assert.is(await store.get(PERSON, 'a'), undefined);
-    assert.equal(await idsOf(store, { index: 'phone' }), []);
+    assert.equal(await findIds(store, { index: 'phone' }), []);
     await store.insert(PERSON, 'a', { phone: '1' });
     const removals = await Promise.all(Array.from({ length: 10 }, () => store.remove(PERSON, 'a')));
     assert.is(removals.filter(Boolean).length, 1);
@@ -133,7 +133,7 @@ export const DOCUMENT_WRITES: DocumentPromises = {
     assert.equal(await store.replace(PERSON, 'b', 1, { phone: '+2541', any: 2 }), taken);
     assert.is(await store.get(PERSON, 'c'), undefined);
     assert.equal(await store.get(PERSON, 'b'), { id: 'b', revision: 1, body: { phone: '+2542', any: 1 } });
-    assert.equal(await idsOf(store, { index: 'any', where: { any: { gt: 0 } } }), ['b']);
+    assert.equal(await findIds(store, { index: 'any', where: { any: { gt: 0 } } }), ['b']);
     assert.equal(await store.changes(0, 10), before);
   },
 
@@ -236,6 +236,6 @@ export const DOCUMENT_WRITES: DocumentPromises = {
       await refuses('ERR_INPUT', () => store.remove(PERSON, id));
     }
     for (const limit of [0, -1, 1.5]) await refuses('ERR_INPUT', () => store.changes(0, limit));
-    assert.equal(await idsOf(store), ['large', 'text']);
+    assert.equal(await findIds(store), ['large', 'text']);
   },
 };

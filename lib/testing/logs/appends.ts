@@ -1,10 +1,10 @@
 // What every LogStore promises about writing: numbers, fences, repeats, ends, limits.
 
 import { setImmediate as nextTick } from 'node:timers/promises';
-import * as assert from 'uvu/assert';
-import { COMMON_LIMITS } from '../../lib/common-limits.ts';
-import { STORE_LIMITS } from '../../lib/store/limits.ts';
-import { behind, claim, filled, type LogPromises, MINUTE, numbered, readAll, refuses } from './log-bench.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
+import { STORE_LIMITS } from '../../store/limits.ts';
+import * as assert from '../assert.ts';
+import { behind, claim, filled, type LogPromises, MINUTE, numbered, readAll, refuses } from './bench.ts';
 
 const ODD_TEXTS = ['', '\0', 'é😀\u2028', '{"a":"\\u0000"}', '\uffff', ' ', '0', '-', 'x'.repeat(100_000)];
 const ODD_NAMES = [

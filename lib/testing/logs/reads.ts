@@ -1,9 +1,9 @@
 // What every LogStore promises about reading and about time: pages, trimming, expiry, sweeps, closing.
 
-import * as assert from 'uvu/assert';
-import { COMMON_LIMITS } from '../../lib/common-limits.ts';
-import { STORE_LIMITS } from '../../lib/store/limits.ts';
-import { behind, claim, filled, type LogPromises, MINUTE, numbered, readAll, refuses } from './log-bench.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
+import { STORE_LIMITS } from '../../store/limits.ts';
+import * as assert from '../assert.ts';
+import { behind, claim, filled, type LogPromises, MINUTE, numbered, readAll, refuses } from './bench.ts';
 
 /** Sentence → what shows that it is kept. */
 export const LOG_READS: LogPromises = {

@@ -1,9 +1,9 @@
 // Random calls on a SnapshotStore, compared with a plain map that obeys the same rules.
 
 import fc from 'fast-check';
-import * as assert from 'uvu/assert';
-import type { SimulatedClock } from '../../lib/clock.ts';
-import type { SessionCommit, SnapshotStore, StoredSession } from '../../lib/store/store.ts';
+import type { SimulatedClock } from '../../clock.ts';
+import type { SessionCommit, SnapshotStore, StoredSession } from '../../store/store.ts';
+import * as assert from '../assert.ts';
 
 interface Next {
   readonly record: string;

@@ -1,10 +1,10 @@
 // Random calls on a LogStore, compared with plain arrays that obey the same rules.
 
 import fc from 'fast-check';
-import * as assert from 'uvu/assert';
-import type { SimulatedClock } from '../../lib/clock.ts';
-import type { AppendResult, LogStore } from '../../lib/store/log-store.ts';
-import { numbered } from './log-bench.ts';
+import type { SimulatedClock } from '../../clock.ts';
+import type { AppendResult, LogStore } from '../../store/log-store.ts';
+import * as assert from '../assert.ts';
+import { numbered } from '../logs/bench.ts';
 
 /** A log as its rules say it must be. */
 interface Model {

@@ -1,7 +1,7 @@
 // What the promises of a DocumentStore are shown with: a store, kinds, a clock that stands still, and short words.
 
-import type { DocumentStore, JsonObject, Kind, Query } from '../../lib/store/store.ts';
-import { type Bench, type Open, type Promises, withBench } from './bench.ts';
+import type { DocumentStore, JsonObject, Kind, Query } from '../../store/store.ts';
+import { type Bench, type Open, type Promises, withBench } from '../bench.ts';
 
 export type OpenDocuments = Open<DocumentStore>;
 /** PERSON and PLAIN are declared. */
@@ -42,7 +42,7 @@ export async function insertAll(store: DocumentStore, kind: Kind, bodies: Record
 }
 
 /** The ids that a query finds, on one page. */
-export async function idsOf(store: DocumentStore, query: Query = {}, kind: Kind = PERSON): Promise<string[]> {
+export async function findIds(store: DocumentStore, query: Query = {}, kind: Kind = PERSON): Promise<string[]> {
   return (await store.find(kind, query)).items.map(({ id }) => id);
 }
 

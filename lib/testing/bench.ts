@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SimulatedClock } from '../../lib/clock.ts';
+import { SimulatedClock } from '../clock.ts';
 
 /** Where a store is opened: the same folder means the same data, another folder other data. */
 export interface Where {

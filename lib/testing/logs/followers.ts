@@ -1,11 +1,9 @@
 // What every LogStore promises about following: nothing missed, nothing twice, nothing held back or piled up.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import * as assert from 'uvu/assert';
-import { STORE_LIMITS } from '../../lib/store/limits.ts';
-import type { LogStore } from '../../lib/store/log-store.ts';
-import { heldBytes } from '../support/memory.ts';
-import { behind, claim, filled, followAll, type LogPromises, MINUTE, numbered, refuses } from './log-bench.ts';
+import type { LogStore } from '../../store/log-store.ts';
+import * as assert from '../assert.ts';
+import { behind, claim, filled, followAll, type LogPromises, MINUTE, numbered, refuses } from './bench.ts';
 
 const FOLLOWERS = 200;
 const FRAMES = 2_000;
@@ -87,24 +85,6 @@ export const LOG_FOLLOWERS: LogPromises = {
     assert.equal(numbers, [1, 3, 4]);
   },
 
-  'a slow follower holds one read, however much is written': async ({ store, clock }) => {
-    await store.open('l', claim(clock));
-    const slow = Array.from({ length: 10 }, () => store.follow('l')[Symbol.asyncIterator]());
-    const megabyte = Array(4).fill('x'.repeat(STORE_LIMITS.frameBytes));
-    await store.append('l', ['first'], behind(0, clock));
-    for (const one of slow) await one.next();
-    // Frames that have been written and trimmed: whoever piles them up still holds them.
-    await write(store, { last: 1, clock, megabyte });
-    const before = await heldBytes();
-    for (let round = 1; round < 5; round++) await write(store, { last: 1 + round * 40, clock, megabyte });
-    const grown = ((await heldBytes()) - before) / 1_048_576;
-    assert.ok(grown < 15, `${grown} MiB more after 40 MiB for 10 slow followers`);
-    for (const one of slow) {
-      assert.ok(((await one.next()).value as readonly { n: number }[])[0]!.n > 1);
-      await one.return?.();
-    }
-  },
-
   'close ends followers with ERR_STORE': async ({ store, clock }) => {
     await filled(store, 'l', { clock, texts: ['a'] });
     const waiting = refuses('ERR_STORE', () => followAll(store, 'l'));
@@ -113,16 +93,6 @@ export const LOG_FOLLOWERS: LogPromises = {
     await waiting;
   },
 };
-
-// Ten appends of a MiB, trimmed but for the last frame.
-async function write(
-  store: LogStore,
-  how: { last: number; clock: { now(): number }; megabyte: string[] },
-): Promise<void> {
-  for (let last = how.last; last < how.last + 40; last += 4)
-    assert.is((await store.append('l', how.megabyte, behind(last, how.clock))).kind, 'appended');
-  await store.trim('l', how.last + 39);
-}
 
 // How many frames a follower sees, each the next of its log.
 async function count(store: LogStore, after: number): Promise<number> {

@@ -1,10 +1,10 @@
 // What the promises of a LogStore are shown with: a store, a clock that stands still, and short words.
 
-import * as assert from 'uvu/assert';
-import type { AppendOptions, Claim, FollowOptions, Frame, LogStore } from '../../lib/store/log-store.ts';
-import { type Bench, type Open, type Promises, withBench } from './bench.ts';
+import type { AppendOptions, Claim, FollowOptions, Frame, LogStore } from '../../store/log-store.ts';
+import * as assert from '../assert.ts';
+import { type Bench, type Open, type Promises, withBench } from '../bench.ts';
 
-export { refuses } from './snapshot-bench.ts';
+export { refuses } from '../sessions/bench.ts';
 
 export type OpenLogs = Open<LogStore>;
 export type LogPromises = Promises<LogStore>;

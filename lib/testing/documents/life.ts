@@ -1,9 +1,9 @@
 // What every DocumentStore promises about declaring, being opened, shared and closed.
 
-import * as assert from 'uvu/assert';
-import type { Kind } from '../../lib/store/store.ts';
-import { type DocumentPromises, idsOf, insertAll, PERSON, PLAIN } from './document-bench.ts';
-import { refuses } from './snapshot-bench.ts';
+import type { Kind } from '../../store/store.ts';
+import * as assert from '../assert.ts';
+import { refuses } from '../sessions/bench.ts';
+import { type DocumentPromises, findIds, insertAll, PERSON, PLAIN } from './bench.ts';
 
 /** Sentence → what shows that it is kept. */
 export const DOCUMENT_LIFE: DocumentPromises = {
@@ -52,7 +52,7 @@ export const DOCUMENT_LIFE: DocumentPromises = {
     const later: Kind = { name: 'person', indexes: { n: { fields: ['n'] }, u: { fields: ['u'], unique: true } } };
     await store.declare([later]);
     assert.is(await store.count(later, { index: 'n', where: { n: 3 } }), 86);
-    assert.equal(await idsOf(store, { index: 'u', where: { u: 599 } }, later), ['k599']);
+    assert.equal(await findIds(store, { index: 'u', where: { u: 599 } }, later), ['k599']);
     assert.equal(await store.insert(later, 'new', { u: 5 }), { kind: 'exists', index: 'u' });
     // The old declaration still works, and what it writes is in the new index.
     await store.declare([PLAIN]);
@@ -65,8 +65,8 @@ export const DOCUMENT_LIFE: DocumentPromises = {
     const shape: Kind = { name: 'shape', indexes: { i: { fields: ['b'] } } };
     await insertAll(store, shape, { x: { a: 1, b: 2 }, y: { a: 2, b: 1 } });
     await store.declare([shape]);
-    assert.equal(await idsOf(store, { index: 'i', where: { b: 2 } }, shape), ['x']);
-    assert.equal(await idsOf(store, { index: 'i' }, shape), ['y', 'x']);
+    assert.equal(await findIds(store, { index: 'i', where: { b: 2 } }, shape), ['x']);
+    assert.equal(await findIds(store, { index: 'i' }, shape), ['y', 'x']);
     await refuses('ERR_INPUT', () => store.find(shape, { index: 'i', where: { a: 1 } }));
     await store.insert(shape, 'z', { a: 1, b: 1 });
     await refuses('ERR_EXISTS', () =>
@@ -99,7 +99,7 @@ export const DOCUMENT_LIFE: DocumentPromises = {
       assert.is((await other.get(PERSON, 'a'))?.revision, revision);
       assert.is(await other.lastChange(), (await store.changes(0, 100)).at(-1)?.seq);
       await other.replace(PERSON, 'a', revision, { phone: '1', any: -revision });
-      assert.equal(await idsOf(store, { index: 'any', where: { any: -revision } }), ['a']);
+      assert.equal(await findIds(store, { index: 'any', where: { any: -revision } }), ['a']);
     }
     assert.equal(await other.insert(PERSON, 'b', { phone: '1' }), { kind: 'exists', index: 'phone' });
     const both = await Promise.all([store, other].map((one) => one.replace(PERSON, 'a', 20, { phone: '2' })));
@@ -107,7 +107,7 @@ export const DOCUMENT_LIFE: DocumentPromises = {
     const kind: Kind = { name: 'person', indexes: { n: { fields: ['n'] } } };
     await other.declare([kind]);
     await store.insert(PLAIN, 'late', { n: 1 });
-    assert.equal(await idsOf(other, { index: 'n', where: { n: 1 } }, kind), ['late']);
+    assert.equal(await findIds(other, { index: 'n', where: { n: 1 } }, kind), ['late']);
   },
 
   'what was written is there after the store is opened again': async ({ store, again }) => {
@@ -119,7 +119,7 @@ export const DOCUMENT_LIFE: DocumentPromises = {
     await store.close();
     const reopened = await again();
     assert.equal(await reopened.get(PERSON, 'a'), { id: 'a', revision: 2, body: { phone: '3', any: '😀' } });
-    assert.equal(await idsOf(reopened, { index: 'any', where: { any: '😀' } }), ['a']);
+    assert.equal(await findIds(reopened, { index: 'any', where: { any: '😀' } }), ['a']);
     assert.equal(await reopened.changes(0, 10), changes);
     assert.is(await reopened.lastChange(), changes.at(-1)?.seq);
     assert.equal(await reopened.insert(PERSON, 'c', { phone: '3' }), { kind: 'exists', index: 'phone' });

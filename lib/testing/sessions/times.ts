@@ -1,7 +1,7 @@
 // What every SnapshotStore promises about many sessions and about time: listing, expiry, timers, sweeps.
 
-import * as assert from 'uvu/assert';
-import { commitAll, committed, conflict, MINUTE, type SnapshotPromises, session } from './snapshot-bench.ts';
+import * as assert from '../assert.ts';
+import { commitAll, committed, conflict, MINUTE, type SnapshotPromises, session } from './bench.ts';
 
 /** Sentence → what shows that it is kept. */
 export const SNAPSHOT_TIMES: SnapshotPromises = {

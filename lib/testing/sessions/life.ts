@@ -1,7 +1,7 @@
 // What every SnapshotStore promises about being opened, shared and closed.
 
-import * as assert from 'uvu/assert';
-import { commitAll, committed, refuses, type SnapshotPromises, session } from './snapshot-bench.ts';
+import * as assert from '../assert.ts';
+import { commitAll, committed, refuses, type SnapshotPromises, session } from './bench.ts';
 
 /** Sentence → what shows that it is kept. */
 export const SNAPSHOT_LIFE: SnapshotPromises = {

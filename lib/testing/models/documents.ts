@@ -1,9 +1,9 @@
 // Random calls on a DocumentStore, compared with a plain map that is filtered and sorted anew for every query.
 
 import fc from 'fast-check';
-import * as assert from 'uvu/assert';
-import type { Condition, DocumentStore, IndexValue, JsonObject, Query } from '../../lib/store/store.ts';
-import { PERSON, walk } from './document-bench.ts';
+import type { Condition, DocumentStore, IndexValue, JsonObject, Query } from '../../store/store.ts';
+import * as assert from '../assert.ts';
+import { PERSON, walk } from '../documents/bench.ts';
 
 interface Calls {
   insert: { readonly id: string; readonly body: JsonObject };

@@ -1,0 +1,27 @@
+// What `import … from 'twinline/testing'` gives: what we hold our own parts to, for parts of yours, under any test runner.
+
+export { SimulatedClock } from '../clock.ts';
+export { loadFlow, loadFlows } from '../flow/format/load.ts';
+export { type FlowTestFile, parseFlowTests } from '../flow/testing/file.ts';
+export {
+  type FlowTestFailure,
+  type FlowTestReport,
+  failureText,
+  recordFlowTest,
+  runFlowTests,
+} from '../flow/testing/run.ts';
+export { type AdapterSamples, adapterChecks } from './adapter.ts';
+export type { Open, Where } from './bench.ts';
+export type { Check, SkipOptions } from './checks.ts';
+export { TELECOM_DIALECTS, type TelecomDialect, type TelecomStep } from './dialects.ts';
+export { documentStoreChecks } from './documents/checks.ts';
+export { logStoreChecks } from './logs/checks.ts';
+export type { ReadAnswer, RecordedDialogue, RecordedRequest, RecordedTurn } from './recorded.ts';
+export { snapshotStoreChecks } from './sessions/checks.ts';
+export {
+  type CallerOptions,
+  type TelecomCaller,
+  type TelecomGateway,
+  type TelecomOptions,
+  telecomGateway,
+} from './telecom.ts';

@@ -1,0 +1,131 @@
+// twinline/testing as others use it: a file of node:test runs the checks of a store of its own and finds what is broken in it, and the
+// gateways of all dialects dial a server.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { memoryDocuments, memoryLogs, memorySnapshots } from '../../lib/store/memory/index.ts';
+import type { SnapshotStore } from '../../lib/store/store.ts';
+import {
+  adapterChecks,
+  type Check,
+  documentStoreChecks,
+  logStoreChecks,
+  snapshotStoreChecks,
+  TELECOM_DIALECTS,
+  telecomGateway,
+} from '../../lib/testing/index.ts';
+import type { AdapterName } from '../../lib/ussd/adapters.ts';
+import { createAdapters } from '../../lib/ussd/adapters.ts';
+import { DIAL, withServer } from '../server/support/serve.ts';
+
+const test = suite('what others test with');
+
+/** Names of the checks that fail. */
+async function findBroken(checks: readonly Check[]): Promise<string[]> {
+  const broken: string[] = [];
+  for (const { name, run, skip } of checks) if (skip === undefined) await run().catch(() => broken.push(name));
+  return broken;
+}
+
+test('stores that break a promise are found out, each by its sentence', async () => {
+  const breaks: Readonly<Record<string, (store: SnapshotStore) => Partial<SnapshotStore>>> = {
+    'forgets to compare': ({ commit, load }) => ({
+      commit: async (key, _expected, next) => commit(key, (await load(key))?.revision ?? 0, next),
+    }),
+    'shows what has expired': (store) => {
+      const kept = new Map<string, Awaited<ReturnType<SnapshotStore['load']>>>();
+      return {
+        load: async (key) => (await store.load(key)) ?? kept.get(key),
+        commit: async (key, expected, next) => {
+          const result = await store.commit(key, expected, next);
+          if (result.kind === 'committed') kept.set(key, { ...next, revision: result.revision });
+          return result;
+        },
+      };
+    },
+    'lists the ended': ({ list }) => ({ list: async (how) => ({ ...(await list(how)), keys: ['x'] }) }),
+    'takes any key': ({ load }) => ({ load: (key) => (key.length > 256 ? undefined : load(key)) }),
+    'is never due': () => ({ due: async () => [] }),
+    'lives after close': () => ({ close: async () => {} }),
+  };
+  const open = ({ clock }: { clock: { now(): number } }) => memorySnapshots({ clock });
+  assert.equal(await findBroken(snapshotStoreChecks(open)), []);
+  for (const [what, change] of Object.entries(breaks)) {
+    const broken = await findBroken(
+      snapshotStoreChecks((where) => {
+        const store = open(where);
+        return { ...store, ...change(store) };
+      }),
+    );
+    assert.ok(broken.length > 0, `a store that ${what} passes`);
+  }
+});
+
+test('every check has one name, and one that is left out has a reason and exists', () => {
+  const all = [
+    snapshotStoreChecks(({ clock }) => memorySnapshots({ clock })),
+    documentStoreChecks(({ clock }) => memoryDocuments({ clock })),
+    logStoreChecks(({ clock }) => memoryLogs({ clock })),
+  ];
+  for (const checks of all) assert.is(new Set(checks.map(({ name }) => name)).size, checks.length);
+  const skip = { 'an unknown key has nothing': 'no keys here' };
+  const [first] = snapshotStoreChecks(() => memorySnapshots(), { skip }).filter((check) => check.skip);
+  assert.is(first?.name, 'an unknown key has nothing');
+  assert.throws(
+    () => snapshotStoreChecks(() => memorySnapshots(), { skip: { nothing: 'x' } }),
+    /No check has the name "nothing"/,
+  );
+});
+
+test('an adapter that breaks a promise is found out', async () => {
+  const { hubtel } = createAdapters('cumulative');
+  const request = {
+    method: 'POST',
+    path: '/',
+    body: '{"SessionId":"h1","Mobile":"233241234567","ServiceCode":"713","Type":"Initiation","Message":"*713#","Sequence":1}',
+  };
+  const raw = { method: 'POST', path: [], query: new URLSearchParams(), headers: {}, body: request.body };
+  const [read, reply] = [hubtel.read(raw), { kind: 'continue', text: 'Hi' } as const];
+  const turns = [{ what: 'the dial', request, read, reply, answer: hubtel.write(reply, read) }];
+  const samples = { dialogue: { source: 'a test', turns, refused: [] }, client: TELECOM_DIALECTS.hubtel.read };
+  assert.equal(await findBroken(adapterChecks(hubtel, samples)), []);
+  const deaf = { ...hubtel, read: () => ({ ...read, sessionId: '' }) };
+  assert.ok((await findBroken(adapterChecks(deaf, samples))).length > 1);
+  const cutting = {
+    ...hubtel,
+    write: (...[{ kind, text }, asked]: Parameters<typeof hubtel.write>) =>
+      hubtel.write({ kind, text: text.slice(0, 2) }, asked),
+  };
+  const broken = await findBroken(adapterChecks(cutting, samples));
+  assert.ok(broken.includes('any text comes back whole from the answer, whatever is in it'), broken.join());
+});
+
+test('a gateway of each dialect dials, types, retries and hangs up', () =>
+  withServer({}, async (server) => {
+    for (const name of Object.keys(TELECOM_DIALECTS) as AdapterName[]) {
+      const caller = telecomGateway(name, { url: server.url }).caller({ sessionId: `of ${name}` });
+      const first = await caller.dial();
+      assert.is(first.kind, 'continue', name);
+      assert.match(first.text, /^Welcome to Twinline\n/);
+      const second = await caller.type('1');
+      assert.match(second.text, /^Know more/);
+      if (name === 'africastalking' || name === 'hubtel') assert.equal(await caller.retry(), second, name);
+      const { count } = (await server.ask('/api/ussd/sessions')).json() as { count: number };
+      await caller.hangUp();
+      const after = (await server.ask('/api/ussd/sessions')).json() as { count: number };
+      const canTell = name !== 'nalo' && name !== 'arkesel';
+      assert.is(after.count, canTell ? count - 1 : count, name);
+    }
+    const nowhere = telecomGateway({ ...TELECOM_DIALECTS.hubtel, name: 'nobody' }, { url: server.url });
+    await nowhere
+      .caller()
+      .dial()
+      .then(
+        () => assert.unreachable('it dialled'),
+        ({ message }: Error) =>
+          assert.match(message, /^POST \/api\/ussd\/nobody was answered with 404 and no screen\./),
+      );
+    assert.match(await server.ussd(DIAL), /^CON/);
+  }));
+
+test.run();
