@@ -7,12 +7,12 @@ import { gatewayRows } from './gateway.ts';
 import { gatewayDoorRows } from './gateway-door.ts';
 import { grpcRows } from './grpc.ts';
 import { inspectorRows } from './inspector.ts';
+import { callersRows, storedRows, ussdRows } from './line/turns.ts';
 import { loadingRows } from './loading.ts';
 import type { Row } from './measure.ts';
 import { redisRows } from './redis.ts';
 import { scaleRows } from './scale.ts';
 import { tokenRows } from './token.ts';
-import { ussdRows } from './ussd.ts';
 
 export const BENCHES: { readonly [name: string]: () => Promise<Row[]> } = {
   engine: engineRows,
@@ -22,6 +22,8 @@ export const BENCHES: { readonly [name: string]: () => Promise<Row[]> } = {
   redis: redisRows,
   domain: domainRows,
   ussd: ussdRows,
+  callers: callersRows,
+  stored: storedRows,
   token: tokenRows,
   agent: agentRows,
   grpc: grpcRows,

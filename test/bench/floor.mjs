@@ -31,6 +31,26 @@ const FLOORS = {
     });
     return createServer(new Koa().use(bodyParser()).use(router.routes()).callback());
   },
+  // The library that small USSD services on Node use, with sessions in memory; its menu is asked for the whole route each time.
+  'ussd-menu-builder': async () => {
+    const { default: UssdMenu } = await import('ussd-menu-builder');
+    const line = (path, menu) => ({ run: () => menu.con(REPLY.slice(4)), next: path });
+    return createServer((request, response) => {
+      const chunks = [];
+      request.on('data', (chunk) => chunks.push(chunk));
+      request.on('end', () => {
+        // One menu for each request: one that is shared answers only the last of two that overlap.
+        const menu = new UssdMenu();
+        menu.startState(line({ '*\\d+': 'next' }, menu));
+        menu.state('next', { ...line({ '*\\d+': 'next', '*\\*': 'end' }, menu), defaultNext: 'end' });
+        menu.state('end', { run: () => menu.end('Goodbye') });
+        menu.run(JSON.parse(Buffer.concat(chunks).toString()), (reply) => {
+          response.writeHead(200, { ...HEADERS, 'content-length': String(Buffer.byteLength(reply)) });
+          response.end(reply);
+        });
+      });
+    });
+  },
   sse: async () => events((response) => once(response, 'drain')),
   'sse-greedy': async () => events(async () => {}),
 };

@@ -1,5 +1,7 @@
 // Measuring: CPU time per operation, in interleaved rounds, medians compared within one run.
 
+import type { Bar } from './chart.ts';
+
 /** Something to measure: does `count` operations. */
 export interface Case {
   readonly name: string;
@@ -59,6 +61,22 @@ export interface Row {
   /** The ratio that is compared with `target`. */
   readonly ratio: number;
   readonly target: { readonly atLeast: number } | { readonly atMost: number } | undefined;
+  /** How far the ratios of the rounds lie apart: the middle half of them. */
+  readonly spread?: string;
+  /** The ratio, or the time, as it was measured in the same way on BEFORE. */
+  readonly before?: string;
+  /** In the chart of its benchmark. */
+  readonly bar?: Bar;
+}
+
+/** Since when `before` stands in the table. */
+export const BEFORE = '2026-11-22';
+
+/** The median, and the bounds of the middle half. */
+export function quartiles(values: readonly number[]): { low: number; middle: number; high: number } {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.round((sorted.length - 1) * share)]!;
+  return { low: at(0.25), middle: at(0.5), high: at(0.75) };
 }
 
 export function holds({ ratio, target }: Row): boolean {

@@ -15,11 +15,18 @@ export function writtenTables(page: string, { head, rows }: Measured): string {
   return page.replace(TABLE, (whole, comment: string, words: string) => {
     const names = words.split(' ');
     if (!names.every((name) => rows.has(name))) return whole;
-    return `${comment}${markdownTable(
+    return `${comment}${filledTable(
       head,
       names.flatMap((name) => rows.get(name)!),
     ).join('\n')}\n`;
   });
+}
+
+/** The lines of a table without the columns that are empty in every row. */
+export function filledTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const filled = head.map((_, column) => column === 0 || rows.some((row) => row[column] !== ''));
+  const keep = (row: readonly string[]) => row.filter((_, column) => filled[column]);
+  return markdownTable(keep(head), rows.map(keep));
 }
 
 /** The names of the benchmarks of each table. */

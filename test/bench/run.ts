@@ -1,35 +1,43 @@
 // `npm run bench`: every benchmark beside its floor, as a table of ratios. Words select: `npm run bench -- engine`; `--write`
-// puts the tables into the page on performance.
+// puts the tables and their chart into the page on performance, `--json FILE` writes the rows into a file.
 
 import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { markdownTable } from '../support/markdown-table.ts';
 import { BENCHES } from './benches.ts';
-import { holds, type Row } from './measure.ts';
-import { writtenTables } from './performance-page.ts';
+import { writtenCharts } from './chart.ts';
+import { BEFORE, holds, type Row } from './measure.ts';
+import { filledTable, writtenTables } from './performance-page.ts';
 
 const PAGE = 'server/docs/guides/performance.md';
-const HEAD = ['what', 'measured · floor', 'ratio', 'reach'];
+const HEAD = ['what', 'measured · floor', 'ratio', 'middle half', 'reach', BEFORE];
 
-const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
-const chosen = Object.keys(BENCHES).filter((name) => !words.length || words.includes(name));
-const measured = new Map<string, string[][]>();
-let [count, missed] = [0, 0];
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { write: { type: 'boolean', default: false }, json: { type: 'string' } },
+});
+const chosen = Object.keys(BENCHES).filter((name) => !positionals.length || positionals.includes(name));
+const measured = new Map<string, readonly Row[]>();
 for (const name of chosen) {
   process.stderr.write(pc.dim(`measuring ${name} …\n`));
-  const rows = await BENCHES[name]!();
-  measured.set(name, rows.map(cells));
-  count += rows.length;
-  missed += rows.filter((row) => !holds(row)).length;
+  measured.set(name, await BENCHES[name]!());
 }
-for (const line of markdownTable(HEAD, [...measured.values()].flat())) console.log(line);
-console.log(`\n${count - missed} of ${count} reached (Node ${process.version}, CPU time of the process under test)`);
-if (process.argv.includes('--write')) {
-  writeFileSync(PAGE, writtenTables(readFileSync(PAGE, 'utf8'), { head: HEAD, rows: measured }));
+const rows = [...measured.values()].flat();
+for (const line of filledTable(HEAD, rows.map(cells))) console.log(line);
+console.log(
+  `\n${rows.filter(holds).length} of ${rows.length} reached (Node ${process.version}, CPU time of the process under test)`,
+);
+if (values.json) writeFileSync(values.json, `${JSON.stringify(Object.fromEntries(measured), undefined, 2)}\n`);
+if (values.write) {
+  const tables = new Map([...measured].map(([name, rows]) => [name, rows.map(cells)]));
+  const bars = new Map([...measured].map(([name, rows]) => [name, rows.flatMap(({ bar }) => bar ?? [])]));
+  const page = writtenTables(readFileSync(PAGE, 'utf8'), { head: HEAD, rows: tables });
+  writeFileSync(PAGE, writtenCharts(page, bars));
   console.log(`The tables that were measured whole are in ${PAGE}.`);
 }
 
 function cells(row: Row): string[] {
-  const reach = !row.target ? '' : 'atLeast' in row.target ? `≥ ${row.target.atLeast}` : `≤ ${row.target.atMost}`;
-  return [row.what, row.measured, `${row.ratio.toFixed(2)}${holds(row) ? '' : ' ✘'}`, reach];
+  const { what, measured, ratio, target, spread = '', before = '' } = row;
+  const reach = !target ? '' : 'atLeast' in target ? `≥ ${target.atLeast}` : `≤ ${target.atMost}`;
+  return [what, measured, `${ratio.toFixed(2)}${holds(row) ? '' : ' ✘'}`, spread, reach, before];
 }

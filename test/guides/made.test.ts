@@ -7,6 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { grafanaDashboard } from '../../server/packaging/dashboard.ts';
 import { BENCHES } from '../bench/benches.ts';
+import { writtenCharts } from '../bench/chart.ts';
 import { benchWords, writtenTables } from '../bench/performance-page.ts';
 import { ROOT } from '../package/manifest.ts';
 import { guaranteesPage, PAGE } from '../promises/page.ts';
@@ -66,6 +67,22 @@ test('tables of a page are written where all of their benchmarks were measured, 
   assert.is(made, page.replace('| c |\n', table('| row c | 1 \\| 2 |')));
   const both = writtenTables(made, { head, rows: rows('a', 'b') });
   assert.is(both, made.replace(old, table('| row a | 1 \\| 2 |', '| row b | 1 \\| 2 |')));
+});
+
+test('a chart of a page has a bar for each server; the longest is the slowest', () => {
+  const page = '# A\n\n<!-- chart: npm run bench -- a -->\n\n\nWords.\n';
+  assert.is(writtenCharts(page, new Map()), page);
+  const bars = [
+    { name: 'ours', us: 40, isOurs: true },
+    { name: 'floor', us: 10 },
+  ];
+  const drawn = writtenCharts(page, new Map([['a', bars]]));
+  assert.equal(
+    [...drawn.matchAll(/<rect [^>]*width="(\d+)"/g)].map(([, width]) => Number(width)),
+    [360, 90],
+  );
+  assert.ok(drawn.endsWith('</svg>\n\nWords.\n'));
+  assert.is(writtenCharts(drawn, new Map([['a', bars]])), drawn, 'written again');
 });
 
 test.run();
