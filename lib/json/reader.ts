@@ -40,7 +40,10 @@ const TEXT_MARK = /\\u(?:0000|d[89a-f])/i;
 const NAME_MARK = /__proto__|\\u00(?:5f|70|72|6f|74)/i;
 // Numbers of 15 digits or fewer are never rounded, wherever their point is.
 const NUMBER_MARK = /\d[\d.]{15}|e[+-]?\d{3}/i;
+// A number that becomes 0 has an exponent below -99, or some 200 zeros and more.
+const TINY_MARK = /e-\d{3}|0{200}/i;
 const NAME_END = /"\s*:/g;
+const SPACED_NAME_END = /"\s+:/;
 
 /**
  * Reads a text. Refused: what is no JSON, bytes that were no UTF-8, more than COMMON_LIMITS.jsonBodyDepth levels, U+0000 and
@@ -61,15 +64,24 @@ export function readJson(text: string): JsonReading {
 /** What is wrong with a text that JSON.parse, or a library, has read into `value`; undefined when nothing is. */
 export function flawOfJson(text: string, value: Json): JsonFlaw | undefined {
   if (text.includes('\ufffd')) return ENCODING;
-  const looks = { texts: TEXT_MARK.test(text), names: NAME_MARK.test(text), numbers: false, members: 0 };
+  const looks = { ...NO_LOOKS, texts: TEXT_MARK.test(text), names: NAME_MARK.test(text) };
   const flaw = flawIn(value, 1, looks);
   if (flaw) return flaw;
   // JSON.parse keeps the last member of a name. Texts that look like names make it count too many, never too few.
   const hasFewer = countNames(text) > looks.members;
-  return hasFewer || NUMBER_MARK.test(text) ? scanFlaw(text, { names: hasFewer }) : undefined;
+  const isDoubtful = looks.large || (looks.zero && TINY_MARK.test(text));
+  return hasFewer || isDoubtful ? scanFlaw(text, { names: hasFewer }) : undefined;
 }
 
 function countNames(text: string): number {
+  // Most writers put no space there, and a plain search is four times as fast.
+  if (SPACED_NAME_END.test(text)) return countSpacedNames(text);
+  let count = 0;
+  for (let at = text.indexOf('":'); at >= 0; at = text.indexOf('":', at + 2)) count++;
+  return count;
+}
+
+function countSpacedNames(text: string): number {
   let count = 0;
   for (NAME_END.lastIndex = 0; NAME_END.test(text); ) count++;
   return count;
@@ -95,12 +107,12 @@ export function wordsAt({ words, pointer }: JsonFlaw): string {
 
 /** What is wrong with a value that somebody else has read, such as the payload of a socket; undefined when nothing is. */
 export function flawOfValue(value: Json): JsonFlaw | undefined {
-  return flawIn(value, 1, { texts: true, names: true, numbers: true, members: 0 });
+  return flawIn(value, 1, { ...NO_LOOKS, texts: true, names: true, numbers: true });
 }
 
 /** The same for a value that was made of values which were read here. */
 export function flawOfMade(value: Json): JsonFlaw | undefined {
-  return flawIn(value, 1, { texts: false, names: true, numbers: false, members: 0 });
+  return flawIn(value, 1, { ...NO_LOOKS, names: true });
 }
 
 interface Looks {
@@ -109,31 +121,61 @@ interface Looks {
   readonly numbers: boolean;
   /** Members of objects that were seen. */
   members: number;
+  /** Numbers that were seen: 0, which may have been a tiny one, and those beyond 2^53. */
+  zero: boolean;
+  large: boolean;
 }
 
+const NO_LOOKS: Looks = { texts: false, names: false, numbers: false, members: 0, zero: false, large: false };
+
 function flawIn(value: Json, depth: number, looks: Looks): JsonFlaw | undefined {
-  if (typeof value === 'string') return looks.texts && !isSound(value) ? { ...TEXT, pointer: '' } : undefined;
+  if (isPlain(value, looks)) return undefined;
+  if (typeof value === 'string') return isSound(value) ? undefined : { ...TEXT, pointer: '' };
   if (typeof value === 'number') {
-    const flaw = looks.numbers ? flawOfReadNumber(value) : undefined;
+    const flaw = flawOfReadNumber(value);
     return flaw && { ...flaw, pointer: '' };
   }
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return undefined;
+  if (ArrayBuffer.isView(value)) return undefined;
   if (depth > COMMON_LIMITS.jsonBodyDepth) return { ...DEPTH, pointer: '' };
-  if (Array.isArray(value)) {
-    for (const [at, item] of value.entries()) {
-      const flaw = flawIn(item, depth + 1, looks);
-      if (flaw) return below(flaw, String(at));
-    }
-    return undefined;
+  return Array.isArray(value) ? flawInList(value, depth, looks) : flawInObject(value as JsonObject, depth, looks);
+}
+
+function flawInList(list: readonly Json[], depth: number, looks: Looks): JsonFlaw | undefined {
+  for (let at = 0; at < list.length; at++) {
+    const item = list[at]!;
+    const flaw = isPlain(item, looks) ? undefined : flawIn(item, depth + 1, looks);
+    if (flaw) return below(flaw, String(at));
   }
-  for (const name of Object.keys(value)) {
+  return undefined;
+}
+
+function flawInObject(object: JsonObject, depth: number, looks: Looks): JsonFlaw | undefined {
+  for (const name in object) {
     looks.members++;
     if (looks.names && name === '__proto__') return { ...NAME, pointer: '/__proto__' };
     if (looks.texts && !isSound(name)) return { ...TEXT, pointer: '' };
-    const flaw = flawIn((value as JsonObject)[name]!, depth + 1, looks);
+    const item = object[name]!;
+    const flaw = isPlain(item, looks) ? undefined : flawIn(item, depth + 1, looks);
     if (flaw) return below(flaw, name);
   }
   return undefined;
+}
+
+/** True for a value that nothing more is looked for in; notes what a number may hide. */
+function isPlain(value: Json, looks: Looks): boolean {
+  switch (typeof value) {
+    case 'string':
+      return !looks.texts;
+    case 'number':
+      if (looks.numbers) return false;
+      if (value === 0) looks.zero = true;
+      else if (!(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) looks.large = true;
+      return true;
+    case 'object':
+      return value === null;
+    default:
+      return true;
+  }
 }
 
 // The place of what is too deep says nothing, and is as long as its sender wants.

@@ -41,6 +41,8 @@ interface SessionEntry {
 
 const LIST_CHUNK = 500;
 const PLACES_CACHED = 50_000;
+/** Loaded sessions that are kept until they are written. */
+const LOADED_KEPT = 512;
 
 /**
  * Opens the store, synchronously; throws ERR_STORE when the folder cannot be used. Every write is one conditional
@@ -54,6 +56,20 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
   const hold = writeHold(path);
   const guarded = guardFor(path);
   let closed = false;
+
+  // What `load` read is what its turn writes over a moment later: the writer checks the version, so it is not read again.
+  const loaded = new Map<string, SessionEntry | undefined>();
+
+  function keepLoaded(key: string, entry: SessionEntry | undefined): void {
+    if (loaded.size >= LOADED_KEPT) loaded.clear();
+    loaded.set(key, entry);
+  }
+
+  function takeLoaded(key: string): SessionEntry | undefined {
+    const entry = loaded.has(key) ? loaded.get(key) : read(key);
+    loaded.delete(key);
+    return entry;
+  }
 
   function check(key?: string): void {
     if (closed) throw closedError('LMDB');
@@ -163,6 +179,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     load(key) {
       check(key);
       const entry = readLatest(key);
+      keepLoaded(key, entry);
       if (entry === undefined || readExpiresAt(entry.text) <= clock.now()) return undefined;
       return decodeSession(entry.text, entry.version);
     },
@@ -171,7 +188,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
       check(key);
       try {
         // The first look may be a moment old; it is trusted only when it agrees, and then the writer checks it again.
-        for (let entry = read(key), latest = false; ; entry = readLatest(key), latest = true) {
+        for (let entry = takeLoaded(key), latest = false; ; entry = readLatest(key), latest = true) {
           const live = entry !== undefined && readExpiresAt(entry.text) > clock.now();
           const revision = live ? entry!.version - readBase(entry!.text) : 0;
           if (revision === expected) {
