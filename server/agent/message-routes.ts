@@ -12,9 +12,9 @@ import { SERVER_LIMITS } from '../config/limits.ts';
 import { readInput, readTimeZone } from '../http/check-input.ts';
 import type { EventStreams } from '../http/event-streams.ts';
 import type { Route } from '../http/route-table.ts';
+import type { Readers } from '../sockets/leaving.ts';
 import { agentUser } from '../user/authenticate.ts';
 import { agentError, BODY_ANSWERS, jsonAnswer, refusalAnswer, WRONG_INPUT } from '../user/errors.ts';
-import type { Readers } from './readers.ts';
 import { MESSAGES, requireOwnSession, UNKNOWN_SESSION, unknownSessionError } from './session-routes.ts';
 
 const TEXT: Schema = { type: 'string' };

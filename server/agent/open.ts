@@ -30,6 +30,7 @@ import { eventStreams } from '../http/event-streams.ts';
 import type { DeclaredRoute } from '../http/route-table.ts';
 import { openPlugins, type Plugins } from '../plugins/open.ts';
 import type { Plugin } from '../plugins/plugin.ts';
+import { openReaders } from '../sockets/leaving.ts';
 import { openSockets } from '../sockets/open.ts';
 import { hearSockets, tellSockets } from '../sockets/room-events.ts';
 import { openSocketServer, type Door as SocketDoor } from '../sockets/socket-server.ts';
@@ -38,7 +39,6 @@ import type { Stores } from '../stores/stores.ts';
 import { countRefusedTokens } from '../user/authenticate.ts';
 import { type AgentDoor, agentDoor } from './door.ts';
 import { openMcpService } from './mcp.ts';
-import { openReaders } from './readers.ts';
 import { openResponder } from './responders.ts';
 
 export interface AgentService {

@@ -1,8 +1,8 @@
-// One worker thread that does jobs in turn with little memory and little time, so that no job holds up the process or hurts it.
+// Worker threads: one that runs a module of ours, as source or as built; and one that does jobs in turn with little memory and
+// little time, so that no job holds up the process or hurts it.
 
-import { parentPort, type Worker } from 'node:worker_threads';
+import { parentPort, Worker, type WorkerOptions } from 'node:worker_threads';
 import { TwinlineError } from '../../lib/errors.ts';
-import { startWorker } from './worker.ts';
 
 /** What a thread refuses in words of its own, by an ERR_INPUT, or fails by. */
 interface JobProblem {
@@ -139,4 +139,14 @@ export function answerJobs<Job, Answer>(work: (job: Job) => Answer | Promise<Ans
       parentPort!.postMessage({ id, problem: { message, isRefused } } satisfies JobAnswer<Answer>);
     }
   });
+}
+
+const IS_BUILT = import.meta.url.endsWith('.js');
+
+/** Starts a thread with a module, named as in the source: `new URL('../layout-worker.ts', import.meta.url)`. */
+export function startWorker(module: URL, options: WorkerOptions): Worker {
+  if (IS_BUILT) return new Worker(new URL(module.href.replace(/\.ts$/, '.js')), options);
+  // Only where the source runs as it is, and then tsx is there; on Node 20 threads do not inherit it.
+  const boot = `import('${import.meta.resolve('tsx/esm/api')}').then((tsx) => (tsx.register(), import('${module}')))`;
+  return new Worker(boot, { ...options, eval: true });
 }

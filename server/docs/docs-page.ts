@@ -4,7 +4,18 @@ import { html, type Markup } from '../../lib/markup.ts';
 import type { PageContent } from '../web/kit/frame.ts';
 import type { DocsPage } from './guides.ts';
 import { GUIDES } from './guides.ts';
-import { REFERENCES } from './reference/pages.ts';
+import { expressions } from './reference/expressions.ts';
+import { flowFormat } from './reference/flow-format.ts';
+import { type Reference, referencePage } from './reference/frame.ts';
+import { services } from './reference/services.ts';
+import { testFiles } from './reference/test-files.ts';
+
+/** The pages of the reference for authors of menus, in the order in which they are offered. */
+export const REFERENCES = { flowFormat, expressions, services, testFiles } as const satisfies {
+  readonly [name: string]: Reference;
+};
+
+export type ReferenceName = keyof typeof REFERENCES;
 
 interface Link {
   readonly path: string;
@@ -63,4 +74,8 @@ export function guidesPage(): DocsPage {
     body: html`<section class="card"><h1>Guides</h1>${list(guides)}</section>
 <section class="card"><h2>To look things up</h2>${list(references)}</section>`,
   };
+}
+
+export function makeReference(name: ReferenceName): PageContent {
+  return referencePage(REFERENCES[name], Object.values(REFERENCES));
 }

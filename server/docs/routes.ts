@@ -12,11 +12,10 @@ import { Refusal } from '../http/errors.ts';
 import type { Route, RouteGroup } from '../http/route-table.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 import { messagePage, type PageContent, sendPage } from '../web/kit/frame.ts';
-import { frameDocs, guidesPage } from './docs-page.ts';
+import { frameDocs, guidesPage, makeReference, REFERENCES, type ReferenceName } from './docs-page.ts';
 import { errorPage, errorsPage } from './error-pages.ts';
 import type { DocsPage } from './guides.ts';
 import { guidePage, isGuide } from './guides.ts';
-import { makeReference, REFERENCES, type ReferenceName } from './reference/pages.ts';
 import { type DocsSearch, openSearch, SEARCH_CHARS, searchPage } from './search-page.ts';
 import { SWAGGER_TYPES, swaggerFolder } from './swagger-files.ts';
 

@@ -4,10 +4,10 @@ import { marked, type Token } from 'marked';
 import { html, markupText, type Part } from '../../lib/markup.ts';
 import { SETTINGS } from '../config/settings.ts';
 import type { RouteGroup } from '../http/route-table.ts';
+import { REFERENCES } from './docs-page.ts';
 import { errorEntries } from './error-pages.ts';
 import { GUIDES, type GuideName, guideText } from './guides.ts';
 import { makeAnchor } from './markdown.ts';
-import { REFERENCES } from './reference/pages.ts';
 
 /** One place that a search may lead to. */
 export interface SearchEntry {

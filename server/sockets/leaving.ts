@@ -1,5 +1,7 @@
-// Who is connected with a token, and who has to go: when it was revoked, by whichever instance, or is over.
+// Who is connected with a token, and who has to go: when it was revoked, by whichever instance, or is over. Also readers of
+// streams of frames: a stream may outlive its token, as long as its run, for clients join again with the token they began with.
 
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'socket.io';
 import type { Clock } from '../../lib/clock.ts';
 import type { Channel } from '../../lib/store/channel.ts';
@@ -121,5 +123,44 @@ export function newMembers(): Members {
     },
     all: () => [...byUser.values()].flatMap((mine) => [...mine]),
     of: (did) => byUser.get(did) ?? NOBODY,
+  };
+}
+
+export interface ReadersOptions {
+  readonly channel: Channel;
+  readonly clock: Clock;
+  readonly revoked: (keys: readonly string[]) => Promise<boolean>;
+  readonly onProblem: (error: unknown) => void;
+}
+
+export interface Readers {
+  /** Aborts when the token of this reader is revoked, by whichever instance; forgets the reader when the answer closes. */
+  admit(user: Pick<AgentUser, 'keys'>, res: ServerResponse): AbortSignal;
+  close(): void;
+}
+
+/** Begins to listen for revocations. */
+export async function openReaders({ channel, clock, revoked, onProblem }: ReadersOptions): Promise<Readers> {
+  const here = new Set<Guest>();
+  const leaving = await openLeaving({
+    ...{ channel, clock, onProblem },
+    guests: () => [...here],
+    isOver: ({ keys }: Guest) => revoked(keys),
+    nextLookMs: () => Number.POSITIVE_INFINITY,
+  });
+  return {
+    admit({ keys }, res) {
+      const stop = new AbortController();
+      const gone = new AbortController();
+      const guest: Guest = { keys, gone: gone.signal, sendAway: () => stop.abort() };
+      here.add(guest);
+      res.once('close', () => {
+        here.delete(guest);
+        gone.abort();
+      });
+      leaving.watch(guest);
+      return stop.signal;
+    },
+    close: leaving.close,
   };
 }

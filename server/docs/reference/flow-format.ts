@@ -8,7 +8,7 @@ import { html, type Markup } from '../../../lib/markup.ts';
 import { formatCode, jsonBlock, keyBlock, phoneBlock } from './code.ts';
 import type { Reference, ReferenceEntry, Section } from './frame.ts';
 import { type SchemaPages, schemaSection } from './schema-keys.ts';
-import { exampleFlows, exampleTests } from './worked-example.ts';
+import { exampleFlows, exampleTests } from './test-files.ts';
 
 const PARTS = {
   option: 'Option',

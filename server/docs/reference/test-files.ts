@@ -1,14 +1,14 @@
 // /docs/test-files: every key of a test file, how screens of called flows are named, and a whole flow with its tests.
 
-import type { FlowScreen } from '../../../lib/flow/format/flow.ts';
-import { flowTestSchema } from '../../../lib/flow/testing/file.ts';
+import type { Flow, FlowScreen } from '../../../lib/flow/format/flow.ts';
+import { flowSchema } from '../../../lib/flow/format/schema.ts';
+import { type FlowTestFile, flowTestSchema } from '../../../lib/flow/testing/file.ts';
 import { formatFile } from '../../../lib/flow/testing/update.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 import type { Json } from '../../../lib/store/store.ts';
 import { fileBlock, formatCode, keyBlock } from './code.ts';
 import type { Reference, Section } from './frame.ts';
 import { type SchemaPages, schemaSection } from './schema-keys.ts';
-import { exampleFlows, exampleTests } from './worked-example.ts';
 
 let made: readonly Section[] | undefined;
 
@@ -63,4 +63,14 @@ function showExample(): Markup {
   return html`<p>A farmer dials, logs in and sells. The screens and tests of these references are from here.</p>
 ${flows.map((flow) => file(`${flow.flow}.flow.json`, flow))}
 ${exampleTests().map((tests) => file(`${tests.flow}.test.json`, tests))}`;
+}
+
+/** The smallest flow, one with every type of screen, and the one that it calls. */
+export function exampleFlows(): readonly Flow[] {
+  return (flowSchema().examples ?? []) as readonly Flow[];
+}
+
+/** The tests of the second. */
+export function exampleTests(): readonly FlowTestFile[] {
+  return (flowTestSchema().examples ?? []) as readonly FlowTestFile[];
 }

@@ -7,8 +7,8 @@ import { TwinlineError } from '../../../lib/errors.ts';
 import type { StopSignal } from '../../../lib/gateway/channel/channel.ts';
 import { ByteBudget } from '../../../lib/gateway/channel/message-stream.ts';
 import type { JsonForm, Lesson } from '../../../lib/gateway/index.ts';
+import { startWorker } from '../../config/job-thread.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
-import { startWorker } from '../../config/worker.ts';
 import type { Message, Order, RenderOutcome, ThreadData } from './render-thread.ts';
 
 export interface WrittenReply {

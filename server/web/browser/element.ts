@@ -1,4 +1,5 @@
-// Making elements: whatever is put into one is text, unless it is an element itself.
+// Making elements: what is put into one is text, unless it is an element itself; and values of variables as trees, in which
+// what is large is closed until it is opened.
 
 type Child = Node | string | false | undefined;
 
@@ -40,4 +41,25 @@ export function findElement<Kind extends HTMLElement = HTMLElement>(id: string):
   const element = document.getElementById(id);
   if (element) return element as Kind;
   throw new Error(`The page has no #${id}.`);
+}
+
+/** Parts that are open from the beginning. */
+const OPEN_PARTS = 4;
+
+/** A value as text, or as a tree of its parts. */
+export function valueTree(value: unknown, depth = 0): Node {
+  if (value === null || typeof value !== 'object')
+    return document.createTextNode(typeof value === 'string' && depth === 0 ? value : JSON.stringify(value));
+  const parts: readonly (readonly [string, unknown])[] = Array.isArray(value)
+    ? value.map((part, at) => [String(at + 1), part])
+    : Object.entries(value);
+  if (parts.length === 0) return document.createTextNode(Array.isArray(value) ? 'an empty list' : 'empty');
+  const count = `${parts.length} ${Array.isArray(value) ? (parts.length === 1 ? 'item' : 'items') : parts.length === 1 ? 'field' : 'fields'}`;
+  const lines = parts.map(([name, part]) =>
+    element('li', {}, [element('span', { class: 'name', text: `${name}: ` }), valueTree(part, depth + 1)]),
+  );
+  return element('details', { class: 'tree', is: { open: depth === 0 && parts.length <= OPEN_PARTS } }, [
+    element('summary', { text: count }),
+    element('ul', {}, lines),
+  ]);
 }

@@ -11,7 +11,7 @@ import { failureText, runFlowTests } from '../../../lib/flow/testing/run.ts';
 import type { Json, JsonObject } from '../../../lib/store/store.ts';
 import { findScreen } from '../../../server/docs/reference/flow-format.ts';
 import { resolveReference } from '../../../server/docs/reference/schema-keys.ts';
-import { exampleFlows, exampleTests } from '../../../server/docs/reference/worked-example.ts';
+import { exampleFlows, exampleTests } from '../../../server/docs/reference/test-files.ts';
 import { CONTRACTS } from '../../../server/menus/contracts.ts';
 
 const test = suite('examples of the references');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { REFERENCES } from '../../../server/docs/reference/pages.ts';
+import { REFERENCES } from '../../../server/docs/docs-page.ts';
 import { showDeadLetter } from '../../../server/domain/routes/webhooks.ts';
 import type { RouteGroup } from '../../../server/http/route-table.ts';
 import { type OpenApiDocument, openApiDocument } from '../../../server/openapi/document.ts';

@@ -1,7 +1,6 @@
 // One session in detail: its screen, events and variables, its timeline, and the flow test that is made of it.
 
-import { button, element, findElement } from '../element.ts';
-import { valueTree } from '../values.ts';
+import { button, element, findElement, valueTree } from '../element.ts';
 import type { ListedSession, TraceEvent } from './store.ts';
 
 interface DetailContent {

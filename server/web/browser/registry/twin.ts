@@ -1,7 +1,6 @@
 // A twin: its record in words, what it is related to, its history with what changed, its proposals, and what may be done with it.
 
-import { button, element } from '../element.ts';
-import { valueTree } from '../values.ts';
+import { button, element, valueTree } from '../element.ts';
 import { ask, askJson, type Me, segment } from './client.ts';
 import { formatTime, type HistoryItem, type ProposalView, type RecordPage, readName, type Twin } from './records.ts';
 
