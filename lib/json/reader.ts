@@ -100,6 +100,11 @@ export function flawOfExactJson(text: string): JsonFlaw | undefined {
   return scanFlaw(text, { names: true, isExact: true });
 }
 
+/** Whether it is a name that an object has twice. */
+export function isRepeat({ words }: JsonFlaw): boolean {
+  return words === TWICE.words;
+}
+
 /** The words of a flaw with its place. */
 export function wordsAt({ words, pointer }: JsonFlaw): string {
   return pointer === '' ? words : `${words}, at ${pointer.slice(0, POINTER_CHARS)}`;

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Socket as Connection, Server as Engine } from 'engine.io';
 import type { Context, Middleware } from 'koa';
 import { Server } from 'socket.io';
+import { isRepeat, readJson } from '../../lib/json/reader.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
@@ -178,7 +179,7 @@ interface Packet {
   readonly data?: string | Buffer | ArrayBuffer;
 }
 
-/** Cuts a connection off when it sends too many packets, of whatever kind, or leaves too many bytes waiting. */
+/** Cuts a connection off when it sends too many packets, of whatever kind, one that says a name twice, or leaves too many bytes waiting. */
 function limitConnection(connection: Connection): void {
   let left: number = SERVER_LIMITS.socketMessagesAtOnce;
   let seenAt = performance.now();
@@ -192,7 +193,7 @@ function limitConnection(connection: Connection): void {
     left = Math.min(SERVER_LIMITS.socketMessagesAtOnce, left + more);
     left -= 1 + countBytes(data) / SERVER_LIMITS.socketShareBytes;
     seenAt = now;
-    if (left < 0) cut(connection);
+    if (left < 0 || repeatsName(data)) cut(connection);
   });
   connection.on('packetCreate', ({ data }: Packet) => {
     waiting += countBytes(data);
@@ -201,6 +202,15 @@ function limitConnection(connection: Connection): void {
   connection.on('flush', () => {
     waiting = 0;
   });
+}
+
+// Two readers could take different ones of them, and the library has forgotten the first when it hands the packet on. No client that
+// writes its packets with JSON.stringify ever says one twice.
+function repeatsName(data: Packet['data']): boolean {
+  const begin = typeof data === 'string' ? data.search(/[[{]/) : -1;
+  if (begin < 0) return false;
+  const reading = readJson((data as string).slice(begin));
+  return 'flaw' in reading && isRepeat(reading.flaw);
 }
 
 // One that does not read would not answer a goodbye either.

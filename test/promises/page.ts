@@ -17,7 +17,7 @@ and prints, for each promise, what came out on this machine; \`npm run promises 
 /** The text of the page. */
 export function guaranteesPage(): string {
   const parts = Object.entries(PROMISES).map(([room, rows]) => {
-    const table = markdownTable(['promise', 'proof'], rows.map(describe));
+    const table = markdownTable(['promise', 'proof', 'measured'], rows.map(describe));
     return `## ${room}\n\n${table.join('\n')}\n`;
   });
   const runs = LONG_RUNS.map(({ command, does, last }) => [`\`${command}\``, does, last]);
@@ -26,7 +26,15 @@ export function guaranteesPage(): string {
   return [WORDS, ...parts, faults, `## Long runs\n\n${table.join('\n')}\n`].join('\n');
 }
 
-function describe({ promise, proofs, longer }: Promised): string[] {
+/** The figures of the longest run of a command, with whatever options. */
+function lastRun(command: string): string {
+  const [program] = command.split(' -- ');
+  const [options] = command.match(/--(packets|requests)/) ?? [''];
+  return LONG_RUNS.find((run) => run.command.startsWith(program!) && run.command.includes(options))?.last ?? '';
+}
+
+function describe({ promise, proofs, longer, measured }: Promised): string[] {
   const files = proofs.map((proof) => `\`test/${proof}.test.ts\``);
-  return [promise, [...files, ...(longer === undefined ? [] : [`\`${longer}\``])].join(', ')];
+  const proof = [...files, ...(longer === undefined ? [] : [`\`${longer}\``])].join(', ');
+  return [promise, proof, measured ?? (longer === undefined ? '' : lastRun(longer))];
 }

@@ -43,7 +43,8 @@ export function rateLimiter({ max, windowMs }: LimiterOptions): Limiter {
     const counted = new Counted(bucket);
     await limit(counted as unknown as Context, pass);
     const { rateLimit } = counted.state;
-    return rateLimit === undefined ? 0 : Math.max(1, rateLimit.after);
+    // The library measures windows by a clock that never jumps, and the time that is left by the one on the wall.
+    return rateLimit === undefined ? 0 : Math.min(Math.ceil(windowMs / 1_000), Math.max(1, rateLimit.after));
   };
 }
 

@@ -121,6 +121,24 @@ test('a packet that is no packet ends its connection, or is ignored, and nothing
   assert.equal(place.problems, []);
 });
 
+test('a packet that says a name twice is not taken, wherever it says it: its connection is cut', async () => {
+  const twice = [
+    '42["status",{"sessionId":"a","sessionId":"b"}]',
+    '421["ping",{"a":[{"b":1,"\\u0062":2}]}]',
+    '451-["ping",{"a":1,"a":{"_placeholder":true,"num":0}}]',
+    '40{"invocation":"a","invocation":"b"}',
+  ];
+  for (const frame of twice) {
+    const tab = await greeted();
+    wireOf(tab).send(frame);
+    await until(() => isCut(tab), frame);
+  }
+  const tab = await greeted();
+  wireOf(tab).send('421["ping",{"a":"{\\"b\\":1,\\"b\\":2}","b":{"a":1},"c":[{"a":1},{"a":2}]}]');
+  await until(() => tab.said('pong').length > 0, 'names of different objects, and of texts, are fine');
+  tab.close();
+});
+
 test('payloads of the wrong kind are answered or ignored, and never thrown', async () => {
   const events = [
     'ping',
