@@ -1,7 +1,9 @@
-// The load of a soak: callers, twins, chats and queries that never come twice.
+// The load of a soak: callers, accounts, twins, votes, webhooks, streams, chats, sockets and queries that never come twice.
 
 import { newUser } from '../server/plugins/users.ts';
-import { postUssd } from '../support/phone.ts';
+import { openTab, until } from '../server/sockets/ground.ts';
+import { readEvents } from '../server/support/event-reader.ts';
+import { caller, postUssd } from '../support/phone.ts';
 
 /** Does one piece of work, the one with this number; throws when an answer is not the expected one. */
 export type Door = (url: string, nth: number) => Promise<void>;
@@ -25,6 +27,8 @@ async function ask(url: string, { method = 'GET', headers = {}, body, status }: 
 export const API_KEY = 'soak-key-0123456789abcdefghijklmnop';
 export const PROTOCOL = 'did:ixo:protocol/soak';
 const OWNER = { authorization: `Bearer ${API_KEY}` };
+/** Of pieces of work, one in so many checks a PIN: that takes most of the processor. */
+const PIN_SHARE = 10;
 const TEXTS = ['', '1', '1*1', '1*1*2'];
 
 export async function makeProtocol(url: string): Promise<void> {
@@ -53,6 +57,49 @@ export const DOORS: { readonly [door: string]: Door } = {
     await ask(path, { headers: OWNER, status: 200 });
     await ask(`${path}/history`, { headers: OWNER, status: 200 });
     await ask(`${url}/1.0/identifiers/${encodeURIComponent(did as string)}`, { status: 200 });
+  },
+  // Registers, and is remembered by its PIN, which must be found nowhere at the end.
+  async account(url, nth) {
+    if (nth % PIN_SHARE !== 0) return;
+    const line = caller(`account-${nth}`, `+2637${10_000_000 + nth}`);
+    const pin = String(260_000 + ((nth * 7_919) % 99_991));
+    let said = await line.send(url);
+    for (const typed of ['2', '2', 'Tariro Moyo', pin, pin]) said = await line.send(url, typed);
+    if (!/^(CON|END) /.test(said)) throw new Error(`account: ${said}`);
+  },
+  async vote(url, nth) {
+    const body = { type: 'Project', class: PROTOCOL, externalId: `vote-${nth}` };
+    const did = JSON.parse(await ask(`${url}/v1/domains`, { method: 'POST', headers: OWNER, body, status: 201 })).did;
+    const path = `${url}/v1/domains/${encodeURIComponent(did as string)}/proposals`;
+    const made = await ask(path, { method: 'POST', headers: OWNER, body: { kind: 'verify' }, status: 201 });
+    const proposal = `${url}/v1/proposals/${(JSON.parse(made) as { id: string }).id}`;
+    await ask(`${proposal}/votes`, { method: 'POST', headers: OWNER, body: { vote: 'yes' }, status: 201 });
+    await ask(proposal, { headers: OWNER, status: 200 });
+  },
+  // Its receiver is never there: what happens meanwhile waits for it until it is removed.
+  async webhook(url, nth) {
+    const body = { url: `https://soak-${nth}.invalid/`, events: ['domain.*'] };
+    const made = await ask(`${url}/v1/webhooks`, { method: 'POST', headers: OWNER, body, status: 201 });
+    const { id } = JSON.parse(made) as { id: string };
+    await DOORS.domain!(url, nth);
+    await ask(`${url}/v1/webhooks/${id}`, { method: 'DELETE', headers: OWNER, status: 200 });
+  },
+  async stream(url, nth) {
+    const stream = await readEvents(`${url}/v1/events`, OWNER);
+    if (stream.status !== 200) throw new Error(`stream: ${stream.status}`);
+    const body = { type: 'Device', class: PROTOCOL, externalId: `stream-${nth}` };
+    await ask(`${url}/v1/domains`, { method: 'POST', headers: OWNER, body, status: 201 });
+    await stream.until(() => stream.events().length > 0);
+    await stream.close();
+  },
+  async socket(url) {
+    const { headers } = await newUser();
+    const made = await ask(`${url}/sessions`, { method: 'POST', headers, status: 201 });
+    const { sessionId } = JSON.parse(made) as { sessionId: string };
+    const tab = openTab(url, { query: { sessionId }, auth: { invocation: headers.authorization!.slice(7) } });
+    await until(() => tab.said('connected').length > 0, 'a socket is greeted');
+    tab.close();
+    await ask(`${url}/sessions/${sessionId}`, { method: 'DELETE', headers, status: 200 });
   },
   async agent(url) {
     const { headers } = await newUser();

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fitTrend, isGrowing } from './trend.ts';
+import { allowedGrowth, fitTrend, isGrowing } from './trend.ts';
 
 const test = suite('trend of a soak');
 
@@ -28,6 +28,15 @@ test('a leak is found under scatter; scatter alone, a saw tooth and what is allo
   assert.is(isGrowing(points(200_000), 8_000_000), false);
   const saw = Array.from({ length: 24 }, (_, x) => [x, (x % 4) * 5_000_000] as const);
   assert.is(isGrowing(saw, 8_000_000), false);
+});
+
+test('a short run may grow with its work, a long one with its time alone', () => {
+  const mebibytes = (pieces: number, seconds: number) => allowedGrowth({ pieces, seconds }) / 1_048_576;
+  assert.is(mebibytes(100, 72), 8);
+  assert.is(mebibytes(20_480, 72), 20);
+  assert.is(mebibytes(2_048_000, 3_600), 256);
+  assert.is(mebibytes(2_048_000, 900), 64);
+  assert.is(mebibytes(20_480, 900), 20);
 });
 
 test.run();

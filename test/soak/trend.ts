@@ -18,6 +18,20 @@ export function fitTrend(points: readonly (readonly [x: number, y: number])[]): 
   return { slope, error: Math.sqrt(residue / (n - 2) / spread) };
 }
 
+/** What a server may keep of each caller until its tables are full: clients, phones and ids of sessions, 100,000 of each at most. */
+const BYTES_PER_CALLER = 1_024;
+const LEAST_BYTES = 8 * 1_048_576;
+/** In an hour, whatever was done: tables that fill explain no more in a run that is not short. */
+const HOUR_BYTES = 256 * 1_048_576;
+const LONG_SECONDS = 300;
+
+/** Bytes by which memory may grow while so many pieces of work were done in so many seconds. */
+export function allowedGrowth({ pieces, seconds }: { readonly pieces: number; readonly seconds: number }): number {
+  const ofWork = pieces * BYTES_PER_CALLER;
+  const ofTime = (HOUR_BYTES * seconds) / 3_600;
+  return Math.max(LEAST_BYTES, seconds >= LONG_SECONDS ? Math.min(ofWork, ofTime) : ofWork);
+}
+
 /** Whether the points grow by more than `most` from the first to the last, beyond what their scatter explains. */
 export function isGrowing(points: readonly (readonly [x: number, y: number])[], most: number): boolean {
   const { slope, error } = fitTrend(points);
