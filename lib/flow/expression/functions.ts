@@ -24,6 +24,8 @@ export type FunctionName =
   | 'abs'
   | 'lower'
   | 'upper'
+  | 'title'
+  | 'trim'
   | 'startsWith'
   | 'contains';
 
@@ -131,6 +133,22 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
     arity: [1, 1],
     call: ([value = null], refuse) => requireText('upper', value, refuse)?.toUpperCase() ?? null,
   },
+  title: {
+    usage: 'title(text)',
+    doc: 'Each word with a capital letter and small ones after it; null for null.',
+    args: { text: 'a text or null; anything else is an error' },
+    examples: [["title('clean cooking')", 'Clean Cooking']],
+    arity: [1, 1],
+    call: ([value = null], refuse) => capitalizeWords(requireText('title', value, refuse)),
+  },
+  trim: {
+    usage: 'trim(text)',
+    doc: 'Without the spaces at its beginning and its end; null for null.',
+    args: { text: 'a text or null; anything else is an error' },
+    examples: [["trim('  yes ')", 'yes']],
+    arity: [1, 1],
+    call: ([value = null], refuse) => requireText('trim', value, refuse)?.trim() ?? null,
+  },
   startsWith: {
     usage: 'startsWith(text, beginning)',
     doc: 'Whether the text begins so; false when either is no text.',
@@ -177,6 +195,13 @@ export function countCharacters(text: string): number {
 function requireNumbers(name: string, args: readonly Json[], refuse: Refuse): readonly number[] {
   for (const arg of args) if (typeof arg !== 'number') refuse(`${name} takes numbers, not ${nameKind(arg)}.`);
   return args as readonly number[];
+}
+
+function capitalizeWords(text: string | null): string | null {
+  if (text === null) return null;
+  return text
+    .toLowerCase()
+    .replace(/(^|[^\p{L}\p{N}\p{M}'’])(\p{L})/gu, (_, before: string, letter: string) => before + letter.toUpperCase());
 }
 
 function requireText(name: string, value: Json, refuse: Refuse): string | null {

@@ -243,9 +243,8 @@ const TAKES: { readonly [name in FunctionName]?: readonly KnownShape['kind'][] }
   len: ['text', 'list'],
   num: ['text', 'number'],
   str: ['text', 'number', 'boolean'],
-  lower: ['text'],
-  upper: ['text'],
   startsWith: ['text'],
+  ...Object.fromEntries(['lower', 'upper', 'title', 'trim'].map((name) => [name, ['text'] as const])),
 };
 const NUMERIC = new Set<FunctionName>(['min', 'max', 'round', 'abs']);
 /** What comes of an argument of another kind; the other functions fail. */
@@ -263,6 +262,8 @@ const GIVES: { readonly [name in FunctionName]: Shape } = {
   abs: NUMBER,
   lower: TEXT,
   upper: TEXT,
+  title: TEXT,
+  trim: TEXT,
   startsWith: TRUTH,
   contains: TRUTH,
 };

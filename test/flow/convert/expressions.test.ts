@@ -23,6 +23,7 @@ const context = makeContext({
   onNote: (_, what, reason) => notes.push(`${what} ${reason}`),
 });
 const scope: JsonObject = {
+  phoneNumber: '+260971230001',
   age: '17',
   crop: 'Maize',
   contact_name: 'Ann',
@@ -68,6 +69,12 @@ test('values are converted wherever Excellent converts them, and nothing ends a 
     ['webhook.status = 200', true],
     ['has_any_word(results.crop, "beans maize")', true],
     ['1 + 2 * 3 = 7', true],
+    ['mod(results.age, 5)', 2],
+    ['mod(-3, 2)', 1],
+    ['mod(results.missing, 5)', 0],
+    ['title("clean COOKING")', 'Clean Cooking'],
+    ['trim("  " & results.crop & " ")', 'Maize'],
+    ['format_urn(contact.urn)', '+260971230001'],
   ];
   for (const [source, expected] of cases) assert.equal(evaluate(source), expected, source);
 });
@@ -80,7 +87,9 @@ test('FLOIP takes large and small letters as the same, RapidPro does not', () =>
 
 test('what has no counterpart says why', () => {
   const cases: [string, string][] = [
-    ['title(results.crop)', 'flows have no function like title'],
+    ['read_chars(results.crop)', 'flows have no function like read_chars'],
+    ['mod(results.age, results.crop)', 'it divides by something that may be zero, which would end the conversation'],
+    ['format_urn(results.crop)', 'flows know only the phone number of a caller'],
     ['2 ^ 3', 'flows have no powers'],
     ['1 / results.age', 'it divides by something that may be zero, which would end the conversation'],
     ['contact.groups', '@contact.groups is nothing that flows know'],
@@ -109,9 +118,9 @@ test('texts become templates: addresses of mail stay, braces are escaped, sums a
   assert.is(say('@(default(results.missing, "no ""one"))'), 'no "one');
   assert.is(say('100% @ home @'), '100% @ home @');
   notes.length = 0;
-  assert.is(say('A @(title(results.crop)) B'), 'A  B');
+  assert.is(say('A @(read_chars(results.crop)) B'), 'A  B');
   assert.equal(notes, [
-    '@(title(results.crop)) It has no counterpart: flows have no function like title. It is left out.',
+    '@(read_chars(results.crop)) It has no counterpart: flows have no function like read_chars. It is left out.',
   ]);
 });
 

@@ -84,7 +84,7 @@ test('the report names every thing without a counterpart, with its block and the
     'village_clinic 5696: Core.Log. Flows keep no log: the fact "note_it" is published instead of the message.',
     'village_clinic 0730: MobilePrimitives.SelectManyResponses. A menu takes one answer; it is passed by.',
     'village_clinic 4cb2: Core.SetGroupMembership. Flows know no contacts and groups; it is passed by.',
-    'village_clinic c615: @(PROPER(contact.name)). It has no counterpart: flows have no function like proper. It is left out.',
+    'village_clinic c615: @(REPT(contact.name, 2)). It has no counterpart: flows have no function like rept. It is left out.',
     'village_clinic 336c: MobilePrimitives.Message. No exit leads to this block; it is left out.',
   ]);
 });

@@ -103,7 +103,6 @@ test('the report names every thing without a counterpart, with its node and the 
     'mkulima_line 4df7: set_contact_field age. Flows know no contacts: the value is kept for one conversation. Call a service to keep it.',
     'mkulima_line 4df7: add_contact_groups. Flows know no contacts; it is left out.',
     'mkulima_line 4df7: has_number_lt. The text has to be a number and nothing else; the test finds one inside a sentence, too.',
-    'mkulima_line 4d0b: @(format_urn(contact.urn)). It has no counterpart: flows have no function like format_urn. It is left out.',
     'mkulima_line b1d7: words price, talk. A menu takes the keys that it lists; these words are no answer any more.',
     'mkulima_line d77b: has_any_word. Words are told apart by spaces only, so that "blue!" is not the word "blue".',
     'mkulima_line 07b5: has_number_between. The answer has to be a number and nothing else; the test finds one inside a sentence, too.',

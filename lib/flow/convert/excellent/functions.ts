@@ -7,6 +7,7 @@ import {
   lowerText,
   makeConstant,
   tight,
+  toAmount,
   toCondition,
   toNumber,
   toText,
@@ -61,6 +62,22 @@ const orElse: FunctionWriter = ([value, other]) => {
 
 const ARRAY = '\u0000array:';
 
+// As there: what is left has the sign of the divisor. Flows end a conversation when they divide by zero.
+const remainder: FunctionWriter = ([value, divisor]) => {
+  const by = requireArgument(divisor).value;
+  if (typeof by !== 'number' || by === 0)
+    throw new Untranslatable('it divides by something that may be zero, which would end the conversation');
+  const number = tight(toAmount(requireArgument(value)));
+  return { source: `(${number} % ${by} + ${by}) % ${by}`, kind: 'number' };
+};
+
+// The address of a caller here is a phone number, which stands for itself.
+const formatUrn: FunctionWriter = ([urn]) => {
+  const made = requireArgument(urn);
+  if (made.source !== 'phoneNumber') throw new Untranslatable('flows know only the phone number of a caller');
+  return { ...made, kind: 'text' };
+};
+
 const list: FunctionWriter = (args) => ({ source: ARRAY + JSON.stringify(args), kind: 'unknown' });
 
 const isInList: FunctionWriter = ([value, array]) => {
@@ -94,11 +111,16 @@ const join: FunctionWriter = (args) => {
 const TABLE: { readonly [name: string]: FunctionWriter } = {
   upper: textCall('upper'),
   lower: textCall('lower'),
+  title: textCall('title'),
+  proper: textCall('title'),
+  trim: textCall('trim'),
   len: ([value]) => ({ source: `len(${toText(requireArgument(value))})`, kind: 'number' }),
   abs: numberCall('abs'),
   max: numberCall('max'),
   min: numberCall('min'),
   round: numberCall('round'),
+  mod: remainder,
+  format_urn: formatUrn,
   sum: (args) => ({
     source: args.map((arg) => `(${guard(toNumber(arg))})`).join(' + '),
     kind: 'number',

@@ -79,6 +79,7 @@ const CALLS: { readonly [name: string]: CallWriter } = {
   abs: ([value]) => `ABS(${value})`,
   lower: ([value]) => `LOWER(${value})`,
   upper: ([value]) => `UPPER(${value})`,
+  title: ([value]) => `PROPER(${value})`,
   startsWith: ([text, beginning]) => `LEFT(${text}, LEN(${beginning})) = ${beginning}`,
   contains: ([whole, part]) => `CONTAINS(${part}, ${whole})`,
 };
@@ -86,7 +87,7 @@ const CALLS: { readonly [name: string]: CallWriter } = {
 function isText(node: Node, variables: Variables): boolean {
   if (node.kind === 'value') return typeof node.value === 'string';
   if (node.kind === 'name') return variables[node.name]?.type === 'string';
-  if (node.kind === 'call') return ['str', 'lower', 'upper'].includes(node.name);
+  if (node.kind === 'call') return ['str', 'lower', 'upper', 'title', 'trim'].includes(node.name);
   if (node.kind === 'choice') return isText(node.yes, variables) || isText(node.no, variables);
   return node.kind === 'binary' && node.sign === '+' && (isText(node.left, variables) || isText(node.right, variables));
 }
