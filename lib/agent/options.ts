@@ -65,6 +65,8 @@ export interface RunStart {
 export interface RunReport extends RunStart {
   readonly status: RunEnd;
   readonly usage: TokenUsage;
+  /** In the log of the run, its last one included. */
+  readonly frames: number;
   readonly fault?: RunFault;
 }
 

@@ -4,7 +4,7 @@ import { domainVerification } from '../../machines/domain-verification.ts';
 import type { ProposalContext } from '../../machines/proposal.ts';
 import type { Clock } from '../clock.ts';
 import type { Inspector } from '../engine/conversation.ts';
-import { lifecycle } from '../engine/lifecycle/lifecycle.ts';
+import { type LifecycleOptions, lifecycle } from '../engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../engine/machine/transition.ts';
 import type { DocumentStore, JsonObject } from '../store/store.ts';
 import type { Caller } from './caller.ts';
@@ -48,6 +48,8 @@ export interface VerificationOptions {
   readonly onExecuted?: (executed: Executed) => void;
   /** Receives the inspection events of proposals. */
   readonly inspector?: Inspector | undefined;
+  /** Called after each stored step of a proposal: one for each ballot (`CAST`), one for each new state. */
+  readonly onStep?: LifecycleOptions['onStep'];
   /** Called with errors of background work. */
   readonly onProblem?: (problem: { readonly id: string; readonly error: unknown }) => void;
 }
@@ -122,6 +124,7 @@ export function verification(options: VerificationOptions): VerificationService 
     fields: proposalFields,
     write: writeProposal,
     inspector: options.inspector,
+    onStep: options.onStep,
     ...(options.onProblem && { onProblem: options.onProblem }),
   });
   const settle = dueVotes({ documents, clock, proposals, note: noteOnDomain({ documents, clock, onExecuted }) });

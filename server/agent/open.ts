@@ -36,7 +36,7 @@ import { hearSockets, tellSockets } from '../sockets/room-events.ts';
 import { openSocketServer, type Door as SocketDoor } from '../sockets/socket-server.ts';
 import type { GivenStores } from '../stores/given.ts';
 import type { Stores } from '../stores/stores.ts';
-import { countRefusedTokens } from '../user/authenticate.ts';
+import { agentCounts } from './counts.ts';
 import { type AgentDoor, agentDoor } from './door.ts';
 import { openMcpService } from './mcp.ts';
 import { openResponder } from './responders.ts';
@@ -104,7 +104,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   const did = config.agent.did ?? key.did;
   const olderKeys = config.agent.did === undefined ? config.olderOracleKeys.map(parseOracleKey) : [];
   const revoked = revocations({ documents });
-  const refusedTokens = countRefusedTokens();
+  const counts = agentCounts();
   const guard = tokenGuard({
     audience: [did, ...olderKeys.map((older) => older.did)],
     clock,
@@ -128,7 +128,10 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     ...{ documents, clock, keyring, guard, inspector, key },
     revocations: revoked,
     ...{ issuer: did, olderKeys },
-    onRevoked: ({ keys }) => sockets.revoke(keys),
+    onRevoked: ({ keys }) => {
+      counts.revoke();
+      sockets.revoke(keys);
+    },
   });
   const mcp = await openMcpService({
     ...{ config, documents, clock },
@@ -156,13 +159,18 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     oracle: { name, did, entityDid: did },
     hostTools: () => [...plugins.tools, ...mcp.tools(new Set(plugins.tools.map((tool) => tool.name)))],
     ...plugins.listeners,
+    onEnd: (report) => {
+      counts.end(report);
+      plugins.listeners.onEnd?.(report);
+    },
     onProblem: onProblem('background work of the agent failed'),
   });
   defer(agent.close);
   const sockets = await openSockets({
     ...{ agent, guard, delegationAuth, channel, clock },
+    onAccepted: counts.accept,
     onRefused: (reason) => {
-      refusedTokens.add(reason);
+      counts.refuse(reason);
       log.info({ route: '/socket.io/', reason }, 'a socket was not let in');
     },
     server: socketServer,
@@ -183,7 +191,8 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     ...{ agent, streams, readers, plugins, guard, delegationAuth },
     models: config,
     redact: config.redact,
-    onRefused: refusedTokens.add,
+    onRefused: counts.refuse,
+    onAccepted: counts.accept,
     delegations: delegationService,
     onFault: (error, ctx) => {
       options.onProblem();
@@ -195,7 +204,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     door,
     sockets: socketServer.door,
     documentation: plugins.documentation,
-    metrics: refusedTokens.metrics,
+    metrics: counts.metrics,
     add,
     sweep: async () => {
       const rounds = [agent.sweep(), delegationService.sweep(), plugins.sweep(), mcp.sweep(COMMON_LIMITS.sweepBatch)];

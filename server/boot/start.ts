@@ -117,6 +117,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     onProblem: () => metrics.problem('http'),
   });
   defer(domain.close);
+  metrics.add(domain.metrics);
 
   const operators = readOperators(config, keyring, log);
   const conversations = [...menus.compiled.values()];

@@ -30,6 +30,7 @@ import { proposalPages } from '../web/proposal/routes.ts';
 import { twinDrawer } from '../web/registry/twin-drawing.ts';
 import { twinLinks } from './answers.ts';
 import { type ApiKeys, type ApiKeysOptions, apiKeys, DEFAULT_TENANT, type HeldKeys } from './api-keys.ts';
+import { domainCounts } from './counts.ts';
 import { type DomainDoor, domainDoor } from './door.ts';
 import { importPlaces } from './routes/bulk.ts';
 import { makeCardCache } from './routes/cards.ts';
@@ -37,6 +38,8 @@ import { makeCardCache } from './routes/cards.ts';
 export interface DomainService {
   readonly door: DomainDoor;
   readonly keys: ApiKeys;
+  /** Lines for Prometheus. */
+  readonly metrics: () => readonly string[];
   /** One round of background work; true when there is more to do at once. */
   sweep(): Promise<boolean>;
   /** Ends what clients keep open, in order, so that the server can end. */
@@ -101,12 +104,14 @@ export async function openDomain({
   const digest = createHash('sha256').update(JSON.stringify(governance)).digest('base64url');
   await noteChange(audit, { action: 'governance.changed', file: governanceFile, digest });
   if (keys.held) await noteKeys(keys.held);
+  const counts = domainCounts();
   const votes = verification({
     documents,
     clock,
     governance,
     electorate: keys.voters,
     inspector,
+    onStep: counts.onStep,
     onExecuted: (details) => void note({ action: 'proposal.executed', by: 'votes', details: { ...details } }),
     onProblem: ({ id, error }) => {
       onProblem();
@@ -132,6 +137,7 @@ export async function openDomain({
     feed: events,
     post: webhookSender(sender),
     onProblem: onFailure('webhooks cannot be delivered to'),
+    onTry: counts.onTry,
   };
   const sending = deliveries(hooks);
   const drawer = twinDrawer();
@@ -167,6 +173,7 @@ export async function openDomain({
   return {
     door,
     keys,
+    metrics: counts.metrics,
     async sweep() {
       const now = clock.now();
       const limit = COMMON_LIMITS.sweepBatch;

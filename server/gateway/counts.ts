@@ -34,6 +34,7 @@ export function createCounts({ channel, cache }: Counted): GatewayCounts {
       const sources = { cache: hits, shared, node: misses - shared };
       const from = new Map(Object.entries(sources).map(([name, count]) => [`from="${name}"`, count]));
       const refused = new Map(Object.entries(breaker.refused).map(([why, count]) => [`reason="${why}"`, count]));
+      const ended = new Map([...breaker.ended].map(([key, calls]) => [codeLabels(key), calls] as const));
       return [
         ...counter('twinline_gateway_requests_total', 'Requests of the query gateway by method and status.', requests),
         ...counter('twinline_gateway_reads_total', 'Reads by where their answer came from.', from),
@@ -45,6 +46,7 @@ export function createCounts({ channel, cache }: Counted): GatewayCounts {
         ),
         ...gauge('twinline_gateway_breaker_state', '1 for the state of the breaker.', state(BREAKER, breaker.state)),
         ...counter('twinline_gateway_calls_refused_total', 'Calls that were not made.', refused),
+        ...counter('twinline_gateway_calls_ended_total', 'Calls of the node by gRPC code, and by who gave it.', ended),
         ...gauge('twinline_gateway_calls_running', 'Calls of the node that run.', breaker.running),
         ...gauge('twinline_gateway_cache_entries', 'Answers that are kept.', entries),
         ...gauge('twinline_gateway_cache_bytes', 'Bytes of the answers that are kept.', bytes),
@@ -53,6 +55,18 @@ export function createCounts({ channel, cache }: Counted): GatewayCounts {
     },
   };
 }
+
+/** `code` as the documentation of gRPC names it: https://grpc.io/docs/guides/status-codes/ */
+function codeLabels(key: string): string {
+  const [from, code] = key.split(' ');
+  return `from="${from}",code="${CODES[Number(code)] ?? code}"`;
+}
+
+const CODES = [
+  ...['OK', 'CANCELLED', 'UNKNOWN', 'INVALID_ARGUMENT', 'DEADLINE_EXCEEDED', 'NOT_FOUND', 'ALREADY_EXISTS'],
+  ...['PERMISSION_DENIED', 'RESOURCE_EXHAUSTED', 'FAILED_PRECONDITION', 'ABORTED', 'OUT_OF_RANGE', 'UNIMPLEMENTED'],
+  ...['INTERNAL', 'UNAVAILABLE', 'DATA_LOSS', 'UNAUTHENTICATED'],
+];
 
 const LINKS = ['idle', 'connecting', 'ready', 'failing', 'closed'];
 const BREAKER = ['closed', 'open', 'half-open'];

@@ -92,6 +92,25 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
   };
 }
 
+/** Counts by one label, whose values come from a closed list. */
+export interface LabelCounts {
+  add(value: string, amount?: number): void;
+  /** For {@link counter}. */
+  samples(): Samples;
+}
+
+/** Counts by `label`; `values` are there from the start with 0, so that a rate over them has a beginning. */
+export function countsByLabel(label: string, values: readonly string[] = []): LabelCounts {
+  const counts = new Map(values.map((value) => [`${label}="${value}"`, 0]));
+  return {
+    add: (value, amount = 1) => {
+      const labels = `${label}="${value}"`;
+      counts.set(labels, (counts.get(labels) ?? 0) + amount);
+    },
+    samples: () => counts,
+  };
+}
+
 function count(counts: Map<string, number>, labels: string): void {
   counts.set(labels, (counts.get(labels) ?? 0) + 1);
 }
@@ -100,7 +119,7 @@ function heading(name: string, help: string, type: string): string[] {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
 }
 
-type Samples = ReadonlyMap<string, number>;
+export type Samples = ReadonlyMap<string, number>;
 
 function samples(name: string, values: Samples): string[] {
   return [...values].map(([labels, value]) => `${name}${labels && `{${labels}}`} ${value}`);

@@ -131,6 +131,36 @@ export const DASHBOARD_ROWS: readonly PanelRow[] = [
           'dead letters': 'max(twinline_webhook_dead_letters{$of})',
         },
       },
+      {
+        title: 'Votes and decisions',
+        about: 'Ballots that were cast, and proposals by the state that they have come to, in 5 minutes.',
+        unit: 'short',
+        lines: {
+          ballots: 'sum(increase(twinline_votes_total{$of}[5m]))',
+          '{{state}}': 'sum by (state) (increase(twinline_proposals_total{$of}[5m]))',
+        },
+      },
+      {
+        title: 'Deliveries to webhooks',
+        about: 'Tries by how they ended; a dead one is not tried again.',
+        unit: 'reqps',
+        lines: { '{{result}}': rate('twinline_webhook_tries_total', 'result') },
+      },
+      {
+        title: 'Answers of the agent',
+        about: 'That have ended, by how; frames that were written for them.',
+        unit: 'reqps',
+        lines: {
+          '{{status}}': rate('twinline_agent_runs_ended_total', 'status'),
+          frames: 'sum(rate(twinline_agent_frames_total{$of}[$__rate_interval]))',
+        },
+      },
+      {
+        title: 'Tokens of the model',
+        about: 'As the model counts them.',
+        unit: 'short',
+        lines: { '{{direction}}': rate('twinline_model_tokens_total', 'direction') },
+      },
     ],
   },
   ...SERVER_ROWS,

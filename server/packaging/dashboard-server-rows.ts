@@ -25,10 +25,14 @@ export const SERVER_ROWS: readonly PanelRow[] = [
         lines: { '{{method}} {{route}}': rate('twinline_http_requests_total', 'method, route', 'status=~"5.."') },
       },
       {
-        title: 'Tokens refused',
-        about: 'Of users of the agent service, by reason.',
+        title: 'Tokens',
+        about: 'Of users of the agent service: accepted by kind, refused by reason; delegations that were revoked.',
         unit: 'reqps',
-        lines: { '{{reason}}': rate('twinline_tokens_refused_total', 'reason') },
+        lines: {
+          '{{token}}': rate('twinline_tokens_accepted_total', 'token'),
+          'refused: {{reason}}': rate('twinline_tokens_refused_total', 'reason'),
+          revoked: 'sum(rate(twinline_revocations_total{$of}[$__rate_interval]))',
+        },
       },
     ],
   },
@@ -168,6 +172,12 @@ export const SERVER_ROWS: readonly PanelRow[] = [
           '{{instance}} running': 'twinline_gateway_calls_running{$of}',
           'refused a second, {{reason}}': rate('twinline_gateway_calls_refused_total', 'reason'),
         },
+      },
+      {
+        title: 'Calls by code',
+        about: 'How calls of the node ended: gRPC codes that the node gave, or the channel to it.',
+        unit: 'reqps',
+        lines: { '{{from}} {{code}}': rate('twinline_gateway_calls_ended_total', 'from, code') },
       },
       {
         title: 'Cache',

@@ -10,7 +10,7 @@ import { type Leaving, type LeavingOptions, type Member, nameRoom, newMembers, o
 import { holdRecovery, isStillWaiting, offerCalls, sendDirect } from './room-events.ts';
 import type { SocketServer } from './socket-server.ts';
 
-export type SocketsOptions = Pick<AdmissionOptions, 'guard' | 'delegationAuth' | 'onRefused' | 'gate'> &
+export type SocketsOptions = Pick<AdmissionOptions, 'guard' | 'delegationAuth' | 'onRefused' | 'onAccepted' | 'gate'> &
   Pick<LeavingOptions<Member>, 'channel' | 'clock' | 'onProblem'> &
   Pick<AnswerDeps, 'agent'> & {
     readonly server: SocketServer;

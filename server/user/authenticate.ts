@@ -5,7 +5,6 @@ import type { Context, Middleware } from 'koa';
 import type { TurnSecrets } from '../../lib/agent/responder.ts';
 import type { TokenGuard } from '../../lib/delegation/guard.ts';
 import type { TokenReason } from '../../lib/delegation/reason.ts';
-import { counter } from '../health/metrics.ts';
 import { AgentError, plainAgentError } from './errors.ts';
 
 /** The words that clients compare. */
@@ -36,6 +35,8 @@ export interface AuthOptions {
   readonly delegationAuth: boolean;
   /** Called with the reason why a token is refused; clients do not get it. */
   readonly onRefused?: (reason: TokenReason | 'missing') => void;
+  /** Called with the kind of token that says who asks. */
+  readonly onAccepted?: (token: 'invocation' | 'delegation') => void;
 }
 
 /**
@@ -43,7 +44,7 @@ export interface AuthOptions {
  * invocation is not made good by a delegation; a bad delegation beside a good invocation is left out.
  */
 export async function authenticateUser(options: AuthOptions, presented: PresentedTokens): Promise<AgentUser> {
-  const { guard, delegationAuth } = options;
+  const { guard, delegationAuth, onAccepted } = options;
   const { invocation, delegation } = presented;
   if (invocation === undefined && (delegation === undefined || !delegationAuth)) throw tokenError(options, 'missing');
   const [token, checked] =
@@ -51,6 +52,7 @@ export async function authenticateUser(options: AuthOptions, presented: Presente
       ? (['delegation', await guard.checkDelegation(delegation!)] as const)
       : (['invocation', await guard.checkInvocation(invocation)] as const);
   if (!checked.ok) throw tokenError(options, checked.reason);
+  onAccepted?.(token);
   const beside =
     token === 'invocation' && delegation !== undefined ? await guard.checkDelegation(delegation) : undefined;
   const ownDelegation = token === 'delegation' || (beside?.ok && beside.issuer === checked.issuer);
@@ -105,17 +107,3 @@ export const requireUser: Middleware = (ctx, next) => {
   agentUser(ctx);
   return next();
 };
-
-/** How often tokens were refused, and why: clients are told neither. */
-export function countRefusedTokens() {
-  const counts = new Map<string, number>();
-  return {
-    /** Of a closed list of reasons. */
-    add(reason: TokenReason | 'missing'): void {
-      const labels = `reason="${reason}"`;
-      counts.set(labels, (counts.get(labels) ?? 0) + 1);
-    },
-    /** Lines for Prometheus. */
-    metrics: () => counter('twinline_tokens_refused_total', 'Tokens of the agent service that were refused.', counts),
-  };
-}

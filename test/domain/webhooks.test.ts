@@ -40,6 +40,7 @@ async function bench() {
   const answers = new Map<string, (n: number) => Promise<number> | number>();
   const open: { feed: ReturnType<typeof feed>; deliveries: Deliveries }[] = [];
   const hooks = new Map<number, ReturnType<typeof webhooks>>();
+  const tries: string[] = [];
 
   function instance(store = documents) {
     const by = open.length;
@@ -50,7 +51,7 @@ async function bench() {
     };
     const events = feed({ documents: store, clock, pollMs: Number.MAX_SAFE_INTEGER });
     const ground = { documents: store, clock, keyring, feed: events, post, onProblem: () => {} };
-    const sending = deliveries(ground);
+    const sending = deliveries({ ...ground, onTry: (result) => tries.push(result) });
     open.push({ feed: events, deliveries: sending });
     hooks.set(by, webhooks({ ...ground, deliveries: sending, resolve: async () => [] }));
     return sending;
@@ -70,6 +71,7 @@ async function bench() {
     clock,
     documents,
     sent,
+    tries,
     answers,
     instance,
     service: (by = 0) => hooks.get(by)!,
@@ -162,6 +164,7 @@ test('an event that fails is tried again after growing pauses, holds back what c
     }
     const { cursor, dead, delivered, attempts, failure } = await b.progress(id);
     assert.equal([dead, delivered, attempts, failure?.status], [1, 1, 0, 500]);
+    assert.equal(b.tries, [...Array(DOMAIN_LIMITS.webhookTries - 1).fill('failed'), 'dead', 'delivered']);
     assert.is(cursor, b.sent.at(-1)!.seq);
     const { items } = await b.service().letters(ALICE, { id, limit: 10 });
     assert.equal(

@@ -141,8 +141,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   machines: room(''),
   server: room('server/boot server/cli server/config', 'server/http server/plugins server/stores'),
   'server/agent': room(
-    'lib lib/agent lib/agent/mcp lib/agent/responders lib/delegation lib/delegation/issuer lib/domain/schema lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/http server/plugins server/sockets server/user',
-    'lib/agent/run lib/engine lib/flow/run lib/http lib/store server/health server/stores',
+    'lib lib/agent lib/agent/mcp lib/agent/responders lib/delegation lib/delegation/issuer lib/domain/schema lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/health server/http server/plugins server/sockets server/user',
+    'lib/agent/run lib/engine lib/flow/run lib/http lib/store server/stores',
   ),
   'server/audit': room('lib', 'lib/store server/health'),
   'server/boot': room(
@@ -175,8 +175,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store',
   ),
   'server/domain': room(
-    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/config server/domain/routes server/http server/web/proposal server/web/registry',
-    'lib/engine lib/store server/audit server/health',
+    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/config server/health server/domain/routes server/http server/web/proposal server/web/registry',
+    'lib/engine lib/store server/audit',
   ),
   'server/domain/routes': room(
     'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/domain/voting lib/domain/webhook server/config server/domain server/http server/web/kit',
@@ -222,7 +222,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store server/health',
   ),
   'server/user': room(
-    'lib lib/domain lib/domain/schema lib/json server/config server/health server/http',
+    'lib lib/domain lib/domain/schema lib/json server/config server/http',
     'lib/agent lib/delegation lib/store',
   ),
   'server/ussd': room(

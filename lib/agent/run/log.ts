@@ -91,6 +91,10 @@ function logWriter({ logs, clock }: LogDeps, held: HeldRun, last: number) {
   }
 
   return {
+    /** Frames that are in the log. */
+    get last(): number {
+      return expected;
+    },
     /** Resolves when everything is in the log. Rejects when it is lost. */
     flush,
     /** Takes a frame; resolves at once unless AGENT_LIMITS.runFramesWaiting are waiting. Rejects when the log is lost. */

@@ -111,7 +111,8 @@ async function finish(options: RunnerOptions, turn: RunTurn, result: RunResult):
   await writer.flush();
   const message = isKept ? makeAnswer(run, reply.content()) : undefined;
   if (message) await held.retry(() => transcript.write(message, { ...run.body, fence: run.context.fence }));
-  const report = { ...toStart(run), status, usage, ...(fault && { fault }) };
+  // The last frame is still to come.
+  const report = { ...toStart(run), status, usage, frames: writer.last + 1, ...(fault && { fault }) };
   await held.retry(async () => settle?.(report));
   // From here on there is nothing to renew: the run ends, or another process has it.
   held.release();

@@ -31,7 +31,11 @@ export interface DeliveryOptions extends AttemptDeps {
   readonly documents: DocumentStore;
   readonly feed: Feed;
   readonly onProblem?: (error: unknown) => void;
+  /** Called after each try: `dead` when it was the last one of an event, which is a dead letter from now on. */
+  readonly onTry?: (result: TryResult) => void;
 }
+
+export type TryResult = 'delivered' | 'failed' | 'dead';
 
 /** Events that are not for a webhook after which its cursor is stored all the same. */
 const NOTED_AFTER = 100_000;
@@ -41,7 +45,7 @@ export type Deliveries = ReturnType<typeof deliveries>;
 
 /** Delivers to the webhooks of all tenants until it is closed. */
 export function deliveries(options: DeliveryOptions) {
-  const { documents, clock, feed, onProblem = () => {} } = options;
+  const { documents, clock, feed, onProblem = () => {}, onTry = () => {} } = options;
   const self = randomBytes(9).toString('base64url');
   const ending = new AbortController();
   setMaxListeners(0, ending.signal);
@@ -156,12 +160,15 @@ export function deliveries(options: DeliveryOptions) {
   ): Promise<StoredProgress> {
     const free = { ...body, holder: null, dueAt: null };
     if (outcome.kind === 'given-up') return { ...free, dueAt: clock.now() };
-    if (outcome.kind === 'delivered')
+    if (outcome.kind === 'delivered') {
+      onTry('delivered');
       return { ...free, cursor: seq, attempts: 0, delivered: body.delivered + 1, deliveredAt: clock.now() };
+    }
     const { failure } = outcome;
     const attempts = body.attempts + 1;
-    if (attempts < DOMAIN_LIMITS.webhookTries)
-      return { ...free, attempts, failure, dueAt: clock.now() + pauseAfter(attempts) };
+    const isLast = attempts >= DOMAIN_LIMITS.webhookTries;
+    onTry(isLast ? 'dead' : 'failed');
+    if (!isLast) return { ...free, attempts, failure, dueAt: clock.now() + pauseAfter(attempts) };
     await storeDeadLetter(id, { seq, event: eventView({ ...event, seq }), attempts, failure });
     return { ...free, cursor: seq, attempts: 0, dead: body.dead + 1, failure };
   }

@@ -17,7 +17,7 @@ import type { AtRest, Machine } from '../machine/transition.ts';
 import type { Services } from '../service.ts';
 import { type LifecyclePolicies, lifecycleCalls } from './calls.ts';
 import { type Expected, plainWrite, type WriteStep } from './record.ts';
-import { type LifecycleDocument, lifecycleRunner, type Settled } from './run.ts';
+import { type LifecycleDocument, lifecycleRunner, type Settled, type StoredStep } from './run.ts';
 
 /** A machine and its document at one revision. */
 export interface Instance<Context = JsonObject, Body = JsonObject> {
@@ -86,6 +86,8 @@ export interface LifecycleOptions {
   readonly write?: WriteStep;
   /** Receives an inspection event for each stored event. */
   readonly inspector?: Inspector | undefined;
+  /** Called after the write of each event, by the process that has stored it. It must return at once. */
+  readonly onStep?: ((step: StoredStep) => void) | undefined;
   /** Called with errors of background work. */
   readonly onProblem?: (problem: { readonly id: string; readonly error: unknown }) => void;
 }
@@ -127,6 +129,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
     write,
     fields,
     inspector: options.inspector,
+    onStep: options.onStep,
   });
   const mutex = keyedMutex(ENGINE_LIMITS.lifecycleQueue, 'requests for one thing');
   type Current = Instance<Context, Body>;

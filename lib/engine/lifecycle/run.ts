@@ -1,6 +1,6 @@
 // The single writes of a machine in a document: a deadline fires, a call is claimed, an answer is given, a command taken.
 
-import type { EventObject } from 'xstate';
+import type { EventObject, StateValue } from 'xstate';
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
@@ -47,12 +47,32 @@ export interface RunOptions {
   readonly write: WriteStep;
   readonly fields: ((rest: AtRest, calling: readonly string[]) => JsonObject) | undefined;
   readonly inspector: Inspector | undefined;
+  readonly onStep: ((step: StoredStep) => void) | undefined;
+}
+
+/** A step after its write, with XState's state values. */
+export interface StoredStep {
+  /** The type of the event. */
+  readonly event: string;
+  /** Undefined for the first step. */
+  readonly from: StateValue | undefined;
+  readonly to: StateValue;
 }
 
 /** What the journal of a step says, and the key of a command to remember. */
 export type Noted = Omit<StepNote, 'facts'>;
 
-export function lifecycleRunner({ documents, kind, expected, clock, calls, write, fields, inspector }: RunOptions) {
+export function lifecycleRunner({
+  documents,
+  kind,
+  expected,
+  clock,
+  calls,
+  write,
+  fields,
+  inspector,
+  onStep,
+}: RunOptions) {
   const { machine } = expected;
   const open = (document: StoredDocument): LifecycleDocument => ({ document, record: readRecord(document, expected) });
   const now = ({ record }: LifecycleDocument) => Math.max(record.at, clock.now());
@@ -68,13 +88,15 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
     dueAt: dueAt(record),
   });
 
-  /** Shows a stored step to the inspector. */
+  /** Shows a stored step to those who watch. */
   function show(
     { document, record }: LifecycleDocument,
     from: LifecycleRecord | undefined,
     event: string | undefined,
   ): void {
-    if (event === undefined || !inspector?.isWatched()) return;
+    if (event === undefined) return;
+    onStep?.({ event, from: from?.rest.state, to: record.rest.state });
+    if (!inspector?.isWatched()) return;
     inspector.emit({
       kind: 'step',
       machine: machine.id,

@@ -36,12 +36,16 @@ export interface BreakerState {
   readonly retryMs: number;
   /** Calls that were not sent since the channel was opened, by reason. */
   readonly refused: { readonly open: number; readonly full: number };
+  /** Calls and streams that have ended since then: how many by code, `node 5` or `channel 14`; codes that gRPC does not have are `node other`. */
+  readonly ended: ReadonlyMap<string, number>;
 }
 
 export interface GuardedChannel extends Channel {
   breaker(): BreakerState;
 }
 
+/** UNAUTHENTICATED is the last of gRPC's own. */
+const LAST_CODE = GRPC.unauthenticated;
 const RESTING = channelStatus(GRPC.unavailable, 'The node did not answer and is left alone for a while.');
 
 /**
@@ -54,6 +58,7 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
   const { deadlineMs = GATEWAY_LIMITS.grpcDeadlineMs, clock = systemClock } = options;
   const { pauseMs = GATEWAY_LIMITS.breakerPauseMs, pauseMaxMs = GATEWAY_LIMITS.breakerPauseMaxMs } = options;
   const refused = { open: 0, full: 0 };
+  const ended = new Map<string, number>();
   let inARow = 0;
   let running = 0;
   // How often in a row it opened; 0 while it is closed.
@@ -81,9 +86,15 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
     if (isTrial) isTrying = true;
     return (status) => {
       running--;
+      noteEnd(status);
       if (isTrial) isTrying = false;
       judge(verdict(status, call.deadlineMs ?? deadlineMs), isTrial);
     };
+  }
+
+  function noteEnd({ from, code }: Status): void {
+    const key = `${from} ${code >= 0 && code <= LAST_CODE ? code : 'other'}`;
+    ended.set(key, (ended.get(key) ?? 0) + 1);
   }
 
   function judge(how: Reachability, isTrial: boolean): void {
@@ -127,6 +138,7 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
     breaker: () => ({
       state: state(),
       running,
+      ended,
       retryMs: state() === 'open' ? openUntil - clock.monotonic() : 0,
       refused: { ...refused },
     }),

@@ -65,6 +65,12 @@ test('an EventSource reads a run to its end, comes back once, and is told that t
       await new Promise((resolve) => setTimeout(resolve, 50));
     source.close();
     assert.equal([statuses, events.length], [[200, 204], 1]);
+    const { text } = await server.ask('/metrics');
+    for (const line of ['runs_ended_total{status="finished"} 1', 'runs_ended_total{status="failed"} 0'])
+      assert.match(text, `twinline_agent_${line}`);
+    assert.match(text, `twinline_agent_frames_total ${events[0]}`);
+    assert.match(text, /twinline_model_tokens_total\{direction="output"\} [1-9]/);
+    assert.match(text, /twinline_tokens_accepted_total\{token="invocation"\} [1-9]/);
     const ask = (path: string, last?: string) =>
       server.ask(path, { headers: { ...headers, ...(last !== undefined && { 'last-event-id': last }) } });
     const last = Number(events[0]);
@@ -97,6 +103,10 @@ test('a stream ends at once when the token of its reader is revoked, and the run
       200,
     );
     await other.until(() => other.blocks.some(({ event }) => event === 'done'));
+    const { text } = await server.ask('/metrics');
+    assert.match(text, 'twinline_revocations_total 1');
+    assert.match(text, /twinline_tokens_accepted_total\{token="delegation"\} [1-9]/);
+    assert.match(text, 'twinline_agent_runs_ended_total{status="aborted"} 1');
   }));
 
 test('one user may have so many streams at a time, and another has room', () =>

@@ -65,6 +65,28 @@ test('from Created to Verified: no credits before, the deciding vote verifies in
   assert.equal([stand.status, (stand.proposal as View).id, stand.open], ['Verified', made.id, []]);
 });
 
+test('operators see how many ballots were cast, and what has become of proposals', async () => {
+  const counts = async () => {
+    const { text } = await ask(undefined, 'GET /metrics');
+    const value = (line: string) => Number(new RegExp(`^${line} (\\d+)$`, 'm').exec(text)?.[1]);
+    const states = ['open', 'executed', 'withdrawn'].map((state) =>
+      value(`twinline_proposals_total\\{state="${state}"\\}`),
+    );
+    return [value('twinline_votes_total'), ...states];
+  };
+  const before = await counts();
+  const { id } = await proposal((await domain()).did);
+  await cast('ann', id, YES);
+  problem(await cast('rep', id, YES), 403, 'role-missing');
+  await cast('bob', id, YES);
+  const other = await proposal((await domain()).did);
+  await ask('rep', `POST /v1/proposals/${other.id}/withdraw`);
+  assert.equal(
+    (await counts()).map((count, at) => count - before[at]!),
+    [2, 2, 1, 1],
+  );
+});
+
 test('a vote comes once, in time, from a voter; decided is decided', async () => {
   const { id } = await proposal((await domain()).did);
   problem(await cast('rep', id, YES), 403, 'role-missing');

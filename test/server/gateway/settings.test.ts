@@ -172,6 +172,11 @@ test('a file that names no channel is served on grpc-js', () =>
   withGateway({}, async ({ server, node }) => {
     node.script = () => ({});
     await server.ask('/grove/params');
+    node.script = () => ({ status: { code: 5, details: 'no' } });
+    await server.ask('/grove/tree/1');
+    const { text } = await server.ask('/metrics');
+    for (const code of ['OK', 'NOT_FOUND'])
+      assert.match(text, `twinline_gateway_calls_ended_total{from="node",code="${code}"} 1`);
     // Our own client sends no user-agent.
     assert.match(String(node.last().metadata.get('user-agent')), /^grpc-node-js\//);
   }));
@@ -187,6 +192,7 @@ test('a node that is away is left alone after some tries, which clients and metr
     const { text } = await server.ask('/metrics');
     assert.match(text, /twinline_gateway_breaker_state\{state="(open|half-open)"\} 1/);
     assert.match(text, /twinline_gateway_requests_total\{rpc="grove\.Query\/Params",status="5xx"\} 1/);
+    assert.match(text, /twinline_gateway_calls_ended_total\{from="channel",code="UNAVAILABLE"\} [1-9]/);
     assert.is((await server.ask('/health')).status, 200);
   });
 });

@@ -4,12 +4,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Checked, Invocation, TokenGuard } from '../../../lib/delegation/guard.ts';
 import type { Refused, TokenReason } from '../../../lib/delegation/reason.ts';
+import { agentCounts } from '../../../server/agent/counts.ts';
 import {
   type AuthOptions,
   agentUser,
   authenticateRequests,
   authenticateUser,
-  countRefusedTokens,
   INVALID,
   MISSING,
   type PresentedTokens,
@@ -150,9 +150,9 @@ test('a request passes with its user, and not without', async () => {
 });
 
 test('operators see how many tokens were refused, by reason', () => {
-  const refusals = countRefusedTokens();
-  for (const reason of ['expired', 'missing', 'expired'] as const) refusals.add(reason);
-  const lines = refusals.metrics().join('\n');
+  const counts = agentCounts();
+  for (const reason of ['expired', 'missing', 'expired'] as const) counts.refuse(reason);
+  const lines = counts.metrics().join('\n');
   assert.match(lines, 'twinline_tokens_refused_total{reason="expired"} 2');
   assert.match(lines, 'twinline_tokens_refused_total{reason="missing"} 1');
   assert.match(lines, 'Tokens of the agent service that were refused.');

@@ -1,0 +1,38 @@
+// What the domain service of this instance counts: ballots, proposals by the state they have come to, tries of webhooks.
+
+import type { StateValue } from 'xstate';
+import type { VerificationOptions } from '../../lib/domain/verification.ts';
+import type { DeliveryOptions } from '../../lib/domain/webhook/delivery.ts';
+import { counter, countsByLabel } from '../health/metrics.ts';
+
+export interface DomainCounts {
+  readonly onStep: NonNullable<VerificationOptions['onStep']>;
+  readonly onTry: NonNullable<DeliveryOptions['onTry']>;
+  /** Lines for Prometheus. */
+  metrics(): readonly string[];
+}
+
+/** At which a step of machines/domain-verification.ts can end. */
+const STATES = ['open', 'timelock', 'passed', 'executed', 'rejected', 'withdrawn', 'vetoed', 'invalidated'];
+
+/** Nothing was counted yet. */
+export function domainCounts(): DomainCounts {
+  let ballots = 0;
+  const proposals = countsByLabel('state', STATES);
+  const tries = countsByLabel('result', ['delivered', 'failed', 'dead']);
+  return {
+    onStep: ({ event, from, to }) => {
+      if (event === 'CAST') ballots++;
+      const state = topState(to);
+      if (from === undefined || topState(from) !== state) proposals.add(state);
+    },
+    onTry: tries.add,
+    metrics: () => [
+      ...counter('twinline_votes_total', 'Ballots that were cast.', new Map([['', ballots]])),
+      ...counter('twinline_proposals_total', 'Proposals by the state that they have come to.', proposals.samples()),
+      ...counter('twinline_webhook_tries_total', 'Tries to deliver an event, by how they ended.', tries.samples()),
+    ],
+  };
+}
+
+const topState = (state: StateValue) => (typeof state === 'string' ? state : Object.keys(state)[0]!);
