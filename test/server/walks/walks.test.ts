@@ -18,8 +18,8 @@ const { server, ask, domain, proposal } = place(test, { env: { ORACLE_KEY } });
 const FILES_MAX = {
   'a USSD turn': 42,
   'POST /v1/domains': 44,
-  'the deciding vote': 59,
-  'the first frame of a reply': 92,
+  'the deciding vote': 60,
+  'the first frame of a reply': 93,
   'a query of the chain over grpc-js': 36,
   'a menu that is edited': 63,
 } as const;
