@@ -37,7 +37,9 @@ test('a run ends after it was settled, and is settled again while the store is a
   }
   await agent.idle();
   assert.equal(seen, ['running', 'running', 'running', 'ended']);
-  assert.equal(reports[2], { runId, owner: ANN, session, requestId: 'request-hi', status: 'finished', usage: USAGE });
+  const frames = (await framesOf(agent, runId)).length;
+  const about = { runId, owner: ANN, session, requestId: 'request-hi' };
+  assert.equal(reports[2], { ...about, status: 'finished', usage: USAGE, frames });
 });
 
 test('a run whose process dies while it is settled is settled by the next one, under the same id', async () => {
