@@ -29,6 +29,7 @@ const LOADED: { readonly [subpath: string]: string } = {
   './store/redis': 'ioredis',
   './store/mongo': 'lru-cache mongodb',
   './machines': 'xstate',
+  './testing': 'xstate',
   './server':
     '@koa/cors @koa/router @opentelemetry/api @ucanto/core @ucanto/principal @ucanto/validator accepts ajv ajv-formats chokidar engine.io fresh helmet ipaddr.js koa koa-bodyparser koa-helmet koa-ratelimit libsql lmdb lru-cache marked picocolors pino socket.io socket.io-adapter ws xstate',
 };

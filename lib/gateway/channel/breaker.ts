@@ -58,7 +58,8 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
   const { deadlineMs = GATEWAY_LIMITS.grpcDeadlineMs, clock = systemClock } = options;
   const { pauseMs = GATEWAY_LIMITS.breakerPauseMs, pauseMaxMs = GATEWAY_LIMITS.breakerPauseMaxMs } = options;
   const refused = { open: 0, full: 0 };
-  const ended = new Map<string, number>();
+  // With 0 from the start, so that a rate over it has a beginning.
+  const ended = new Map([['node 0', 0]]);
   let inARow = 0;
   let running = 0;
   // How often in a row it opened; 0 while it is closed.

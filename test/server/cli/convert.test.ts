@@ -17,7 +17,7 @@ const FLOIP = fixture('clinic.floip.json');
 test('flows of both formats are written, and lint and the report say the same as the library', () =>
   withFiles({}, async (folder) => {
     for (const [from, file, names, things] of [
-      ['rapidpro', PRO, ['mkulima_line', 'short_survey'], 9],
+      ['rapidpro', PRO, ['mkulima_line', 'short_survey'], 8],
       ['floip', FLOIP, ['village_clinic', 'rating'], 5],
     ] as const) {
       const out = join(folder, from);
