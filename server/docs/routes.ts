@@ -157,11 +157,14 @@ export const DOCS_ROUTES: RouteGroup<Docs> = {
       id: 'searchDocs',
       summary: 'Where words stand in guides, references, errors, settings and routes',
       query: {
-        q: { description: 'Words', schema: { type: 'string', maxLength: SEARCH_CHARS, examples: ['private'] } },
+        q: {
+          description: `Words; the first ${SEARCH_CHARS} characters count`,
+          schema: { type: 'string', examples: ['private'] },
+        },
       },
-      answers: { 200: PAGE, 400: { description: 'There are too many words', types: jsonTypes(REFUSED) } },
+      answers: { 200: PAGE, 400: { description: 'It is asked for more than once', types: jsonTypes(REFUSED) } },
       handle: async (ctx, { search }) => {
-        const words = (readInput<{ query: { q?: string } }>(ctx).query.q ?? '').trim();
+        const words = (readInput<{ query: { q?: string } }>(ctx).query.q ?? '').trim().slice(0, SEARCH_CHARS);
         await sendDocs(ctx, searchPage(words, words === '' ? [] : await search.find(words)));
       },
     },
