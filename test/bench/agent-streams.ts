@@ -12,8 +12,8 @@ import { memoryChannel } from '../../lib/store/memory/index.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import { sseText } from '../../server/agent/message-routes.ts';
 import { SERVER_LIMITS } from '../../server/config/limits.ts';
-import { cpuUs, start, stop, type Target } from './load.ts';
 import { median, type Row, us } from './measure.ts';
+import { cpuUs, start, stop, type Target } from './target.ts';
 
 export interface Place {
   readonly folder: string;

@@ -8,9 +8,9 @@ import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { mintInvocation } from '../../lib/delegation/tokens.ts';
 import { makeOracleKey } from '../../server/config/data-dir.ts';
 import { frameRows, pausedRows } from './agent-streams.ts';
-import { cpuUs, start, stop, type Target } from './load.ts';
 import { median, type Row, us } from './measure.ts';
 import { requests } from './requests.ts';
+import { cpuUs, start, stop, type Target } from './target.ts';
 
 const MAIN = join(process.cwd(), 'dist/server/main.js');
 const WARM_UP = 5;

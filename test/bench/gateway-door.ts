@@ -9,8 +9,8 @@ import { fromJson, toBinary } from '@bufbuild/protobuf';
 import { createJsonWriters, readDescriptorSet } from '../../lib/gateway/index.ts';
 import { compileProtos } from '../support/protoc.ts';
 import { DID, entity, PROTO } from './entity.ts';
-import { cpuUs, start, stop, type Target } from './load.ts';
 import { atOnce, median, type Row, us } from './measure.ts';
+import { cpuUs, start, stop, type Target } from './target.ts';
 
 const ROOT = process.cwd();
 const SCALES = [0.5, 1, 1.9];

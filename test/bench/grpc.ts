@@ -4,8 +4,8 @@ import { connect } from 'node:http2';
 import type { Channel } from '../../lib/gateway/channel/channel.ts';
 import { grpcChannel } from '../../lib/gateway/channel/grpc-channel.ts';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
-import { start, stop } from './load.ts';
 import { atOnce, type Case, measure, type Row, us } from './measure.ts';
+import { start, stop } from './target.ts';
 
 const REPLY_BYTES = 5_800;
 const REQUEST = Buffer.alloc(40, 'x');

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fromJson, toBinary } from '@bufbuild/protobuf';
 import { readDescriptorSet } from '../../lib/gateway/index.ts';
-import { start, stop, type Target } from '../bench/load.ts';
+import { start, stop, type Target } from '../bench/target.ts';
 import { SET } from '../server/gateway/node.ts';
 import { withFile } from '../server/gateway/place.ts';
 import { ORACLE_KEY } from '../server/plugins/users.ts';

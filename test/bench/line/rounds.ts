@@ -3,8 +3,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { cpuUs, type Target } from '../load.ts';
 import { median } from '../measure.ts';
+import { cpuUs, type Target } from '../target.ts';
 import type { Order } from './phones.ts';
 import { LOAD_CORE, pin } from './servers.ts';
 

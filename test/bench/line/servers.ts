@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { onPath } from '../../support/on-path.ts';
-import type { Target } from '../load.ts';
+import type { Target } from '../target.ts';
 
 export const SERVER_CORE = '0';
 export const LOAD_CORE = '1';
