@@ -7,6 +7,7 @@ import { gatewayRows } from './gateway.ts';
 import { gatewayDoorRows } from './gateway-door.ts';
 import { grpcRows } from './grpc.ts';
 import { inspectorRows } from './inspector.ts';
+import { capacityRows } from './line/capacity.ts';
 import { callersRows, storedRows, ussdRows } from './line/turns.ts';
 import { loadingRows } from './loading.ts';
 import type { Row } from './measure.ts';
@@ -24,6 +25,7 @@ export const BENCHES: { readonly [name: string]: () => Promise<Row[]> } = {
   ussd: ussdRows,
   callers: callersRows,
   stored: storedRows,
+  capacity: capacityRows,
   token: tokenRows,
   agent: agentRows,
   grpc: grpcRows,

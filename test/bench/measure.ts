@@ -58,8 +58,8 @@ export async function atOnce(count: number, work: (at: number) => Promise<void>,
 export interface Row {
   readonly what: string;
   readonly measured: string;
-  /** The ratio that is compared with `target`. */
-  readonly ratio: number;
+  /** The ratio that is compared with `target`; undefined where a number stands alone. */
+  readonly ratio: number | undefined;
   readonly target: { readonly atLeast: number } | { readonly atMost: number } | undefined;
   /** How far the ratios of the rounds lie apart: the middle half of them. */
   readonly spread?: string;
@@ -80,7 +80,7 @@ export function quartiles(values: readonly number[]): { low: number; middle: num
 }
 
 export function holds({ ratio, target }: Row): boolean {
-  if (!target) return true;
+  if (!target || ratio === undefined) return true;
   return 'atLeast' in target ? ratio >= target.atLeast : ratio <= target.atMost;
 }
 

@@ -39,5 +39,6 @@ if (values.write) {
 function cells(row: Row): string[] {
   const { what, measured, ratio, target, spread = '', before = '' } = row;
   const reach = !target ? '' : 'atLeast' in target ? `≥ ${target.atLeast}` : `≤ ${target.atMost}`;
-  return [what, measured, `${ratio.toFixed(2)}${holds(row) ? '' : ' ✘'}`, spread, reach, before];
+  const shown = ratio === undefined ? '' : `${ratio.toFixed(2)}${holds(row) ? '' : ' ✘'}`;
+  return [what, measured, shown, spread, reach, before];
 }

@@ -26,7 +26,7 @@ export interface LineCost {
 
 const CONNECTIONS = 32;
 // V8 takes some 50,000 turns to compile all that a turn passes through.
-const WARM_UP_TURNS = 40_000;
+export const WARM_UP_TURNS = 40_000;
 
 export interface RoundsOptions {
   readonly rounds?: number;

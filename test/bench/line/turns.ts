@@ -1,84 +1,14 @@
 // Whole USSD turns of the built server: against the floors, with other flows, with more callers, and with more stored sessions.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
-import { startRedis } from '../../support/redis-server.ts';
-import { menuFlow } from '../flows.ts';
 import { quartiles, type Row, us } from '../measure.ts';
-import { stop, type Target } from '../target.ts';
-import { type Line, type LineCost, lineCosts } from './rounds.ts';
-import { LOAD_CORE, pin, startFloor, startOurs } from './servers.ts';
+import { type LineCost, lineCosts } from './rounds.ts';
+import { FEW, onSite } from './site.ts';
 import { storeSessions } from './stored.ts';
 
-const SHIPPED = join(process.cwd(), 'menus');
-const EVERYSEC = ['--appendonly', 'yes', '--appendfsync', 'everysec'];
-const DIALOGUE = ['', '1', '1*1', '1*1*1', '1*1*1*2', '1*1*1*2*0', '1*1*1*2*0*0', '1*1*1*2*0*0**'];
 // Of a flow of 100 menus with a condition and a variable each; none of its texts ends the session.
 const WALK = ['', '1', '1*2', '1*2*3', '1*2*3*4', '1*2*3*4*5', '1*2*3*4*5*1', '1*2*3*4*5*1*2'];
-const FEW = 1_000;
 const MANY = 200_000;
-
-/** Starts servers in one folder; all that was started is stopped in the end. */
-class Site {
-  readonly folder = mkdtempSync(join(tmpdir(), 'twinline-bench-'));
-  readonly #targets: Target[] = [];
-  readonly #ends: (() => Promise<void>)[] = [];
-
-  async floor(name: string): Promise<Line> {
-    const target = await startFloor(name, join(this.folder, `${name}.log`));
-    this.#targets.push(target);
-    return { target, callers: FEW, texts: DIALOGUE };
-  }
-
-  async ours(name: string, { callers = FEW, texts = DIALOGUE, env = {} }: Partial<Line> & { env?: Env } = {}) {
-    const data = join(this.folder, name);
-    const given = { DATA_DIR: data, MENUS_DIR: SHIPPED, ...env };
-    const target = await startOurs(join(this.folder, `${name}.log`), given);
-    this.#targets.push(target);
-    return { target, callers, texts };
-  }
-
-  async redis(name: string, line: Partial<Line> = {}): Promise<Line> {
-    const server = await startRedis({ args: EVERYSEC });
-    const client = new Redis(server.url);
-    this.#ends.push(async () => {
-      client.disconnect();
-      await server.stop();
-    });
-    const read = async (section: string, field: string) =>
-      Number(new RegExp(`${field}:([\\d.]+)`).exec(await client.info(section))?.[1]);
-    pin(await read('server', 'process_id'), LOAD_CORE);
-    const alsoUs = async () => 1e6 * ((await read('cpu', 'used_cpu_user')) + (await read('cpu', 'used_cpu_sys')));
-    return { ...(await this.ours(name, { ...line, env: { REDIS_URL: server.url } })), alsoUs };
-  }
-
-  /** A folder of menus whose flow is one of 100 screens. */
-  flow(): Env {
-    const menus = join(this.folder, 'menus');
-    mkdirSync(menus);
-    writeFileSync(join(menus, 'menu100.flow.json'), JSON.stringify(menuFlow(100)));
-    return { MENUS_DIR: menus, USSD_FLOW: 'menu100' };
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#targets.map(stop));
-    await Promise.all(this.#ends.map((end) => end()));
-    rmSync(this.folder, { recursive: true, force: true });
-  }
-}
-
-type Env = Readonly<Record<string, string>>;
-
-async function onSite(work: (site: Site) => Promise<Row[]>): Promise<Row[]> {
-  const site = new Site();
-  try {
-    return await work(site);
-  } finally {
-    await site.close();
-  }
-}
 
 /** `npm run bench -- ussd`: a turn against the floors. */
 export function ussdRows(): Promise<Row[]> {
