@@ -21,6 +21,7 @@ export type { RecordProblem } from './engine/session/record.ts';
 export {
   type Decision,
   type SessionState as Seen,
+  type TurnMove,
   type TurnRequest,
   type TurnResult,
   takeTurn,

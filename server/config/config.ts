@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { TwinlineError } from '../../lib/errors.ts';
 import type { Redactor } from '../../lib/redact.ts';
 import type { ShippedSettings } from '../plugins/settings.ts';
 import { IN_MEMORY } from './data-dir.ts';
@@ -133,9 +134,19 @@ export interface Config {
   readonly drainDelayMs: number;
 }
 
-/** A reading of the environment, and the configuration when nothing is wrong with it. */
+/** A reading of the environment, and the configuration when nothing is wrong with it: then there are no problems. */
 export interface ConfigReading extends SettingsReading {
   readonly config?: Config;
+}
+
+/**
+ * The configuration of an environment such as `process.env`, for a program that cannot go on without it; keys that are missing in
+ * development are made and kept in DATA_DIR. Throws ERR_CONFIG with everything that is wrong, one problem per line.
+ */
+export function requireConfig(env: NodeJS.ProcessEnv): Config {
+  const { config, problems } = readConfig(env, { makeKeys: true });
+  if (config) return config;
+  throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
 }
 
 /** Reads the configuration from an environment such as `process.env`; relative paths start from the working folder. */

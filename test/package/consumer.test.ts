@@ -1,11 +1,13 @@
 // A TypeScript project of somebody else that imports every subpath of the packed package, and checks its types too.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { GUIDES, type GuideName, guideText } from '../../server/docs/guides.ts';
+import { blocksOf } from '../guides/blocks.ts';
 import { ask } from '../server/support/serve.ts';
 import { killed } from '../support/process.ts';
 import { addressIn } from './listening.ts';
@@ -36,18 +38,55 @@ test.before(async () => {
 });
 test.after(() => rmSync(folder, { recursive: true }));
 
-test('all subpaths compile without the packages that only our development needs', () => {
-  const names = Object.keys(manifest.exports).map((path) => `twinline${path.slice(1)}`);
-  assert.is(names.length, 15);
-  const lines = names.map(
-    (name, at) => `import * as m${at} from '${name}';\nexport type M${at} = keyof typeof m${at};`,
+/** What the compiler says of a project in this folder, for which it is `skipLibCheck: false` and strict; '' when all is well. */
+function compile(place: string, options: object, files: Readonly<Record<string, string>>): string {
+  mkdirSync(place, { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(place, name), text);
+  const compilerOptions = { ...SETTINGS, ...options };
+  writeFileSync(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: Object.keys(files) }));
+  const { status, stdout } = spawnSync(process.execPath, [TSC, '-p', '.'], { cwd: place, encoding: 'utf8' });
+  assert.is(status === 0, stdout === '');
+  return stdout;
+}
+
+const RESOLUTIONS = {
+  nodenext: { module: 'nodenext' },
+  bundler: { module: 'esnext', moduleResolution: 'bundler' },
+};
+
+for (const [name, options] of Object.entries(RESOLUTIONS))
+  test(`all subpaths compile without the packages that only our development needs: ${name}`, () => {
+    const names = Object.keys(manifest.exports).map((path) => `twinline${path.slice(1)}`);
+    assert.is(names.length, 15);
+    const lines = names.map(
+      (name, at) => `import * as m${at} from '${name}';\nexport type M${at} = keyof typeof m${at};`,
+    );
+    assert.is(compile(join(folder, name), options, { 'index.mts': [...lines, USE].join('\n') }), '');
+  });
+
+// Arguments need no types in an example that is JavaScript; all else must be right.
+const EXAMPLES = { allowJs: true, checkJs: true, noImplicitAny: false };
+
+test('the programs of all guides are right by the types', async () => {
+  const place = join(folder, 'guides');
+  const files: Record<string, string> = { 'package.json': '{"type":"module"}' };
+  for (const name of Object.keys(GUIDES) as GuideName[]) {
+    for (const block of blocksOf(await guideText(name))) {
+      if (block.kind !== 'write' || !/^[\w.-]+\.m?js$/.test(block.file)) continue;
+      mkdirSync(join(place, name), { recursive: true });
+      files[join(name, block.file)] = block.text;
+    }
+  }
+  assert.ok(Object.keys(files).length > 10, Object.keys(files).join());
+  assert.is(compile(place, EXAMPLES, files), '');
+});
+
+test('no file that is packed names one that is not: maps of sources are not packed', () => {
+  const dist = join(folder, 'node_modules/twinline/dist');
+  const named = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => /\.(js|d\.ts)$/.test(path) && /^\/\/# sourceMappingURL=/m.test(readFileSync(join(dist, path), 'utf8')),
   );
-  writeFileSync(join(folder, 'index.ts'), [...lines, USE].join('\n'));
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: SETTINGS, files: ['index.ts'] }));
-  const { status, stdout } = spawnSync(process.execPath, [TSC, '-p', '.'], { cwd: folder, encoding: 'utf8' });
-  assert.is(stdout, '');
-  assert.is(status, 0);
+  assert.equal(named, []);
 });
 
 test('it draws with the style inside, and serves every page with its bundled script and style sheet', async () => {
@@ -85,10 +124,10 @@ test('it draws with the style inside, and serves every page with its bundled scr
 
 /** Types that are there, and are not `any`. */
 const USE = `
-import { memoryDocuments, memorySnapshots, type LogStore, type Services } from 'twinline';
+import { type Engine, memoryDocuments, memorySnapshots, type LogStore, type Services, takeTurn } from 'twinline';
 import type { Responder } from 'twinline/agent';
 import type { LintRule } from 'twinline/flow';
-import { type Config, type Plugin, readConfig, type RunningServer, type ServerParts, startServer } from 'twinline/server';
+import { type Config, type Plugin, readConfig, requireConfig, type RunningServer, type ServerParts, startServer } from 'twinline/server';
 import { type Adapter, jsonReply, readFields, readMsisdn } from 'twinline/ussd';
 
 export const adapter: Adapter = {
@@ -134,6 +173,12 @@ export const responder: Responder = {
   },
 };
 export const services: Services = { 'a.b': async (input, { signal }) => ({ input, late: signal.aborted }) };
+export async function say(engine: Engine): Promise<string> {
+  const { reply, repeated } = await takeTurn(engine, { key: 'k', decide: () => ({ kind: 'input', input: '1' }) });
+  const result = await takeTurn(engine, { key: 'k', decide: () => ({ kind: 'repeat' }) });
+  const again: string = result.kind === 'replied' ? result.reply.text : result.reason;
+  return repeated ? again : (reply?.text ?? again);
+}
 export const parts = (logs: LogStore): ServerParts => ({
   adapters: [adapter],
   plugins: [plugin, more],
@@ -142,8 +187,11 @@ export const parts = (logs: LogStore): ServerParts => ({
   stores: { snapshots: memorySnapshots(), documents: memoryDocuments(), logs },
 });
 export async function run(): Promise<string> {
-  const config: Config = readConfig(process.env).config!;
-  const server: RunningServer = await startServer(config);
+  const { config, problems } = readConfig(process.env);
+  if (!config) throw new Error(problems.join());
+  const checked: Config = config;
+  await (await startServer(requireConfig(process.env))).close();
+  const server: RunningServer = await startServer(checked);
   const paths: readonly string[] = server.routes.map(({ path }) => path);
   // @ts-expect-error
   server.nothing;

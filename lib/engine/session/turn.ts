@@ -4,12 +4,11 @@
 // A turn that calls a service commits its intent first, so that no other process makes the same call, and so that a
 // crash leaves behind which call was begun under which idempotency key.
 
-import type { StateValue } from 'xstate';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { retryDelay } from '../../retry.ts';
 import type { Json, JsonObject, StoredSession } from '../../store/store.ts';
-import { noteTyped, type Reply } from '../conversation.ts';
+import { noteTyped } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { ServiceAnswer } from '../machine/step.ts';
@@ -17,7 +16,10 @@ import { sessionWriter } from './commit.ts';
 import { type Live, type OpenedSession, openReply, openStored } from './open.ts';
 import type { RecordProblem } from './record.ts';
 import { type Again, type Settled, settle } from './settle.ts';
+import type { TurnMove, TurnResult } from './turn-result.ts';
 import { beginWork, feed, fireDue, giveAnswer, makeView, resumeWork, type Work, type WorkingCall } from './work.ts';
+
+export type { TurnMove, TurnResult };
 
 /** The stored session as a door sees it when it decides what a request means. */
 export type SessionState =
@@ -52,21 +54,6 @@ export interface TurnRequest {
   /** What the log calls the request. */
   readonly requestId?: string | undefined;
 }
-
-/** Where a turn led, for those who count. */
-export interface TurnMove {
-  readonly flow: string;
-  readonly version: number;
-  /** Undefined at a first turn. */
-  readonly from: StateValue | undefined;
-  readonly to: StateValue;
-}
-
-export type TurnResult =
-  /** `move` is missing where the reply is one of before. */
-  | { readonly kind: 'replied'; readonly reply: Reply; readonly repeated: boolean; readonly move?: TurnMove }
-  | { readonly kind: 'refused'; readonly reason: string }
-  | { readonly kind: 'unreadable'; readonly reason: RecordProblem };
 
 /**
  * Takes one turn of a session and resolves once it is stored. Turns of one session run one after the other.
