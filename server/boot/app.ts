@@ -63,7 +63,7 @@ import { routeGroups } from './route-groups.ts';
 
 export interface AppDeps {
   readonly config: Config;
-  readonly gateway: UssdService;
+  readonly ussd: UssdService;
   readonly gateways: UssdGateways;
   readonly desk: AccountDesk;
   readonly adapters: Readonly<Record<string, Adapter>>;
@@ -99,7 +99,7 @@ export interface App {
 
 /** The application. */
 export function createApp(deps: AppDeps): App {
-  const { config, gateway, health, metrics, log, routes = [] } = deps;
+  const { config, health, metrics, log, routes = [] } = deps;
   const { readClient } = deps.operators;
   const limiter = openLimiter(deps);
   const overload = countedOverload(deps);
@@ -114,7 +114,7 @@ export function createApp(deps: AppDeps): App {
   const declared = routeGroups(config, deps.adapters);
   const cors = crossOrigin(config);
   const dials = dialLimiter(limiter, log);
-  const ussd = ussdRoutes({
+  const ussdDoor = ussdRoutes({
     ...deps,
     admit: admission({ overload, readClient, limiter: dials }),
     admitOperator: admission({ overload, readClient, limiter: async () => 0 }),
@@ -129,19 +129,19 @@ export function createApp(deps: AppDeps): App {
     deps: { health, environment: config.environment, sendHome: deps.toolPages.sendHome },
   });
   addRoutes(router, operatorRouteGroup({ metrics: config.metricsPort === undefined }), {
-    deps: { gateway, desk: deps.desk, metrics, health },
+    deps: { ussd: deps.ussd, desk: deps.desk, metrics, health },
     guards: { operator: operators },
   });
   addRoutes(router, PAGE_FILE_ROUTES, { deps: undefined });
   addRoutes(router, REGISTRY_ROUTES, { deps: undefined });
-  deps.toolPages.addRoutes(router, ussd.simulated);
+  deps.toolPages.addRoutes(router, ussdDoor.simulated);
   const parts = [...declared, ...deps.documentation, ...routes];
   const allParts = () => (query ? [...parts, query.part()] : parts);
   const document = () => openApiDocument({ groups: allParts(), version: readVersion(), url: config.publicUrl });
   addRoutes(router, DOCS_ROUTES, { deps: openDocs({ openApi: document, groups: allParts }) });
   for (const group of routes) addRoutes(router, group, { deps: undefined });
 
-  const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...listRoutes(router)];
+  const own = [...ussdDoor.routes, ...deps.domain.routes, ...deps.agent.routes, ...listRoutes(router)];
   const query = deps.query?.door(own, { admit, cors: cors.gateway, record: recorder(deps) });
   const doors = doorsBySegment(deps, own);
   const isQuery = (url: string) => query !== undefined && !doors.has(firstSegment(url)) && query.owns(url);
@@ -151,7 +151,7 @@ export function createApp(deps: AppDeps): App {
     .use((ctx, next) => {
       const url = ctx.req.url!;
       ctx.state.door = doors.get(firstSegment(url)) ?? NO_DOOR;
-      if (url.startsWith(USSD_BASE)) return ussd(ctx, next);
+      if (url.startsWith(USSD_BASE)) return ussdDoor(ctx, next);
       return isQuery(url) ? query!.answer(ctx, next) : next();
     })
     .use(assignRequestId())
@@ -166,12 +166,12 @@ export function createApp(deps: AppDeps): App {
     .use(router.routes())
     .use((ctx) => {
       if (!HTTP_METHODS.has(ctx.method)) throw new Refusal('not-implemented');
-      refuseUnrouted(ctx, [ussd.router, router]);
+      refuseUnrouted(ctx, [ussdDoor.router, router]);
     });
   app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
   // The URLs of almost every request pass Koa by, unless a browser asks.
   const ahead = answerAhead(app.callback(), ({ url = '', method }) => {
-    if (url === USSD_BASE) return method === 'POST' ? ussd.plain : undefined;
+    if (url === USSD_BASE) return method === 'POST' ? ussdDoor.plain : undefined;
     return isQuery(url) ? query!.fastPath : undefined;
   });
   const listener = traceRequests(

@@ -35,7 +35,7 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
   readonly menuFolder: MenuFolder;
   readonly menus: Menus;
   readonly engine: Engine<CompiledFlow>;
-  readonly gateway: UssdService<CompiledFlow>;
+  readonly ussd: UssdService<CompiledFlow>;
   readonly keyring: Keyring;
   readonly audit: Audit;
   /** What operators can do for callers. */
@@ -133,7 +133,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring, is
       log.error({ err: error, reason, requestId }, PROBLEM_WORDS[reason] ?? 'a stored session cannot go on');
     },
   });
-  const gateway = ussdService({
+  const ussd = ussdService({
     engine,
     flow: config.ussd.flow,
     keyring,
@@ -151,7 +151,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring, is
       log.debug('a USSD session ended: its phone has begun too many');
     },
   });
-  return { menuFolder, menus, engine, gateway, keyring, desk, audit, services: observed };
+  return { menuFolder, menus, engine, ussd, keyring, desk, audit, services: observed };
 }
 
 const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } = {

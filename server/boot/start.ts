@@ -92,7 +92,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     onCrowded: () => metrics.refused('sessions'),
   });
   defer(host.close);
-  const { engine, gateway, stores, places, redis, menuFolder, menus, keyring, services, audit } = host;
+  const { engine, ussd, stores, places, redis, menuFolder, menus, keyring, services, audit } = host;
   // In development a person is told, not the log.
   for (const place of places) log[config.production ? 'info' : 'debug'](place, 'a store is open');
   if (redis && isOperated) await inspector.join(redis);
@@ -156,7 +156,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   if (studio) defer(studio.drafts.close);
   const app = createApp({
     config,
-    gateway,
+    ussd,
     gateways,
     desk: host.desk,
     operators,
@@ -175,7 +175,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     toolPages: toolPages({
       config,
       keyring,
-      gateway,
+      service: ussd,
       flows: engine.library,
       refusedEdits: () => reloads.refused(),
       recorder,

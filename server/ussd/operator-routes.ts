@@ -12,7 +12,7 @@ import type { Route, RouteGroup } from '../http/route-table.ts';
 import type { AccountDesk } from './account-desk.ts';
 
 export interface UssdOperatorDeps {
-  readonly gateway: UssdService;
+  readonly ussd: UssdService;
   readonly desk: AccountDesk;
   readonly metrics: Metrics;
   readonly health: Health;
@@ -132,8 +132,8 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
           },
           404: UNKNOWN,
         },
-        handle: async (ctx, { gateway }) => {
-          const activeSessions = await gateway.sessions();
+        handle: async (ctx, { ussd }) => {
+          const activeSessions = await ussd.sessions();
           ctx.body = { activeSessions, count: activeSessions.length };
         },
       },
@@ -149,12 +149,12 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
             types: { 'application/json': record('No session', { error: TEXT, sessionId: TEXT }) },
           },
         },
-        handle: async (ctx, { gateway }) => {
+        handle: async (ctx, { ussd }) => {
           const sessionId = ctx.params.sessionId as string;
-          const debugInfo = await gateway.inspect(sessionId);
+          const debugInfo = await ussd.inspect(sessionId);
           if (!debugInfo) ctx.status = 404;
           ctx.body = debugInfo
-            ? { sessionId, debugInfo, activeSessions: await gateway.sessions() }
+            ? { sessionId, debugInfo, activeSessions: await ussd.sessions() }
             : { error: 'Session not found', sessionId };
         },
       },

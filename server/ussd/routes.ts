@@ -20,7 +20,7 @@ import { type DialectPlace, dialectRoutes, PLAIN_DIALECT, USSD_BASE } from './di
 import { EVERYBODY, type ForbiddenRequest, type UssdGateways } from './gateways.ts';
 
 export interface UssdDoor {
-  readonly gateway: UssdService;
+  readonly ussd: UssdService;
   /** Who may speak for callers. */
   readonly gateways: UssdGateways;
   /** Called for each request of a gateway that may not. */
@@ -112,7 +112,7 @@ interface Arrival {
 }
 
 function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): Take {
-  const { gateway, gateways, onForbidden, admit, limiter, metrics, log, errorStatus } = door;
+  const { ussd, gateways, onForbidden, admit, limiter, metrics, log, errorStatus } = door;
   const check = gateways.findCheck(adapter.name);
   const isDebug = log.isLevelEnabled('debug');
   const template = base + route.path;
@@ -154,7 +154,7 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
     const retryAfter = client.exempt ? await limiter(caller) : 0;
     if (retryAfter > 0) return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter };
     if (request.text === '' && request.event === 'turn') metrics.dial(adapter.name);
-    const reply = await gateway.turn(request, adapter.name, { requestId: id });
+    const reply = await ussd.turn(request, adapter.name, { requestId: id });
     if (reply === UNAVAILABLE) {
       return { raw: { ...adapter.write(reply, request), status: errorStatus }, outcome: 'unavailable' };
     }

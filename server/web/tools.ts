@@ -42,7 +42,7 @@ export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SignInDeps> =
   routes: [...SIMULATOR_ROUTES, ...CHAT_ROUTES, SIGN_IN_ROUTE, SIGN_OUT_ROUTE],
 };
 
-export interface ToolPagesDeps extends Pick<SimulatorDeps, 'gateway' | 'recorder' | 'refusedEdits'> {
+export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder' | 'refusedEdits'> {
   readonly config: Config;
   readonly flows: Library<CompiledFlow>;
   readonly keyring: Keyring;

@@ -96,7 +96,7 @@ export interface InsideLine extends Phone {
 const DIALECT = 'africastalking';
 
 /** A phone on an engine in this process. It sends answers one by one, so no session is too long for it. */
-export function lineInside({ engine, gateway, menus }: Host, { flow, from, ...phone }: InsideLine): PhoneLine {
+export function lineInside({ engine, ussd, menus }: Host, { flow, from, ...phone }: InsideLine): PhoneLine {
   const { screens, flow: written } = menus.compiled.get(flow)!;
   const isSecret = (path: string | undefined) => path !== undefined && asksForSecret(screens.get(path));
   const place = async (sessionId: string, { screen, context }: NonNullable<InsideLine['from']>): Promise<void> => {
@@ -114,8 +114,8 @@ export function lineInside({ engine, gateway, menus }: Host, { flow, from, ...ph
     let turn = 0;
     let last: UssdRequest | undefined;
     const again = async (): Promise<PhoneScreen> => {
-      const reply = await gateway.turn(last!, DIALECT);
-      return { ...reply, secret: isSecret((await gateway.inspect(sessionId))?.state) };
+      const reply = await ussd.turn(last!, DIALECT);
+      return { ...reply, secret: isSecret((await ussd.inspect(sessionId))?.state) };
     };
     return {
       sessionId,
@@ -128,7 +128,7 @@ export function lineInside({ engine, gateway, menus }: Host, { flow, from, ...ph
       },
       again,
       hangUp: async () => {
-        await gateway.turn({ sessionId, ...phone, text: '', event: 'end', mode: 'latest' }, DIALECT);
+        await ussd.turn({ sessionId, ...phone, text: '', event: 'end', mode: 'latest' }, DIALECT);
         return true;
       },
     };
@@ -182,7 +182,7 @@ export function recorder(file: string): Recorder {
           const typed = numbers.mask(answer, state === undefined ? undefined : compiled.screens.get(state));
           reply = undefined;
           const shown = await call.type(answer);
-          state = (await host.gateway.inspect(call.sessionId))?.state;
+          state = (await host.ussd.inspect(call.sessionId))?.state;
           const first = turn++ === 0;
           const recorded: RecordedTurn = {
             ...{ session, turn, flow, version: compiled.version },

@@ -32,7 +32,7 @@ import {
 export interface SimulatorDeps {
   /** Answers as the plain endpoint of telecoms does, for every client. */
   readonly dial: Middleware;
-  readonly gateway: Pick<UssdService<CompiledFlow>, 'locate'>;
+  readonly service: Pick<UssdService<CompiledFlow>, 'locate'>;
   readonly flows: Pick<Library<CompiledFlow>, 'current'>;
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
   /** Where tests are written; undefined where operators may not. */
@@ -105,8 +105,8 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     id: 'getSimulatedSession',
     summary: 'Whether a simulated phone is asked for a secret',
     answers: { 200: { description: 'Where it stands', types: jsonTypes(STANDING) } },
-    handle: async (ctx, { gateway }) => {
-      const state = await readSessionState(gateway, ctx.params.sessionId!);
+    handle: async (ctx, { service }) => {
+      const state = await readSessionState(service, ctx.params.sessionId!);
       if (!state) throw new Refusal('not-found');
       ctx.body = state;
     },
@@ -194,10 +194,10 @@ export interface PhoneSessionState {
 
 /** Undefined when there is no such session, or it is over. */
 export async function readSessionState(
-  gateway: Pick<UssdService<CompiledFlow>, 'locate'>,
+  service: Pick<UssdService<CompiledFlow>, 'locate'>,
   sessionId: string,
 ): Promise<PhoneSessionState | undefined> {
-  const found = await gateway.locate(sessionId);
+  const found = await service.locate(sessionId);
   if (!found) return undefined;
   const { path, conversation } = found;
   const node = conversation.screens.get(path);

@@ -71,7 +71,7 @@ for (const [name, on] of LINES) {
 test('after a timeout nothing of the session is left', () =>
   inside(async (host) => {
     await piped(lineInside(host, { ...PHONE, flow: 'main' }), ['1', '/timeout', '/quit']);
-    assert.is((await host.gateway.sessions()).length, 1, 'the one that was dialled after it');
+    assert.is((await host.ussd.sessions()).length, 1, 'the one that was dialled after it');
   }));
 
 test('a delay holds answers back, and is told when it is none', () =>
