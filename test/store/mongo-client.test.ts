@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { MongoClient } from 'mongodb';
+import { MongoClient, MongoServerError } from 'mongodb';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type LastingClient, lastingClient } from '../../lib/store/mongo/connection.ts';
+import { type LastingClient, lastingClient, retryConflicts } from '../../lib/store/mongo/connection.ts';
 import { type MongoServer, startMongo } from '../support/mongo-server.ts';
 
 // Longer than a true look takes on a busy machine.
@@ -70,6 +70,20 @@ test('a client that is closed is not replaced', async () => {
   await lasting.close();
   await pause(STUCK_MS * 1.5);
   assert.is(lasting.client, before);
+});
+
+test('a write that came at the same moment as another is tried again; what is refused for another reason is not', async () => {
+  let calls = 0;
+  const refuse = (code: number) => () => {
+    calls++;
+    if (calls < 3) throw new MongoServerError({ code });
+    return Promise.resolve('written');
+  };
+  assert.is(await retryConflicts(async () => refuse(112)()), 'written');
+  assert.is(calls, 3);
+  calls = 0;
+  const refused = await retryConflicts(async () => refuse(11_000)()).catch((error: MongoServerError) => error.code);
+  assert.equal([refused, calls], [11_000, 1]);
 });
 
 test.run();

@@ -1,7 +1,9 @@
 // A connection to MongoDB that several stores share: bounded waits, one kind of error, no password in any text.
 
 import { type Db, MongoClient, MongoError, MongoServerError } from 'mongodb';
+import { systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
+import { type Backoff, retryDelay } from '../../retry.ts';
 import { closedError } from '../input.ts';
 import { STORE_LIMITS } from '../limits.ts';
 
@@ -168,6 +170,10 @@ export function checkPrefix(prefix: string): void {
 }
 
 const DUPLICATE = 11_000;
+const WRITE_CONFLICT = 112;
+/** About four seconds of tries. */
+const CONFLICT_TRIES = 20;
+const CONFLICT_BACKOFF: Backoff = { firstMs: 5, maxMs: 200, jitter: 0.5 };
 
 /** First match wins: code or name of the refusal → what to do. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
@@ -192,6 +198,22 @@ class TooLate extends Error {
 /** Whether the server refused a write because an id or a unique value is taken. */
 export function isDuplicate(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE;
+}
+
+/**
+ * Gives what `write` gives, and tries again when another write of the same row or unique value came at the same moment:
+ * the server has written nothing then, and not every server tries again by itself. After 20 tries it is the server's error.
+ */
+export async function retryConflicts<T>(write: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await write();
+    } catch (error) {
+      const isConflict = error instanceof MongoServerError && error.code === WRITE_CONFLICT;
+      if (!isConflict || tries === CONFLICT_TRIES) throw error;
+    }
+    await systemClock.wait(retryDelay(tries, CONFLICT_BACKOFF));
+  }
 }
 
 /** Whether the answer was lost or late: the work may be done, or still be under way. */

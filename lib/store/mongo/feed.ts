@@ -17,7 +17,7 @@ import { systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { type Backoff, retryDelay } from '../../retry.ts';
 import type { Change } from '../store.ts';
-import { isDuplicate } from './connection.ts';
+import { isDuplicate, retryConflicts } from './connection.ts';
 import type { MongoKind, Registry } from './declare.ts';
 import type { PendingChange, Row } from './rows.ts';
 
@@ -106,7 +106,7 @@ export function openFeed(db: () => Db, { prefix, registry, bounded }: FeedOption
       const all = Array.from(changes.values(), (change, at): Published => ({ _id: newest + 1 + at, ...change }));
       try {
         // In order: the first that is refused ends it, and no number is left out.
-        await feed().insertMany(all);
+        await retryConflicts(() => feed().insertMany(all));
         newest = Math.max(newest, all.at(-1)!._id);
         note(changes.keys());
       } catch (error) {

@@ -17,7 +17,7 @@ import type {
   ReplaceResult,
   StoredDocument,
 } from '../store.ts';
-import { checkPrefix, isDuplicate, type MongoSource, workOn } from './connection.ts';
+import { checkPrefix, isDuplicate, type MongoSource, retryConflicts, workOn } from './connection.ts';
 import { type MongoKind, openRegistry } from './declare.ts';
 import { openFeed } from './feed.ts';
 import { findTakenIndex, listFields, nativeQuery, type Row } from './rows.ts';
@@ -62,11 +62,13 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
       text === undefined
         ? { $set: { v: revision }, $unset: { body: 1, f: 1 } }
         : { $set: { v: revision, body: text, f: listFields(JSON.parse(text)) } };
-    const row = await kind.rows.findOneAndUpdate(filter, { ...update, $push: { out: change } } as object, {
-      upsert: 'v' in filter && filter.v === 0,
-      returnDocument: 'after',
-      projection: { v: 1, out: 1 },
-    });
+    const row = await retryConflicts(() =>
+      kind.rows.findOneAndUpdate(filter, { ...update, $push: { out: change } } as object, {
+        upsert: 'v' in filter && filter.v === 0,
+        returnDocument: 'after',
+        projection: { v: 1, out: 1 },
+      }),
+    );
     if (row) await feed.publish([{ ...row, kind }]);
     return row ?? undefined;
   }

@@ -6,7 +6,7 @@ import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { checkKey, checkLimit } from '../input.ts';
 import type { CommitResult, SessionCommit, SnapshotStore, StoredSession } from '../store.ts';
-import { checkPrefix, isDuplicate, type MongoSource, workOn } from './connection.ts';
+import { checkPrefix, isDuplicate, type MongoSource, retryConflicts, workOn } from './connection.ts';
 
 export type MongoSnapshotsOptions = MongoSource & {
   /** Begins the name of the collection, `<prefix>.sessions`. 1 to 32 letters, digits, - and _. @default twinline */
@@ -73,10 +73,10 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
     const row = makeRow(expected + 1, next);
     if (expected !== 0) {
       const living = { ...own, revision: { $eq: expected }, expiresAt: { $gt: now } };
-      return (await rows().replaceOne(living, row)).matchedCount > 0;
+      return (await retryConflicts(() => rows().replaceOne(living, row))).matchedCount > 0;
     }
     try {
-      await rows().replaceOne({ ...own, expiresAt: { $lte: now } }, row, { upsert: true });
+      await retryConflicts(() => rows().replaceOne({ ...own, expiresAt: { $lte: now } }, row, { upsert: true }));
       return true;
     } catch (error) {
       if (isDuplicate(error)) return false;

@@ -2,8 +2,8 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Target } from '../target.ts';
 import { quartiles, type Row, us } from '../measure.ts';
+import type { Target } from '../target.ts';
 import { lineCosts, WARM_UP_TURNS } from './rounds.ts';
 import { onSite } from './site.ts';
 import { storeSessions } from './stored.ts';

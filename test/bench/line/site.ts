@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { startRedis } from '../../support/redis-server.ts';
 import { menuFlow } from '../flows.ts';
-import { stop, type Target } from '../target.ts';
 import type { Row } from '../measure.ts';
+import { stop, type Target } from '../target.ts';
 import type { Line } from './rounds.ts';
 import { LOAD_CORE, pin, startFloor, startOurs } from './servers.ts';
 
