@@ -5,7 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient, MongoServerError } from 'mongodb';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type LastingClient, lastingClient, retryConflicts } from '../../lib/store/mongo/connection.ts';
+import { type LastingClient, lastingClient } from '../../lib/store/mongo/connection.ts';
+import { retryConflicts } from '../../lib/store/mongo/refusals.ts';
 import { type MongoServer, startMongo } from '../support/mongo-server.ts';
 
 // Longer than a true look takes on a busy machine.

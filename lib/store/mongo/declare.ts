@@ -5,7 +5,7 @@ import { TwinlineError } from '../../errors.ts';
 import { type Declared, declareIndexes, type Index, requireKind, sameIndex } from '../index/kinds.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import type { Kind } from '../store.ts';
-import { isDuplicate, isLate } from './connection.ts';
+import { isDuplicate, isLate } from './refusals.ts';
 import { nativeIndexes, type Row, UNIQUE } from './rows.ts';
 
 export interface MongoKind extends Declared {

@@ -17,8 +17,8 @@ import { systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { type Backoff, retryDelay } from '../../retry.ts';
 import type { Change } from '../store.ts';
-import { isDuplicate, retryConflicts } from './connection.ts';
 import type { MongoKind, Registry } from './declare.ts';
+import { isDuplicate, retryConflicts } from './refusals.ts';
 import type { PendingChange, Row } from './rows.ts';
 
 /** A row whose changes may have no number yet. */

@@ -17,9 +17,10 @@ import type {
   ReplaceResult,
   StoredDocument,
 } from '../store.ts';
-import { checkPrefix, isDuplicate, type MongoSource, retryConflicts, workOn } from './connection.ts';
+import { checkPrefix, type MongoSource, workOn } from './connection.ts';
 import { type MongoKind, openRegistry } from './declare.ts';
 import { openFeed } from './feed.ts';
+import { isDuplicate, retryConflicts } from './refusals.ts';
 import { findTakenIndex, listFields, nativeQuery, type Row } from './rows.ts';
 
 export { connectMongo, type MongoConnection, type MongoConnectionOptions, type MongoSource } from './connection.ts';

@@ -6,7 +6,8 @@ import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { checkKey, checkLimit } from '../input.ts';
 import type { CommitResult, SessionCommit, SnapshotStore, StoredSession } from '../store.ts';
-import { checkPrefix, isDuplicate, type MongoSource, retryConflicts, workOn } from './connection.ts';
+import { checkPrefix, type MongoSource, workOn } from './connection.ts';
+import { isDuplicate, retryConflicts } from './refusals.ts';
 
 export type MongoSnapshotsOptions = MongoSource & {
   /** Begins the name of the collection, `<prefix>.sessions`. 1 to 32 letters, digits, - and _. @default twinline */
