@@ -5,7 +5,7 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { addressProblem, guardedLookup, systemResolve } from './hosts.ts';
+import { addressProblem, dnsResolver, guardedLookup } from './hosts.ts';
 import { HTTP_LIMITS } from './limits.ts';
 import { withTrace } from './tracing.ts';
 
@@ -72,7 +72,7 @@ export interface HttpReply {
 export type Post = (posted: Posted, signal: AbortSignal) => Promise<number>;
 
 export interface SenderOptions {
-  /** Gives the addresses to connect to. @default the system's, refusing all that are not public */
+  /** Gives the addresses to connect to. @default DNS alone, refusing all that are not public */
   readonly lookup?: LookupFunction;
   /** Authorities of certificates, in PEM. @default those of Node */
   readonly ca?: string;
@@ -104,7 +104,7 @@ export function publicExchange(
   });
 }
 
-function poster<T>({ lookup = guardedLookup(systemResolve, 'public'), ca }: SenderOptions, read: Read<T>) {
+function poster<T>({ lookup = guardedLookup(dnsResolver(), 'public'), ca }: SenderOptions, read: Read<T>) {
   return async ({ url, headers: given, body }: Posted, signal: AbortSignal): Promise<T> => {
     // A literal address is connected to without a lookup.
     const problem = addressProblem(url);

@@ -1,6 +1,6 @@
 // Which hosts and URLs may be called: lists of hosts, what is public, and the addresses that a name leads to.
 
-import { lookup as systemLookup } from 'node:dns/promises';
+import { Resolver, lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { systemClock } from '../clock.ts';
@@ -13,10 +13,28 @@ import { HTTP_LIMITS } from './limits.ts';
  */
 export type Reach = 'public' | 'loopback' | 'literal';
 
-/** All addresses of a host name. */
+/** Gives all addresses of a host name; rejects when there is none. */
 export type Resolve = (host: string) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 
+/** The system's own, with its hosts file. A slow name holds one of the four threads that files and stores need as well. */
 export const systemResolve: Resolve = (host) => systemLookup(host, { all: true });
+
+/**
+ * Asks DNS alone, without the hosts file, and holds no thread while it waits: for names that anybody may make us look up.
+ * `servers`, such as `127.0.0.1:5353`, are by default those that the system names at that moment. A server has `tryMs` to
+ * answer, by default HTTP_LIMITS.dnsTryMs. Rejects with the error of DNS when it has given no address.
+ */
+export function dnsResolver(options: { servers?: readonly string[]; tryMs?: number } = {}): Resolve {
+  const { servers = [], tryMs = HTTP_LIMITS.dnsTryMs } = options;
+  return async (host) => {
+    const resolver = new Resolver({ timeout: tryMs, tries: HTTP_LIMITS.dnsTries });
+    if (servers.length > 0) resolver.setServers(servers);
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason;
+    const listed = (answer: PromiseSettledResult<string[]>) => (answer.status === 'fulfilled' ? answer.value : []);
+    return [...listed(v4), ...listed(v6)].map((address) => ({ address, family: isIP(address) }));
+  };
+}
 
 /**
  * Reads a list of `host`, `host:port`, `*.example.com` and `*.example.com:port`. Without a port the entry means the
@@ -146,7 +164,7 @@ export function addressProblem(text: string): string | undefined {
 }
 
 /** The same, with what the name leads to now; a name that leads nowhere yet is asked again when something is sent. */
-export async function findResolvedProblem(text: string, resolve: Resolve = systemResolve): Promise<string | undefined> {
+export async function findResolvedProblem(text: string, resolve: Resolve = dnsResolver()): Promise<string | undefined> {
   const problem = addressProblem(text);
   if (problem !== undefined) return problem;
   const host = new URL(text).hostname;

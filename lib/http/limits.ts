@@ -19,6 +19,12 @@ export const HTTP_LIMITS = {
   /** Milliseconds of silence after which a connection is closed. */
   httpIdleMs: 5_000,
 
+  // --- DNS --------------------------------------------------------------------------------------------------------------
+  /** Milliseconds that a name server has to answer the first try; the second has about twice as long. */
+  dnsTryMs: 1_500,
+  /** Times that a name server is asked. */
+  dnsTries: 2,
+
   // --- events and bulk --------------------------------------------------------------------------------------------------
   /** Milliseconds that the name of a new webhook's host may take to be resolved before it is left for later. */
   webhookResolveMs: 1_000,

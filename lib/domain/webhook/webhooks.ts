@@ -36,7 +36,7 @@ export interface WebhookOptions extends AttemptDeps {
   readonly documents: DocumentStore;
   readonly feed: Pick<Feed, 'end'>;
   readonly deliveries: Pick<Deliveries, 'look'>;
-  /** @default the system's */
+  /** @default DNS alone */
   readonly resolve?: Resolve;
 }
 
