@@ -129,6 +129,10 @@ test('a browser on one instance answers the call of a run on the other', async (
 
 async function moved(tab: Tab, to: number): Promise<Tab> {
   const { _pid: pid, _lastOffset: offset } = tab.socket as unknown as { _pid: string; _lastOffset: string };
+  // The instance that it left keeps its state when it sees the connection end, behind what it tells at that moment.
+  let kept = 0;
+  while (kept === 0)
+    kept = await connections[to]!.run('find the state', (client) => client.exists(`twinline:socket:${pid}`));
   return greeted(to, { ...auth, pid, offset });
 }
 
