@@ -15,6 +15,15 @@ export {
   type View,
 } from './engine/conversation.ts';
 export { createEngine, type Engine, type EngineOptions, type Fact, type TurnReport } from './engine/engine.ts';
+export {
+  type Beginning,
+  type Command,
+  type Instance,
+  type Lifecycle,
+  type LifecycleOptions,
+  lifecycle,
+  type TakeResult,
+} from './engine/lifecycle/lifecycle.ts';
 export type { ServiceAnswer } from './engine/machine/step.ts';
 export { type AtRest, compileMachine, type Effect, type Machine, type Step } from './engine/machine/transition.ts';
 export type { RecordProblem } from './engine/session/record.ts';

@@ -34,7 +34,11 @@ const LOADED: { readonly [subpath: string]: string } = {
     '@koa/cors @koa/router @opentelemetry/api @ucanto/core @ucanto/principal @ucanto/validator accepts ajv ajv-formats chokidar engine.io fresh helmet ipaddr.js koa koa-bodyparser koa-helmet koa-ratelimit libsql lmdb lru-cache marked picocolors pino socket.io socket.io-adapter ws xstate',
 };
 
-const DEPENDENCIES = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+const DEPENDENCIES = Object.keys({
+  ...manifest.dependencies,
+  ...manifest.optionalDependencies,
+  ...manifest.peerDependencies,
+});
 
 /** Tells of every file that `import` finds as it is found, and of those of `require` in the end. */
 const TELL = `

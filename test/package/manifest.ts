@@ -13,6 +13,7 @@ export interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
   readonly allowScripts: Readonly<Record<string, boolean>>;
 }
 

@@ -12,7 +12,7 @@ const room = (uses: string, types = ''): Room => ({ uses, types });
 
 export const ROOMS: { readonly [folder: string]: Room } = {
   lib: room(
-    'lib/account lib/agent lib/delegation lib/diagram lib/domain lib/engine lib/engine/machine lib/engine/session lib/flow lib/flow/format lib/flow/run lib/gateway lib/http lib/store lib/store/memory lib/ussd',
+    'lib/account lib/agent lib/delegation lib/diagram lib/domain lib/engine lib/engine/lifecycle lib/engine/machine lib/engine/session lib/flow lib/flow/format lib/flow/run lib/gateway lib/http lib/store lib/store/memory lib/ussd',
   ),
   'lib/account': room('lib', 'lib/engine lib/store'),
   'lib/agent': room(

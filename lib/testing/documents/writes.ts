@@ -1,6 +1,5 @@
 // What every DocumentStore promises about writing: bodies, revisions, unique values, the feed of changes.
 
-import fc from 'fast-check';
 import type { JsonObject } from '../../store/store.ts';
 import * as assert from '../assert.ts';
 import { refuses } from '../sessions/bench.ts';
@@ -37,6 +36,7 @@ export const DOCUMENT_WRITES: DocumentPromises = {
   },
 
   'a document comes back as it was inserted, whatever it holds': async ({ store }) => {
+    const { default: fc } = await import('fast-check');
     let at = 0;
     const key = fc.oneof(
       fc.string({ unit: 'binary' }),

@@ -1,0 +1,119 @@
+// The programs of this folder, run by people who have installed the package: packed and installed once, each prints what its last
+// comment says. And they are right by the types.
+
+import { execFile, spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ROOT } from '../package/manifest.ts';
+import { buildPackage, linkDependencies, packTarball, TSC } from '../package/packed.ts';
+import { startMongo } from '../support/mongo-server.ts';
+import { skipWithout } from '../support/on-path.ts';
+import { startRedis } from '../support/redis-server.ts';
+
+const test = suite('examples', { timeoutMs: 240_000 });
+const EXAMPLES = join(ROOT, 'test/examples');
+const FILES = readdirSync(EXAMPLES).filter((name) => !name.endsWith('.ts'));
+/** What is used by others and prints nothing. */
+const PARTS = ['phones.mjs'];
+const PROGRAMS = FILES.filter((name) => name.endsWith('.mjs') && !PARTS.includes(name));
+const SECONDS = 60_000;
+
+interface Given {
+  readonly env: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** What a program needs beside Node; skips where it is not here. */
+const NEEDS: { readonly [program: string]: () => Promise<Given> } = {
+  'lifecycle.mjs': async () => {
+    const { url, stop } = await startMongo();
+    const own = new URL(url);
+    own.pathname = `twinline-example-${process.pid}`;
+    return { env: { MONGODB_URL: own.href }, stop };
+  },
+  'two-servers.mjs': async () => {
+    skipWithout(['nginx']);
+    const { url, stop } = await startRedis();
+    return { env: { REDIS_URL: url }, stop };
+  },
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'twinline-examples-'));
+const modules = join(folder, 'node_modules');
+
+test.before(async () => {
+  await buildPackage(join(folder, 'source'));
+  const tarball = packTarball(join(folder, 'source'), folder);
+  writeFileSync(join(folder, 'package.json'), '{"type":"module","private":true}');
+  const install = ['install', `./${basename(tarball)}`, '--offline', '--no-audit', '--no-fund'];
+  const { status, stdout, stderr } = spawnSync('npm', install, { cwd: folder, encoding: 'utf8' });
+  assert.is(status, 0, stdout + stderr);
+  linkDependencies(modules);
+  link('fastify', 'express', 'hono', '@types/node');
+  for (const name of FILES) copyFileSync(join(EXAMPLES, name), join(folder, name));
+});
+test.after(() => rmSync(folder, { recursive: true }));
+
+/** What the reader of an example has installed beside. */
+function link(...names: readonly string[]): void {
+  for (const name of names.filter((name) => !existsSync(join(modules, name)))) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
+  }
+}
+
+/** The lines below `// Prints:`. */
+function promisedBy(source: string): string {
+  const [, said] = source.split('\n// Prints:\n');
+  assert.ok(said, 'it says what it prints');
+  return said.replace(/^\/\/ {0,3}/gm, '');
+}
+
+for (const program of PROGRAMS)
+  test(`${program} prints what it says`, async () => {
+    const given = await NEEDS[program]?.();
+    try {
+      const env = { PATH: process.env.PATH, HOME: folder, ...given?.env };
+      const run = promisify(execFile)(process.execPath, [program], { cwd: folder, env, timeout: SECONDS });
+      const { stdout, stderr } = await run;
+      assert.is(stderr, '');
+      assert.is(stdout, promisedBy(readFileSync(join(folder, program), 'utf8')));
+    } finally {
+      await given?.stop();
+    }
+  });
+
+test('the programs are right by the types', () => {
+  const compilerOptions = {
+    module: 'nodenext',
+    target: 'es2022',
+    strict: true,
+    // Arguments need no types in an example that is JavaScript; all else must be right.
+    noImplicitAny: false,
+    allowJs: true,
+    checkJs: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: ['node'],
+  };
+  const files = FILES.filter((name) => name.endsWith('.mjs'));
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  const { stdout } = spawnSync(process.execPath, [TSC, '-p', '.'], { cwd: folder, encoding: 'utf8' });
+  assert.is(stdout, '');
+});
+
+test.run();
