@@ -2,7 +2,7 @@
 
 import { TwinlineError } from '../../errors.ts';
 import { type Problem, problemLine } from '../format/problem.ts';
-import { outline, parseDocument } from '../format/source.ts';
+import { outline, parseDocument } from '../format/syntax.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 
 export type Foreign = { readonly [name: string]: unknown };

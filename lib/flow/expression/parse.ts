@@ -9,7 +9,13 @@ import { isRefusedName } from './values.ts';
 
 /** A part of a parsed expression; `at` is its offset in the source. */
 export type Node =
-  | { readonly kind: 'value'; readonly value: null | boolean | number | string }
+  | {
+      readonly kind: 'value';
+      readonly value: null | boolean | number | string;
+      readonly at: number;
+      /** As it is written. */
+      readonly text: string;
+    }
   | { readonly kind: 'name'; readonly name: string; readonly at: number }
   | { readonly kind: 'member'; readonly of: Node; readonly name: string; readonly at: number }
   | { readonly kind: 'index'; readonly of: Node; readonly index: Node }
@@ -105,7 +111,10 @@ export function parseExpression(source: string): { readonly root: Node; readonly
     }
     if (!take('-')) return primary();
     const of = deeper(() => prefix(OTHER_OPERATORS.minus.level));
-    if (of.kind === 'value' && typeof of.value === 'number') return { kind: 'value', value: 0 - of.value };
+    if (of.kind === 'value' && typeof of.value === 'number') {
+      const text = source.slice(token.at, of.at + of.text.length);
+      return { kind: 'value', value: 0 - of.value, at: token.at, text };
+    }
     return { kind: 'minus', of, at: token.at };
   };
 
@@ -113,7 +122,7 @@ export function parseExpression(source: string): { readonly root: Node; readonly
     const token = peek();
     if (token.kind === 'number' || token.kind === 'text') {
       next++;
-      return { kind: 'value', value: token.value };
+      return { kind: 'value', value: token.value, at: token.at, text: token.text };
     }
     if (token.kind === 'name') {
       next++;
@@ -122,7 +131,7 @@ export function parseExpression(source: string): { readonly root: Node; readonly
     const constant = token.kind === 'word' ? CONSTANTS.get(token.text) : undefined;
     if (constant !== undefined) {
       next++;
-      return { kind: 'value', value: constant };
+      return { kind: 'value', value: constant, at: token.at, text: token.text };
     }
     if (!take('(')) throw expectedError('a value: a name, a number, a text in quotes, or "("');
     const inner = deeper(choice);

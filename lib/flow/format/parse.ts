@@ -1,16 +1,17 @@
 // The text of a flow file → a flow of the right shape, with the position of everything in it.
 
 import { basename } from 'node:path';
-import type { DocumentNode, ValueNode } from '@humanwhocodes/momoa';
+import type { DocumentNode, MemberNode, ObjectNode, ValueNode } from '@humanwhocodes/momoa';
 import { flawOfNumbers } from '../../json/reader.ts';
 import { requireMomoa } from '../../packages.ts';
 import type { Json } from '../../store/store.ts';
 import { isRefusedName } from '../expression/values.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import type { Flow } from './flow.ts';
-import { describePlace, locateProblem, type Problem, sortProblems } from './problem.ts';
+import { describePlace, locateProblem, type Problem, sortProblems, type TextEdit } from './problem.ts';
 import { schemaFindings } from './schema.ts';
-import { type FlowSource, flowSource, makeFlowSource, outline, parseDocument, pointerTo } from './source.ts';
+import { type FlowSource, flowSource, makeFlowSource, pointerTo } from './source.ts';
+import { outline, parseDocument } from './syntax.ts';
 
 export interface ParsedFlow {
   /** There when the schema accepts it; other problems may remain. */
@@ -77,11 +78,12 @@ function numberProblems(source: FlowSource): Problem[] {
 /** Keys that stand twice in one object (only the last would count), and keys that no object may have. */
 function keyProblems(root: ValueNode, source: FlowSource): Problem[] {
   const problems: Problem[] = [];
+  const readRaw = ({ loc }: ValueNode) => source.text.slice(loc.start.offset, loc.end.offset);
   const visit = (node: ValueNode, pointer: string): void => {
     if (node.type === 'Array') for (const [at, { value }] of node.elements.entries()) visit(value, `${pointer}/${at}`);
     if (node.type !== 'Object') return;
-    const lines = new Map<string, number>();
-    for (const { name, value } of node.members) {
+    const lines = new Map<string, MemberNode>();
+    for (const [at, { name, value }] of node.members.entries()) {
       if (name.type !== 'String') continue;
       const key = name.value;
       const { line, column } = name.loc.start;
@@ -89,18 +91,27 @@ function keyProblems(root: ValueNode, source: FlowSource): Problem[] {
       const first = lines.get(key);
       const owner = pointer === '' ? 'the flow' : describePlace(pointer);
       if (first !== undefined) {
-        const message = `"${key}" stands twice in ${owner}, first in line ${first}; only the last would count.`;
-        problems.push({ ...place, code: 'duplicate-key', message, fix: `Remove or rename one "${key}".` });
+        const message = `"${key}" stands twice in ${owner}, first in line ${first.loc.start.line}; only the last would count.`;
+        const edit = readRaw(first.value) === readRaw(value) && { edit: removeMember(node, at) };
+        problems.push({ ...place, code: 'duplicate-key', message, fix: `Remove or rename one "${key}".`, ...edit });
       } else if (isRefusedName(key)) {
         const message = `The key "${key}" in ${owner} is refused, because it leads to a prototype.`;
         problems.push({ ...place, code: 'reserved-name', message, fix: `Rename "${key}".` });
       }
-      lines.set(key, line);
+      lines.set(key, node.members[at]!);
       visit(value, place.pointer);
     }
   };
   visit(root, '');
   return problems;
+}
+
+// A member that is not the first, with what parts it from the next one or from the one before.
+function removeMember({ members }: ObjectNode, at: number): TextEdit {
+  const next = members[at + 1];
+  const { start, end } = members[at]!.loc;
+  if (next) return { from: start.offset, to: next.loc.start.offset, insert: '' };
+  return { from: members[at - 1]!.loc.end.offset, to: end.offset, insert: '' };
 }
 
 function nameProblems(flow: Flow, source: FlowSource): Problem[] {

@@ -1,6 +1,6 @@
 // Problems in flow files: where, what, and what would fix it; and how messages name places and values.
 
-import { type FlowSource, offsetAt, type Position, parsePointer } from './source.ts';
+import { type FlowSource, offsetAt, parsePointer } from './source.ts';
 
 export interface Problem {
   readonly file: string;
@@ -45,10 +45,13 @@ export interface Finding {
   readonly mend?: Mend;
 }
 
-/** What stands at the place, and what should. */
+/** What stands at the place of a finding, or at another one, and what should. */
 export interface Mend {
-  readonly old: string;
+  /** As the file writes it. @default the whole value at the place */
+  readonly old?: string;
   readonly text: string;
+  /** @default where the finding stands */
+  readonly place?: Pick<Finding, 'pointer' | 'at'>;
 }
 
 /** A finding as the problem of a file. */
@@ -58,13 +61,20 @@ export function locateProblem(
   { code, severity }: Pick<Problem, 'code' | 'severity'>,
 ): Problem {
   const place = source.locate(pointer, at);
-  const edit = mend && findEdit(source.text, place, mend);
+  const edit = mend && findEdit(source, { pointer, ...(at !== undefined && { at }), ...mend.place }, mend);
   return { file: source.file, ...place, pointer, code, severity, message, fix, ...(edit && { edit }) };
 }
 
 // Undefined where the text is written otherwise, such as with escapes.
-function findEdit(text: string, place: Position, { old, text: insert }: Mend): TextEdit | undefined {
-  const offset = offsetAt(text, place);
+function findEdit(
+  source: FlowSource,
+  { pointer, at }: Pick<Finding, 'pointer' | 'at'>,
+  { old, text: insert }: Mend,
+): TextEdit | undefined {
+  const whole = old === undefined ? source.span(pointer) : undefined;
+  if (old === undefined) return whole && { ...whole, insert };
+  const { text } = source;
+  const offset = offsetAt(text, source.locate(pointer, at));
   const from = [offset, offset + 1].find((start) => text.startsWith(old, start));
   return from === undefined ? undefined : { from, to: from + old.length, insert };
 }
@@ -97,6 +107,11 @@ export function describePlace(pointer: string): string {
 export function showValue(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+/** A value as files hold it: JSON on one line, with spaces. */
+export function writeValue(value: unknown): string {
+  return JSON.stringify(value, null, 1).replace(/\n\s*/g, ' ');
 }
 
 /** With a capital first letter, to begin a sentence. */

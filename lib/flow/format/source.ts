@@ -1,7 +1,6 @@
-// The text of JSON files that people write: where things stand in it, lines and columns by JSON pointer; and what keeps it from being
-// JSON, in plain words.
+// The text of JSON files that people write: where things stand in it, lines and columns by JSON pointer.
 
-import type { ArrayNode, DocumentNode, ObjectNode, ValueNode } from '@humanwhocodes/momoa';
+import type { ArrayNode, ObjectNode, ValueNode } from '@humanwhocodes/momoa';
 import { requireMomoa } from '../../packages.ts';
 
 export interface Position {
@@ -19,6 +18,8 @@ export interface FlowSource {
    * not exist stands where its nearest parent does.
    */
   locate(pointer: string, at?: 'key' | number): Position;
+  /** Where the value at a JSON pointer stands, in UTF-16 units; undefined where there is none. */
+  span(pointer: string): { readonly from: number; readonly to: number } | undefined;
 }
 
 interface LocatedValue {
@@ -31,7 +32,7 @@ export function flowSource(file: string, text: string): FlowSource {
   try {
     return makeFlowSource(file, text, requireMomoa().parse(text).body);
   } catch {
-    return { file, text, locate: () => ({ line: 1, column: 1 }) };
+    return { file, text, locate: () => ({ line: 1, column: 1 }), span: () => undefined };
   }
 }
 
@@ -45,18 +46,24 @@ export function makeFlowSource(file: string, text: string, root: ValueNode): Flo
     members.set(node, found);
     return found;
   };
+  const find = (pointer: string): { readonly found: LocatedValue; readonly exact: boolean } => {
+    let found: LocatedValue = { value: root };
+    for (const step of parsePointer(pointer)) {
+      const next = inside(found.value).get(step);
+      if (!next) return { found, exact: false };
+      found = next;
+    }
+    return { found, exact: true };
+  };
   return {
     file,
     text,
+    span: (pointer) => {
+      const { found, exact } = find(pointer);
+      return exact ? { from: found.value.loc.start.offset, to: found.value.loc.end.offset } : undefined;
+    },
     locate: (pointer, at) => {
-      let found: LocatedValue = { value: root };
-      let exact = true;
-      for (const step of parsePointer(pointer)) {
-        const next = inside(found.value).get(step);
-        if (!next) exact = false;
-        if (!next) break;
-        found = next;
-      }
+      const { found, exact } = find(pointer);
       const { line, column, offset } = found.value.loc.start;
       if (!exact || at === 'key') return found.key ?? { line, column };
       const ahead = at === undefined || found.value.type !== 'String' ? 0 : rawOffset(text, offset, at);
@@ -106,79 +113,6 @@ function rawOffset(text: string, quote: number, character: number): number {
   return at - quote;
 }
 
-interface SyntaxFault extends Position {
-  readonly message: string;
-  readonly fix: string;
-}
-
-/** What one scan of the brackets and quotes of a text finds, before it is parsed. */
-interface Outline {
-  /** Most levels of objects and lists. */
-  readonly depth: number;
-  /** Offset of the innermost bracket or quote that is never closed. */
-  readonly open: number | undefined;
-  /** Offset of the first line break, tab or other control character inside a text. */
-  readonly control: number | undefined;
-}
-
-export function outline(text: string): Outline {
-  const open: number[] = [];
-  let depth = 0;
-  let quote: number | undefined;
-  let control: number | undefined;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (quote !== undefined) {
-      if (code === BACKSLASH) at++;
-      else if (code === QUOTE) quote = undefined;
-      else if (code < SPACE) control ??= at;
-    } else if (code === QUOTE) quote = at;
-    else if (code === CURLY || code === SQUARE) depth = Math.max(depth, open.push(at));
-    else if (code === CURLY + 2 || code === SQUARE + 2) open.pop();
-  }
-  return { depth, open: quote ?? open.at(-1), control };
-}
-
-const [BACKSLASH, QUOTE, SPACE, CURLY, SQUARE] = [92, 34, 32, 123, 91];
-
-/** The tree of a JSON text with its positions, or what is wrong with the text. */
-export function parseDocument(
-  text: string,
-  seen: Outline,
-): { document: DocumentNode; fault?: undefined } | { document?: undefined; fault: SyntaxFault } {
-  try {
-    // JSON.parse decides what is JSON; the other parser gives the positions.
-    const document = requireMomoa().parse(text);
-    JSON.parse(text);
-    return { document };
-  } catch (error) {
-    const { offset, message } = error as Error & { offset?: number };
-    return { fault: syntaxFault(text, message.startsWith('Unexpected end') ? undefined : offset, seen) };
-  }
-}
-
-/** The fault of a text that a JSON parser refused at `offset`; without one, at its end. */
-function syntaxFault(text: string, offset: number | undefined, { open, control }: Outline): SyntaxFault {
-  const at = offset ?? text.length;
-  if (control !== undefined && control <= at) return describeControl(text, control);
-  if (text.trim() === '')
-    return { line: 1, column: 1, message: 'The file is empty.', fix: 'Begin with { and end with }.' };
-  if (open !== undefined && LAST_TOKEN.test(text.slice(at, at + 4_096)) && text.slice(at).length < 4_096) {
-    const { line, column } = positionAt(text, open);
-    const found = `The file ends, and the ${text[open]} of line ${line}, column ${column} is not closed.`;
-    return { ...positionAt(text, text.length), message: found, fix: `Add the missing ${CLOSING[text[open]!]}.` };
-  }
-  const character = String.fromCodePoint(text.codePointAt(at) ?? 32);
-  const before = text.slice(0, at).trimEnd().slice(-8);
-  const slip = SLIPS.find(({ found, after }) => found.test(text.slice(at, at + 40)) && after.test(before));
-  const message = slip?.message ?? 'Found % where it cannot stand.';
-  const fix = slip?.fix ?? 'Remove it, or look for a missing quote or comma before it.';
-  const word = /^(?:[\w$]+|"[^"\n]{0,30}"?)/.exec(text.slice(at, at + 40))?.[0] ?? character;
-  const fill = (words: string) =>
-    words.replace('%', () => (word.length > 1 && word.startsWith('"') ? word : JSON.stringify(word)));
-  return { ...positionAt(text, at), message: fill(message), fix: fill(fix) };
-}
-
 /** Line and column of an offset. */
 export function positionAt(text: string, offset: number): Position {
   const lines = text.slice(0, offset).split('\n');
@@ -198,59 +132,4 @@ function findLineStarts(text: string): number[] {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return starts;
-}
-
-const LAST_TOKEN = /^(?:"(?:[^"\\]|\\.)*"?|[\w.+-]+|[:,])?\s*$/s;
-const CLOSING: { readonly [open: string]: string } = { '{': '}', '[': ']', '"': '"' };
-
-interface Slip {
-  readonly found: RegExp;
-  /** What comes before it, without spaces. */
-  readonly after: RegExp;
-  readonly message: string;
-  readonly fix: string;
-}
-
-const ANY = /(?:)/;
-const ESCAPES = 'Write \\\\ for a backslash, \\n for a new line, \\" for a quote.';
-const SLIPS: readonly Slip[] = [
-  { found: /^[}\]]/, after: /,$/, message: 'Found a comma before %.', fix: 'Remove the comma after the last entry.' },
-  { found: /^[}\]]/, after: /:$/, message: 'A value is missing before %.', fix: 'Write a value after the colon.' },
-  { found: /^[}\]]/, after: ANY, message: 'Found %, which closes nothing that is open here.', fix: 'Remove it.' },
-  { found: /^,/, after: /[,:[{]$/, message: 'Found a comma with nothing before it.', fix: 'Remove the comma.' },
-  { found: /^['‘’“”`]/, after: ANY, message: 'Found %; JSON knows only straight double quotes.', fix: 'Write ".' },
-  { found: /^(?:\/[/*]|#)/, after: ANY, message: 'Found a comment; JSON has none.', fix: 'Use the key "note".' },
-  { found: /^(?:True|TRUE)/, after: ANY, message: 'Found %.', fix: 'Write true, in small letters.' },
-  { found: /^(?:False|FALSE)/, after: ANY, message: 'Found %.', fix: 'Write false, in small letters.' },
-  { found: /^(?:None|nil|undefined|NULL|NaN)/, after: ANY, message: 'Found %.', fix: 'Write null.' },
-  { found: /^\\/, after: ANY, message: 'Found a backslash that means nothing in JSON.', fix: ESCAPES },
-  { found: ANY, after: /\\u[0-9a-fA-F]{0,4}$/, message: 'Found \\u without four digits behind it.', fix: ESCAPES },
-  {
-    found: /^["[{\w]/,
-    after: /["\]}\w]$/,
-    message: 'Found % right after another value.',
-    fix: 'Add a comma, a colon or a quote before %; if the line above it is complete, it needs a comma at its end.',
-  },
-  { found: /^[A-Za-z_$]/, after: /[{,:[]$/, message: 'Found % without quotes.', fix: 'Put it in double quotes.' },
-  {
-    found: /^[-+.0-9]/,
-    after: ANY,
-    message: 'Found a number that JSON does not know.',
-    fix: 'Write it as in 0.5, 12 or -3; put codes in quotes.',
-  },
-  {
-    found: /^[\u00a0\u2000-\u200f\u2028\u2029\u202f\ufeff]/,
-    after: ANY,
-    message: 'Found a special space or invisible character.',
-    fix: 'Replace it by a plain space.',
-  },
-];
-
-function describeControl(text: string, at: number): SyntaxFault {
-  const what =
-    text[at] === '\n' || text[at] === '\r'
-      ? 'A text goes on over the end of its line.'
-      : 'A text holds a tab or control character.';
-  const fix = 'Close the text with " on its line; write \\n for a new line, \\t for a tab.';
-  return { ...positionAt(text, at), message: what, fix };
 }

@@ -9,6 +9,7 @@ import {
   findStart,
   formatPath,
   isKnown,
+  isPlain,
   KIND_WORDS,
   type KnownShape,
   literalShape,
@@ -16,19 +17,7 @@ import {
   type Shape,
   UNKNOWN,
 } from './shapes.ts';
-
-/** A mistake inside an expression or path. */
-export interface Slip {
-  readonly code: 'unknown-field' | 'wrong-kind' | 'prints-nothing';
-  /** Where in the source, from 0. */
-  readonly at: number;
-  /** False when it is known from a sample only. */
-  readonly isSure: boolean;
-  /** Follows the name of the place, such as `"when" of screen "pay" `. */
-  readonly says: string;
-  readonly fix: string;
-  readonly mend?: Mend;
-}
+import { arithmeticSlip, mismatchSlip, type Slip } from './slips.ts';
 
 export interface ShapeContext {
   /** The shape of a variable, of `row` in a list, or of `error` after a failed call. */
@@ -162,7 +151,6 @@ function sumShape([a, b]: readonly [Shape, Shape]): Shape {
 }
 
 type Meets = (left: KnownShape, right: KnownShape) => boolean;
-const isPlain = ({ kind }: KnownShape) => kind !== 'list' && kind !== 'object';
 const same: Meets = (a, b) => isPlain(a) && a.kind === b.kind;
 const ordered: Meets = (a, b) => a.kind === b.kind && (a.kind === 'number' || a.kind === 'text');
 const holds: Meets = (part, whole) => {
@@ -183,59 +171,9 @@ const MEETS: { readonly [sign in BinarySign]?: Meets } = {
   '+': ordered,
 };
 
-const OUTCOMES: { readonly [sign in BinarySign]?: string } = {
-  '!=': 'that always holds',
-  'not in': 'that always holds',
-  '+': 'that fails, and with it the turn',
-};
-
-function mismatchSlip(
-  { sign, left, right, at }: Extract<Node, { kind: 'binary' }>,
-  [a, b]: readonly [KnownShape, KnownShape],
-): Slip {
-  const outcome = OUTCOMES[sign] ?? 'that never holds';
-  const says = `has ${describeNode(left, a)} ${sign} ${describeNode(right, b)}: nothing is converted, so ${outcome}.`;
-  const items = b.kind === 'list' && isKnown(b.of) && !isPlain(b.of) ? KIND_WORDS[b.of.kind] : undefined;
-  const fix =
-    (items && `Compare with a list of plain values: each item of this one is ${items}, and equals nothing.`) ??
-    adviseConversion(left, a, b) ??
-    adviseConversion(right, b, a) ??
-    'Compare values of one kind: num(text) and str(number) convert.';
-  return { code: 'wrong-kind', at, isSure: a.isSure && isSureInside(b), says, fix };
-}
-
-// What a list holds may be known from a sample only.
-function isSureInside(shape: KnownShape): boolean {
-  return shape.isSure && (shape.kind !== 'list' || !isKnown(shape.of) || shape.of.isSure);
-}
-
-/** How the text side of a mixed pair becomes a number, or a constant the kind of the other side. */
-function adviseConversion(node: Node, mine: KnownShape, other: KnownShape): string | undefined {
-  if (node.kind === 'value') {
-    if (mine.kind === 'text' && (other.kind === 'number' || other.kind === 'boolean'))
-      return `Write ${node.value} without quotes, if it is ${KIND_WORDS[other.kind]}.`;
-    if (other.kind === 'text') return `Write '${node.value}' in quotes, or num(...) around the text.`;
-    return undefined;
-  }
-  const path = formatPath(node);
-  if (mine.kind !== 'text' || other.kind !== 'number' || path === undefined) return undefined;
-  return `Write num(${path}), or declare it as a number if that is what is kept there.`;
-}
-
 function reportNumber(node: Node, { sign, at }: { sign: string; at: number }, reading: ShapeContext): void {
   const shape = inferShape(node, reading);
   if (isKnown(shape) && shape.kind !== 'number') reading.report(arithmeticSlip(node, shape, { sign, at }));
-}
-
-function arithmeticSlip(
-  node: Node,
-  shape: KnownShape,
-  { sign, at }: { readonly sign: string; readonly at: number },
-): Slip {
-  const path = formatPath(node);
-  const fix = shape.kind === 'text' && path !== undefined ? `Write num(${path}).` : 'Use a number there.';
-  const says = `uses ${describeNode(node, shape)} with "${sign}", which takes numbers: that fails, and with it the turn.`;
-  return { code: 'wrong-kind', at, isSure: shape.isSure, says, fix };
 }
 
 /** The kinds that each argument may have; the last ones are those of all others, too. */

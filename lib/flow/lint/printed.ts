@@ -3,8 +3,8 @@
 import { FILTERS } from '../expression/filters.ts';
 import { compileTemplate, type TemplatePath } from '../expression/template.ts';
 import type { Variable } from '../format/flow.ts';
-import type { Slip } from './infer.ts';
 import { isKnown, KIND_WORDS, type KnownShape, type Shape } from './shapes.ts';
+import type { Slip } from './slips.ts';
 
 interface PrintedSlot {
   readonly slot: TemplatePath;

@@ -20,6 +20,11 @@ export function isKnown(shape: Shape): shape is KnownShape {
   return shape.kind !== 'unknown' && shape.kind !== 'null';
 }
 
+/** Whether values of the shape can be equal to others. */
+export function isPlain({ kind }: KnownShape): boolean {
+  return kind !== 'list' && kind !== 'object';
+}
+
 export const UNKNOWN: Shape = { kind: 'unknown' };
 
 /** The fields of an object whose fields are all known. */
@@ -195,6 +200,7 @@ export function findStart(node: Node): number {
     case 'name':
     case 'minus':
     case 'call':
+    case 'value':
       return node.at;
     case 'member':
     case 'index':
@@ -205,7 +211,5 @@ export function findStart(node: Node): number {
       return findStart(node.test);
     case 'not':
       return findStart(node.of);
-    case 'value':
-      return 0;
   }
 }

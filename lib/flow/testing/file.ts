@@ -10,7 +10,8 @@ import type { Json, JsonObject } from '../../store/store.ts';
 import { suggest } from '../expression/suggest.ts';
 import { type Finding, locateProblem, type Problem, showValue, sortProblems } from '../format/problem.ts';
 import type { SchemaPart } from '../format/schema.ts';
-import { type FlowSource, flowSource, makeFlowSource, outline, parseDocument, pointerTo } from '../format/source.ts';
+import { type FlowSource, flowSource, makeFlowSource, pointerTo } from '../format/source.ts';
+import { outline, parseDocument } from '../format/syntax.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 
 export interface FlowTestFile {

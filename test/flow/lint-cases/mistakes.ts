@@ -5,6 +5,22 @@ import type { Flow } from '../../../lib/flow/format/flow.ts';
 /** Which flow is edited: shipped ones, that of `twinline new ussd`, and one that calls another. */
 export type Base = 'wallet' | 'main' | 'ussd' | 'caller';
 
+/** What only the author knows. */
+export const REASONS = {
+  words: 'what callers are to read',
+  screen: 'where it is to lead',
+  condition: 'when it is to hold',
+  value: 'what is to stand there, such as a number',
+  declaration: 'whether the declaration is right, or its use',
+} as const;
+
+/** A mistake that no fix mends for certain: at least two corrections are as likely. */
+export interface OpenMistake {
+  readonly reason: keyof typeof REASONS;
+  /** Two texts in the place of the edit; after either the flow is without mistakes. */
+  readonly either: readonly [string, string];
+}
+
 export interface Mistake {
   readonly name: string;
   readonly base: Base;
@@ -15,8 +31,10 @@ export interface Mistake {
   readonly at: string;
   /** What the message or the fix must name. */
   readonly says: string;
-  /** How a fix that is certain mends it: the text in the place of the edit. Without it, none is certain. */
+  /** How a fix that is certain mends it: the text in the place of the edit. */
   readonly mended?: string;
+  /** Why no fix is certain, where none is. */
+  readonly open?: OpenMistake;
   /** What else the edit breaks. */
   readonly also?: readonly string[];
 }
@@ -77,6 +95,9 @@ const mistake = (
   ...rest,
 });
 
+const withFail = (to: string) =>
+  `"done": [{ "set": { "payments": "=answer.body.items", "answer": null }, "to": "payments" }],\n      "fail": "${to}"`;
+
 export const MISTAKES: readonly Mistake[] = [
   // The six that went out to callers once.
   mistake('caller', 'a payment of the words farmer.fee', ['"=farmer.fee"', '"farmer.fee"'], {
@@ -101,12 +122,14 @@ export const MISTAKES: readonly Mistake[] = [
     code: 'not-a-list',
     at: '"farmer"',
     says: 'list',
+    mended: '"items": "depots"',
     also: ['unused-variable'],
   }),
   mistake('caller', 'a text that is compared with a number', ['len(nrc) >= 9', 'nrc >= 5'], {
     code: 'wrong-kind',
     at: '>= 5',
     says: 'num(nrc)',
+    mended: 'num(nrc) >= 5',
   }),
   mistake('caller', 'single braces', ['{{nrc}}', '{nrc}'], {
     code: 'single-braces',
@@ -172,6 +195,7 @@ export const MISTAKES: readonly Mistake[] = [
     code: 'unknown-variable',
     at: 'row.label',
     says: '"row"',
+    open: { reason: 'value', either: ['"Airtime for your phone:"', '"Airtime, {{name}}:"'] },
   }),
   mistake('wallet', 'a field of a sample', ['Buy {{bundle.label}} for', 'Buy {{bundle.lable}} for'], {
     code: 'unknown-field',
@@ -201,6 +225,7 @@ export const MISTAKES: readonly Mistake[] = [
     code: 'bad-name',
     at: '"locked out"',
     says: 'locked',
+    mended: '"locked": {',
     also: ['dangling-target'],
   }),
   mistake('wallet', 'the name of the flow', ['"flow": "wallet"', '"flow": "walet"'], {
@@ -251,40 +276,56 @@ export const MISTAKES: readonly Mistake[] = [
     'wallet',
     'a number in quotation marks',
     ['"to": "chooseBundle" }', '"when": "balance >= \'50\'", "to": "chooseBundle" }'],
-    { code: 'wrong-kind', at: ">= '50'", says: '50' },
+    { code: 'wrong-kind', at: ">= '50'", says: '50', mended: '"when": "balance >= 50", "to": "chooseBundle" }' },
   ),
   mistake('wallet', 'a condition that is a text', ['"when": "simChanged"', '"when": "name"'], {
     code: 'wrong-kind',
     at: 'name"',
     says: 'name',
+    open: { reason: 'condition', either: ['"when": "simChanged"', '"when": "simChanged or name == null"'] },
     also: ['unused-variable'],
   }),
   mistake('wallet', 'a text for true', ['"isAuthenticated": true,', '"isAuthenticated": "yes",'], {
     code: 'wrong-save',
     at: '"yes"',
     says: 'true or false',
+    mended: '"isAuthenticated": true,',
   }),
   mistake('wallet', 'a text for a number', ['"balance": 0, "payments": []', '"balance": "none", "payments": []'], {
     code: 'wrong-save',
     at: '"none"',
     says: 'a number',
+    open: { reason: 'value', either: ['"balance": 0, "payments": []', '"balance": null, "payments": []'] },
   }),
   mistake('wallet', 'an answer that is kept as a text', ['"save": "account"', '"save": "name"'], {
     code: 'wrong-save',
     at: '"name"',
     says: 'an object',
+    mended: '"save": "account"',
   }),
   mistake('wallet', 'an item that is kept as a text', ['"save": "bundle"', '"save": "receipt"'], {
     code: 'wrong-save',
     at: '"receipt"',
     says: 'an object',
+    mended: '"save": "bundle"',
     also: ['never-set'],
   }),
   mistake(
     'ussd',
     'digits that are kept as a number',
     ['"meter": { "type": "string", "max": 6, "sample": "100200" }', '"meter": { "type": "number", "sample": 100200 }'],
-    { code: 'wrong-save', at: '"meter",', says: 'a text' },
+    {
+      code: 'wrong-save',
+      at: '"meter",',
+      says: 'a text',
+      open: {
+        reason: 'declaration',
+        either: [
+          '"meter": { "type": "string", "max": 6, "sample": "100200" }',
+          '"meter": { "type": "string", "max": 12, "sample": "100200" }',
+        ],
+      },
+    },
   ),
   mistake(
     'wallet',
@@ -296,7 +337,12 @@ export const MISTAKES: readonly Mistake[] = [
     'wallet',
     'a sample beyond its length',
     ['"max": 20, "sample": "R7K2M9QXP4"', '"max": 5, "sample": "R7K2M9QXP4"'],
-    { code: 'wrong-default', at: '"R7K2M9QXP4"', says: '5' },
+    {
+      code: 'wrong-default',
+      at: '"R7K2M9QXP4"',
+      says: '5',
+      open: { reason: 'declaration', either: ['"max": 10, "sample": "R7K2M9QXP4"', '"max": 5, "sample": "R7K2M"'] },
+    },
   ),
   // Expressions and texts.
   mistake('wallet', 'one = too few', ["account.reason == 'locked'", "account.reason = 'locked'"], {
@@ -305,11 +351,17 @@ export const MISTAKES: readonly Mistake[] = [
     says: '==',
     mended: "account.reason == 'locked'",
   }),
-  mistake('wallet', 'a quotation mark too few', ["'en' : 'sw'", "'en' : 'sw"], { code: 'expr', at: "'sw", says: "'" }),
+  mistake('wallet', 'a quotation mark too few', ["'en' : 'sw'", "'en' : 'sw"], {
+    code: 'expr',
+    at: "'sw",
+    says: "'",
+    mended: `'en' : 'sw'`,
+  }),
   mistake('wallet', 'a function that is not there', ['"=num(answer.body.balance)"', '"=number(answer.body.balance)"'], {
     code: 'expr',
     at: 'number(',
     says: 'num',
+    mended: '"=num(answer.body.balance)"',
   }),
   mistake('wallet', 'signs of another language', ['"when": "not isAuthenticated"', '"when": "!isAuthenticated"'], {
     code: 'expr',
@@ -333,11 +385,13 @@ export const MISTAKES: readonly Mistake[] = [
     code: 'filter',
     at: 'money:kes',
     says: 'KES',
+    mended: '{{balance|money:KES}}',
   }),
   mistake('wallet', 'a filter without what it needs', ["{{name|trunc:20|default:'My", "{{name|trunc|default:'My"], {
     code: 'filter',
     at: 'trunc',
     says: 'trunc:14',
+    open: { reason: 'value', either: [`{{name|trunc:20|default:'My`, `{{name|trunc:14|default:'My`] },
   }),
   mistake('wallet', 'braces that do not close', ['{{receipt|default:none}}', '{{receipt|default:none}'], {
     code: 'template',
@@ -349,86 +403,108 @@ export const MISTAKES: readonly Mistake[] = [
     code: 'secret-shown',
     at: 'pin}}',
     says: 'pin',
+    open: { reason: 'words', either: ['with this PIN. New here', 'with that. New here'] },
   }),
   mistake('wallet', 'a secret that is kept', ['"name": "=account.name"', '"name": "=pin"'], {
     code: 'secret-kept',
     at: '"=pin"',
     says: 'pin',
+    open: { reason: 'value', either: ['"name": "=account.name"', '"name": null'] },
   }),
   mistake('main', 'a secret that is gone', ['"pin": "=again"', '"pin": "=pin"'], {
     code: 'secret-gone',
     at: '"=pin"',
     says: 'pin',
+    mended: '"pin": "=again"',
   }),
   // Languages and room.
   mistake('wallet', 'a language that is missing', ['{ "en": "Balance", "sw": "Salio" }', '{ "en": "Balance" }'], {
     code: 'missing-lang',
     at: '{ "en": "Balance" }',
     says: 'sw',
+    open: { reason: 'words', either: ['{ "en": "Balance", "sw": "Salio" }', '{ "en": "Balance", "sw": "Baki" }'] },
   }),
   mistake(
     'wallet',
     'a language that the flow has not',
     ['{ "en": "Balance", "sw": "Salio" }', '{ "en": "Balance", "sw": "Salio", "fr": "Solde" }'],
-    { code: 'unknown-lang', at: '"fr"', says: 'fr' },
+    {
+      code: 'unknown-lang',
+      at: '"fr"',
+      says: 'fr',
+      open: { reason: 'words', either: ['{ "en": "Balance", "sw": "Salio" }', '{ "en": "Balance", "sw": "Solde" }'] },
+    },
   ),
   mistake('wallet', 'quotation marks of a word processor', ['Welcome to your wallet', 'Welcome to “your” wallet'], {
     code: 'non-gsm',
     at: '“',
     says: 'charset',
+    mended: 'Welcome to \\"your\\" wallet',
     also: ['too-long'],
   }),
   mistake('wallet', 'an end that does not fit', ['Thank you. Goodbye.', `Thank you. ${'Goodbye. '.repeat(25)}`], {
     code: 'too-long',
     at: '{ "en": "Thank',
     says: '182',
+    open: { reason: 'words', either: ['Thank you. Goodbye.', 'Thank you. Goodbye. Goodbye.'] },
   }),
   mistake(
     'wallet',
     'a language that chooses none',
     ['"lang": { "type": "string", "default": "en"', '"lang": { "type": "string", "default": "fr"'],
-    { code: 'lang-variable', at: '"fr"', says: 'en' },
+    { code: 'lang-variable', at: '"fr"', says: 'en', mended: '"lang": { "type": "string", "default": "en"' },
   ),
   // Ways and rules.
   mistake('wallet', 'a rule that nothing fits', ['"min": 4, "max": 6', '"min": 6, "max": 4'], {
     code: 'accept',
     at: '{ "min": 6',
     says: '6',
+    mended: '"min": 4, "max": 6',
   }),
   mistake('wallet', 'attempts without an else', ['"else": "welcome",', ''], {
     code: 'attempts-without-else',
     at: '3,\n      \n',
     says: 'else',
+    open: { reason: 'screen', either: ['"else": "welcome",', '"else": "locked",'] },
   }),
   mistake('wallet', 'a way that is never taken', ['"when": "account.ok",', ''], {
     code: 'shadowed-way',
     at: '{ "when": "account.reason',
     says: 'never',
+    open: { reason: 'condition', either: ['"when": "account.ok",', '"when": "account.ok and account.name != null",'] },
   }),
   mistake('wallet', 'a last way with a condition', ['{ "to": "buy" }', '{ "when": "isAuthenticated", "to": "buy" }'], {
     code: 'no-else',
     at: '{ "when": "isAuthenticated", "to": "buy" }',
     says: 'without',
+    open: {
+      reason: 'screen',
+      either: ['{ "to": "buy" }', '{ "when": "isAuthenticated", "to": "buy" }, { "to": "pin" }'],
+    },
   }),
   mistake('wallet', 'two options of one name', ['"id": "no"', '"id": "yes"'], {
     code: 'dup-option',
     at: '"yes"',
     says: '"yes"',
+    mended: '"id": "no"',
   }),
   mistake('wallet', 'one key for two things', ['"home": "00"', '"home": "0"'], {
     code: 'key-clash',
     at: '"0", "more"',
     says: '"0"',
+    mended: '"home": "00"',
   }),
   mistake('main', 'a screen that nothing leads to', ['"to": "privacy"', '"to": "about"'], {
     code: 'unreachable',
     at: '"privacy": {',
     says: '"privacy"',
+    open: { reason: 'screen', either: ['"to": "privacy"', '"to": "privacy", "track": "privacy_read"'] },
   }),
   mistake('wallet', 'a condition that is always true', ['"when": "simChanged"', '"when": "true"'], {
     code: 'constant-when',
     at: '"true"',
     says: 'never changes',
+    open: { reason: 'condition', either: ['"when": "simChanged"', '"when": "simChanged and isAuthenticated"'] },
     also: ['unused-variable'],
   }),
   mistake('wallet', 'a call that takes too long', ['"timeout": "10s"', '"timeout": "120s"'], {
@@ -451,7 +527,15 @@ export const MISTAKES: readonly Mistake[] = [
       '"done": [{ "set": { "payments": "=answer.body.items", "answer": null }, "to": "payments" }],\n      "fail": "unavailable"',
       '"done": [{ "set": { "payments": "=answer.body.items", "answer": null }, "to": "payments" }]',
     ],
-    { code: 'missing-key', at: '"getPayments": {', says: '"fail"' },
+    {
+      code: 'missing-key',
+      at: '"getPayments": {',
+      says: '"fail"',
+      open: {
+        reason: 'screen',
+        either: [withFail('unavailable'), withFail('wallet')],
+      },
+    },
   ),
   mistake('wallet', 'a kind of screen that is misspelt', ['"type": "input"', '"type": "imput"'], {
     code: 'bad-value',
@@ -469,10 +553,12 @@ export const MISTAKES: readonly Mistake[] = [
     code: 'syntax',
     at: '"note"',
     says: 'comma',
+    mended: '"start": "welcome",',
   }),
   mistake('wallet', 'a key that stands twice', ['"version": 1,', '"version": 1,\n  "version": 1,'], {
     code: 'duplicate-key',
     at: '"version": 1,\n  "start"',
     says: 'twice',
+    mended: '"version": 1,',
   }),
 ];

@@ -5,11 +5,12 @@ import { type Node, parseExpression } from '../../expression/parse.ts';
 import type { Flow } from '../../format/flow.ts';
 import { capitalize, describePlace } from '../../format/problem.ts';
 import { parsePointer } from '../../format/source.ts';
-import { inferShape, reportCondition, type ShapeContext, type Slip } from '../infer.ts';
+import { inferShape, reportCondition, type ShapeContext } from '../infer.ts';
 import type { ExpressionPart, VariableWrite, Wording } from '../parts.ts';
 import { findEmptySlot } from '../printed.ts';
 import { getList, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 import { answerShape, declaredShapes, FAILURE, mergedShape, outputShape, type Shape, UNKNOWN } from '../shapes.ts';
+import type { Slip } from '../slips.ts';
 
 export const typeRules: readonly LintRule[] = [
   {
@@ -82,7 +83,7 @@ function findSlips(lint: Lint): Slips {
     const shape = part.role === 'condition' ? UNKNOWN : inferShape(root, scope);
     if (part.role !== 'items' || part.screen === undefined) continue;
     if (shape.kind === 'list') rows.set(part.screen, shape.of);
-    else if (shape.kind !== 'unknown') slips['not-a-list'].push(notAList(part, shape));
+    else if (shape.kind !== 'unknown') slips['not-a-list'].push(notAList(part, shape, lint));
   }
   for (const part of lint.parts.wordings) {
     if (!part.compiled.ok) continue;
@@ -98,16 +99,22 @@ function findSlips(lint: Lint): Slips {
 
 function slipFinding(pointer: string, { at, says, fix, isSure, mend }: Slip, shift: number): RuleFinding {
   const message = `${capitalize(describePlace(pointer))} ${says}`;
-  return { pointer, at: shift + at, message, fix, severity: isSure ? 'error' : 'warning', ...(mend && { mend }) };
+  const place = { pointer, at: shift + (mend?.at ?? at) };
+  const severity = isSure ? 'error' : 'warning';
+  return { pointer, at: shift + at, message, fix, severity, ...(mend && { mend: { ...mend, place } }) };
 }
 
-function notAList({ pointer, source, screen }: ExpressionPart, shape: Shape): RuleFinding {
+function notAList({ pointer, source, screen }: ExpressionPart, shape: Shape, { vars }: Lint): RuleFinding {
   const kinds = { text: 'a text', number: 'a number', boolean: 'true or false', object: 'an object', null: 'nothing' };
   const kind = kinds[shape.kind as keyof typeof kinds];
   const message = `Screen "${screen}" lists "${source}", which is ${kind}: the list is always empty.`;
   const fix = `Name a variable of type "array", or a list inside "${source}"; or declare it as an array if a list is kept there.`;
-  return { pointer, message, fix, severity: 'isSure' in shape && !shape.isSure ? 'warning' : 'error' };
+  const [list, ...others] = [...vars].filter(([, { type }]) => type === 'array').map(([name]) => name);
+  const mend = list !== undefined && !others.length && WHOLE_NAME.test(source) && { mend: { old: source, text: list } };
+  return { pointer, message, fix, severity: 'isSure' in shape && !shape.isSure ? 'warning' : 'error', ...mend };
 }
+
+const WHOLE_NAME = /^[A-Za-z]\w*$/;
 
 type Parse = (source: string) => Node | undefined;
 

@@ -23,11 +23,13 @@ export const nameRules: readonly LintRule[] = [
     code: 'bad-name',
     severity: 'error',
     means: 'the name of a screen, variable or option has other characters than letters, digits and _',
-    *find({ flow }) {
-      for (const { what, name, ...place } of listNames(flow)) {
+    *find(lint) {
+      for (const { what, name, ...place } of listNames(lint.flow)) {
         if (isName(name) || findConflict(what, name)) continue;
         const fix = `Rename "${name}": a letter first, then letters, digits and _, at most 64.`;
-        yield nameFinding(place, `${what} "${name}" has a name that cannot be used.`, fix);
+        const meant = what === 'screen' ? findMeantName(lint, name) : undefined;
+        const mend = meant !== undefined && { mend: { old: name, text: meant } };
+        yield { ...nameFinding(place, `${what} "${name}" has a name that cannot be used.`, fix), ...mend };
       }
     },
   },
@@ -71,6 +73,16 @@ export const nameRules: readonly LintRule[] = [
 function nameFinding({ pointer, isKey }: Pick<Named, 'pointer' | 'isKey'>, message: string, fix: string): RuleFinding {
   return { pointer, ...(isKey && { at: 'key' }), message: message.charAt(0).toUpperCase() + message.slice(1), fix };
 }
+
+// What leads nowhere otherwise, and is the name or its beginning without the signs that no name has.
+function findMeantName({ parts, graph }: Lint, name: string): string | undefined {
+  const bare = bareName(name);
+  const lost = parts.targets.map(({ to }) => to).filter((to) => isName(to) && !graph.screens.has(to));
+  const [meant, ...others] = [...new Set(lost)].filter((to) => bare.startsWith(bareName(to)));
+  return others.length ? undefined : meant;
+}
+
+const bareName = (name: string) => name.replace(/[^A-Za-z0-9]/g, '').toLowerCase();
 
 function findConflict(what: Named['what'], name: string): string | undefined {
   if (name in Object.prototype || isRefusedName(name)) return 'every JavaScript object has it';

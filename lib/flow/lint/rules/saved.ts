@@ -1,9 +1,11 @@
 // What goes into variables and services: of the kind that the variable declares, and under the names that the service knows.
 
 import type { Json } from '../../../store/store.ts';
+import type { Expression } from '../../expression/expression.ts';
 import { parseExpression } from '../../expression/parse.ts';
+import type { Template } from '../../expression/template.ts';
 import type { InputScreen, Screen, Variable } from '../../format/flow.ts';
-import { capitalize, describePlace, showValue } from '../../format/problem.ts';
+import { capitalize, describePlace, type Mend, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { inferShape } from '../infer.ts';
 import type { VariableWrite } from '../parts.ts';
@@ -179,12 +181,12 @@ interface Saved {
   readonly shape: Shape;
 }
 
-function compareKinds({ write, variable, shape }: Saved, { flow }: Lint): RuleFinding | undefined {
+function compareKinds({ write, variable, shape }: Saved, lint: Lint): RuleFinding | undefined {
   const wanted = KINDS[variable.type];
   const given = KIND_WORDS[shape.kind];
   if (given === undefined || shape.kind === wanted) return undefined;
   const { name, pointer, isKey } = write;
-  const value = isKey ? readPointer(flow, pointer) : undefined;
+  const value = isKey ? readPointer(lint.flow, pointer) : undefined;
   const what =
     typeof value === 'string' && value.startsWith('=')
       ? `"${value.slice(1)}"`
@@ -198,10 +200,42 @@ function compareKinds({ write, variable, shape }: Saved, { flow }: Lint): RuleFi
       : 'Write another value, or declare';
   const isLiteral = isKey && !(typeof value === 'string' && value.startsWith('='));
   const isSure = isLiteral || ('isSure' in shape && shape.isSure);
+  const mend = isLiteral ? mendLiteral(value, wanted) : isKey ? undefined : mendSaver(write, shape, lint);
   return {
     pointer,
     message,
     fix: `${number} "${name}" as "type": "${TYPES[shape.kind]}".`,
     severity: isSure ? 'error' : 'warning',
+    ...(mend && { mend }),
   };
+}
+
+const PLAIN_NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/;
+const YES = /^(?:true|yes|y|on)$/i;
+const NO = /^(?:false|no|n|off)$/i;
+
+// A plain value that is written as one of another kind.
+function mendLiteral(value: unknown, wanted: Shape['kind']): Mend | undefined {
+  if (wanted === 'text') return typeof value === 'number' ? { text: JSON.stringify(String(value)) } : undefined;
+  if (typeof value !== 'string') return undefined;
+  if (wanted === 'number') return PLAIN_NUMBER.test(value) ? { text: value } : undefined;
+  if (wanted !== 'boolean') return undefined;
+  return YES.test(value) ? { text: 'true' } : NO.test(value) ? { text: 'false' } : undefined;
+}
+
+// The one variable of the kind that is read and that nothing fills.
+function mendSaver({ name, of }: VariableWrite, { kind }: Shape, { flow, parts, vars }: Lint): Mend | undefined {
+  if (of !== undefined) return undefined;
+  const filled = new Set(parts.writes.filter((one) => readPointer(flow, one.pointer) !== null).map((one) => one.name));
+  const read = new Set(
+    [...parts.expressions, ...parts.wordings].flatMap(({ compiled }) => (compiled.ok ? listRoots(compiled.value) : [])),
+  );
+  const free = [...vars].filter(
+    ([one, { type, default: initial }]) => KINDS[type] === kind && read.has(one) && !filled.has(one) && initial == null,
+  );
+  return free.length === 1 ? { old: name, text: free[0]![0] } : undefined;
+}
+
+function listRoots(read: Expression | Template): readonly string[] {
+  return 'names' in read ? read.names : read.paths.map(({ root }) => root);
 }

@@ -2,7 +2,7 @@
 
 import { type Node, parseExpression } from '../../expression/parse.ts';
 import { isInteractive, type Variable } from '../../format/flow.ts';
-import { capitalize, describePlace } from '../../format/problem.ts';
+import { capitalize, describePlace, type Mend } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import type { ExpressionPart } from '../parts.ts';
 import { type Lint, type LintRule, reachFrom } from '../rule.ts';
@@ -76,12 +76,21 @@ export const secretRules: readonly LintRule[] = [
           if (places.has(screen)) continue;
           const message = `${capitalize(describePlace(pointer))} reads the secret variable "${name}", which is gone by then: secrets live for one answer.`;
           const fix = `Use "${name}" before the next screen that waits, or ask for it again ("sameAs" compares with an earlier answer).`;
-          yield { pointer, message, fix };
+          yield { pointer, message, fix, ...mendGone(lint, { name, screen }) };
         }
       }
     },
   },
 ];
+
+// Another secret that is there on this screen, and was accepted as the same.
+function mendGone(lint: Lint, { name, screen }: { name: string; screen: string }): { readonly mend?: Mend } {
+  const same = Object.values(lint.flow.screens).flatMap((one) =>
+    one.type === 'input' && one.accept?.sameAs === name && one.save !== name ? [one.save] : [],
+  );
+  const [other, ...others] = same.filter((one) => isSecret(lint, one) && findFreshScreens(lint, one).has(screen));
+  return other === undefined || others.length ? {} : { mend: { old: `=${name}`, text: `=${other}` } };
+}
 
 /** The screens at which a secret may still be there; all of them when nothing in this flow sets it. */
 function findFreshScreens({ parts, graph, flow }: Lint, name: string): Set<string> {

@@ -1,7 +1,7 @@
 // Signs: expressions that cannot be read, with those of other languages; and signs that were left out, such as "=" before an expression or
 // braces around a path.
 
-import { FUNCTIONS } from '../../expression/functions.ts';
+import { FUNCTIONS, type FunctionName } from '../../expression/functions.ts';
 import { type Node, parseExpression } from '../../expression/parse.ts';
 import { findNearest } from '../../expression/suggest.ts';
 import { capitalize, describePlace, type Mend, showValue } from '../../format/problem.ts';
@@ -120,8 +120,28 @@ const SIGNS: readonly (readonly [RegExp, string])[] = [
   [/^[‘’“”`]([^‘’“”`'"\\]*)[‘’“”`]/, "'$1'"],
 ];
 
+// A word that is the last thing of the expression; behind more than a word the quotation mark may be missing anywhere.
+const OPEN_TEXT = /^'[\w-]+$/;
+
+/** Functions of other languages, in small letters, and ours that takes the same. */
+const SAME_FUNCTIONS: ReadonlyMap<string, FunctionName> = new Map(
+  Object.entries({
+    num: ['number', 'tonumber', 'parseint', 'parsefloat', 'int', 'float', 'value'],
+    str: ['string', 'tostring', 'text'],
+    len: ['length', 'size', 'count'],
+    lower: ['lowercase', 'tolowercase', 'tolower'],
+    upper: ['uppercase', 'touppercase', 'toupper'],
+    title: ['proper', 'titlecase', 'capitalize'],
+    contains: ['includes', 'has'],
+  } satisfies { readonly [name in FunctionName]?: readonly string[] }).flatMap(([ours, others]) =>
+    others.map((other) => [other, ours as FunctionName] as const),
+  ),
+);
+
+type SignMend = Required<Pick<Mend, 'old' | 'text'>>;
+
 /** What is written at an offset in another language, and the same in this one. */
-function mendSign(source: string, offset: number): Mend | undefined {
+function mendSign(source: string, offset: number): SignMend | undefined {
   const rest = source.slice(offset);
   for (const [sign, instead] of SIGNS) {
     const found = sign.exec(rest);
@@ -135,7 +155,11 @@ function mendSign(source: string, offset: number): Mend | undefined {
     const after = isWord && /^[\w'"]/.test(rest.slice(old.length)) ? ' ' : '';
     return { old, text: before + word + after };
   }
+  const open = OPEN_TEXT.exec(rest)?.[0];
+  if (open !== undefined) return { old: open, text: open + open[0] };
   const [, name] = /^([A-Za-z_]\w*)\s*\(/.exec(rest) ?? [];
+  const same = name === undefined ? undefined : SAME_FUNCTIONS.get(name.toLowerCase());
+  if (same !== undefined && !Object.hasOwn(FUNCTIONS, name!)) return { old: name!, text: same };
   const meant =
     name === undefined || Object.hasOwn(FUNCTIONS, name) ? undefined : findNearest(name, Object.keys(FUNCTIONS));
   return meant?.isAlone ? { old: name!, text: meant.name } : undefined;

@@ -3,7 +3,7 @@
 import type { Json } from '../../../store/store.ts';
 import { FILTERS } from '../../expression/filters.ts';
 import { findNearest } from '../../expression/suggest.ts';
-import { capitalize, describePlace, type Mend, showValue } from '../../format/problem.ts';
+import { capitalize, describePlace, type Mend, showValue, writeValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { ACCEPT_RULES, compileAccept } from '../../run/accept.ts';
 import { nonGsm7 } from '../../run/render.ts';
@@ -85,7 +85,10 @@ export const textRules: readonly LintRule[] = [
         };
       } else if (typeof begin === 'string' && !langs.includes(begin)) {
         const message = `Variable "lang" begins as "${begin}", which is not in "langs"; callers read "${langs[0]}".`;
-        yield { pointer: pointerTo('vars', 'lang', 'default'), message, fix: `Write one of: ${langs.join(', ')}.` };
+        const fix = `Write one of: ${langs.join(', ')}.`;
+        // What callers read stays as it is.
+        const mend = { text: JSON.stringify(langs[0]) };
+        yield { pointer: pointerTo('vars', 'lang', 'default'), message, fix, mend };
       } else if (
         flows &&
         !graph.isCalled &&
@@ -114,11 +117,27 @@ export const textRules: readonly LintRule[] = [
           .join(', ');
         const message = `${capitalize(describePlace(pointer))} has ${characters}: a screen with it holds 80 characters, not 182.`;
         const fix = `Replace ${characters}, or set "limits": { "charset": "any" } if it is meant.`;
-        yield { pointer, at: source.indexOf(found[0]!), message, fix };
+        const isTypeset = found.every((one) => TYPESET.has(one));
+        const mend = isTypeset && { mend: { text: JSON.stringify(typePlain(source)) } };
+        yield { pointer, at: source.indexOf(found[0]!), message, fix, ...mend };
       }
     },
   },
 ];
+
+/** Signs that word processors put in the place of those of a keyboard. */
+const TYPESET: ReadonlyMap<string, string> = new Map([
+  ...[...'“”„«»'].map((quote) => [quote, '"'] as const),
+  ...[...'‘’‚'].map((quote) => [quote, "'"] as const),
+  ...[...'–—‑−'].map((dash) => [dash, '-'] as const),
+  ...[...'\u00a0\u2009\u202f'].map((space) => [space, ' '] as const),
+  ['…', '...'],
+  ['•', '-'],
+]);
+
+function typePlain(text: string): string {
+  return [...text].map((one) => TYPESET.get(one) ?? one).join('');
+}
 
 type Wordings = Parameters<LintRule['find']>[0]['parts']['wordings'];
 
@@ -132,9 +151,16 @@ function* wordingFaults(wordings: Wordings, ofFilters: boolean): Iterable<RuleFi
     const fix = isFilter ? `Filters: ${usages.join(', ')}.` : 'Write {{name}} or {{name|filter}}; \\{{ prints braces.';
     const written = /^[A-Za-z_]\w*/.exec(source.slice(offset))?.[0] ?? '';
     const meant = isFilter && !Object.hasOwn(FILTERS, written) ? findNearest(written, Object.keys(FILTERS)) : undefined;
-    const mend = meant?.isAlone ? { old: written, text: meant.name } : mendBraces(source, offset);
+    const mend = meant?.isAlone
+      ? { old: written, text: meant.name }
+      : (mendCurrency(source.slice(offset)) ?? mendBraces(source, offset));
     yield { pointer, at: offset, message: compiled.error.message, fix, ...(mend && { mend }) };
   }
+}
+
+function mendCurrency(rest: string): Mend | undefined {
+  const [old] = /^money:\s*[A-Za-z]{3}(?=\s*[|}])/.exec(rest) ?? [];
+  return old === undefined ? undefined : { old, text: old.slice(0, -3) + old.slice(-3).toUpperCase() };
 }
 
 // One brace too many at both ends, or one too few at the end.
@@ -151,8 +177,16 @@ function acceptFault(pointer: string, rules: { readonly [rule: string]: Json }):
     return [];
   } catch (error) {
     const fix = `Correct "${Object.keys(rules).join('" and "')}". Rules: ${ACCEPT_RULES.join(', ')}, sameAs.`;
-    return [{ pointer, message: (error as Error).message, fix }];
+    return [{ pointer, message: (error as Error).message, fix, ...mendRange(Object.values(rules)) }];
   }
+}
+
+// A range whose ends are the wrong way round.
+function mendRange([setting, ...others]: readonly Json[]): { readonly mend?: Mend } {
+  if (others.length || setting === null || typeof setting !== 'object' || Array.isArray(setting)) return {};
+  const { min, max } = setting as { readonly min?: Json; readonly max?: Json };
+  if (typeof min !== 'number' || typeof max !== 'number' || min <= max) return {};
+  return { mend: { text: writeValue({ ...setting, min: max, max: min }) } };
 }
 
 export function readOffset(error: Error): number {

@@ -1,6 +1,6 @@
 // Ways on: conditions that never hold or leave none, options of menus, and the keys that callers press.
 
-import type { Keys, MenuScreen, NavigationKey } from '../../format/flow.ts';
+import { DEFAULT_KEYS, type Keys, type MenuScreen, type NavigationKey } from '../../format/flow.ts';
 import { capitalize, describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import type { LintRule, RuleFinding } from '../rule.ts';
@@ -84,10 +84,13 @@ export const wayRules: readonly LintRule[] = [
       for (const [id, screen] of Object.entries(flow.screens)) {
         if (screen.type !== 'menu') continue;
         const seen = new Set<string>();
+        const ids = screen.options.map((option) => option.id);
         for (const [at, option] of screen.options.entries()) {
           const message = `Menu "${id}" has two options with the id "${option.id}"; only one could be chosen.`;
           const pointer = pointerTo('screens', id, 'options', at, 'id');
-          if (seen.has(option.id)) yield { pointer, message, fix: `Rename one option "${option.id}".` };
+          const name = nameOption(option);
+          const mend = name !== undefined && !ids.includes(name) && { mend: { text: JSON.stringify(name) } };
+          if (seen.has(option.id)) yield { pointer, message, fix: `Rename one option "${option.id}".`, ...mend };
           seen.add(option.id);
         }
       }
@@ -121,6 +124,13 @@ export const wayRules: readonly LintRule[] = [
   },
 ];
 
+// By what it says in its first language.
+function nameOption({ text }: MenuScreen['options'][number]): string | undefined {
+  const words = /[A-Za-z]+(?: [A-Za-z]+)*/.exec(typeof text === 'string' ? text : (Object.values(text)[0] ?? ''))?.[0];
+  const [first, ...rest] = words?.toLowerCase().split(' ').slice(0, 4) ?? [];
+  return first === undefined ? undefined : first + rest.map(capitalize).join('');
+}
+
 const NAVIGATION: readonly NavigationKey[] = ['back', 'home', 'more', 'exit'];
 
 function* navigationClashes(keys: Keys, own: { readonly [key in NavigationKey]?: unknown }): Iterable<RuleFinding> {
@@ -129,10 +139,13 @@ function* navigationClashes(keys: Keys, own: { readonly [key in NavigationKey]?:
     if (other === undefined) continue;
     const mine = Object.hasOwn(own, name) ? name : other;
     const message = `The key "${keys[name]}" is both ${other} and ${name}.`;
+    const usual = DEFAULT_KEYS[mine];
+    const isFree = usual !== false && !Object.values(keys).includes(usual);
     yield {
       pointer: pointerTo('keys', mine),
       message,
       fix: `Give ${mine} another key than "${keys[name]}", or false.`,
+      ...(isFree && { mend: { text: JSON.stringify(usual) } }),
     };
   }
 }
