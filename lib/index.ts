@@ -42,6 +42,7 @@ export type { Flow } from './flow/format/flow.ts';
 export { type CompiledFlow, type CompileOptions, compileFlow } from './flow/run/compile.ts';
 export { type KeyPurpose, type Keyring, parseKeyring } from './keyring.ts';
 export { LIMITS } from './limits.ts';
+export { checkKey, checkLimit, closedError } from './store/input.ts';
 export type {
   AppendOptions,
   AppendResult,

@@ -37,7 +37,7 @@ export type Adapter = {
   routes: readonly AdapterRoute[];
   /** Reads and checks a request. Throws ERR_INPUT, and nothing else, whatever was sent. */
   read(raw: RawRequest): UssdRequest;
-  /** Answers a request that was read; an `end` event is answered with NOTHING. */
+  /** Answers a request that was read. `reply` is NOTHING for an `end` event: no phone shows it, and few gateways read it. */
   write(reply: UssdReply, request: UssdRequest): RawReply;
   /** Answers a request that was not read (or not even looked at) so that the caller still sees the text. Never throws. */
   refuse(reply: UssdReply, raw: RawRequest): RawReply;

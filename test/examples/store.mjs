@@ -1,95 +1,73 @@
-// A store of your own: sessions as files, written beside their place and renamed. It is for one process. What a store must promise
-// stands beside the type; `snapshotStoreChecks` of twinline/testing tells whether yours does, and `twinline new store` begins with both.
+// A store of your own, over a Map: what is written, and when. What a store must promise stands beside the type SnapshotStore;
+// `twinline new store` begins one in files, with the checks that hold it to that.
 
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { compileFlow, createEngine, takeTurn, viewSession } from 'twinline';
+import { checkKey, checkLimit, compileFlow, createEngine, takeTurn } from 'twinline';
 import { loadFlow } from 'twinline/flow';
 
-/**
- * @param {string} folder
- * @returns {import('twinline').SnapshotStore}
- */
-function fileSnapshots(folder) {
-  const place = (key) => join(folder, Buffer.from(key).toString('base64url'));
-  const keyAt = (name) => Buffer.from(name, 'base64url').toString();
-  /** @type {Promise<any>} */
-  let last = Promise.resolve();
-  // One write after the other: between reading and writing nobody else writes.
-  const inOrder = (work) => {
-    const done = last.then(work);
-    last = done.catch(() => {});
-    return done;
-  };
+/** @type {Map<string, import('twinline').StoredSession>} */
+const sessions = new Map();
+const load = (key, now = Date.now()) => {
+  checkKey(key);
+  const session = sessions.get(key);
+  return session && session.expiresAt > now ? session : undefined;
+};
+const byBytes = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-  async function load(key, now = Date.now()) {
-    const text = await readFile(place(key), 'utf8').catch(() => undefined);
-    const session = text && JSON.parse(text);
-    return session && session.expiresAt > now ? session : undefined;
-  }
-  async function all() {
-    const keys = (await readdir(folder)).filter((name) => !name.includes('.')).map(keyAt);
-    keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-    return Promise.all(keys.map(async (key) => ({ key, session: await load(key, 0) })));
-  }
+/** @type {import('twinline').SnapshotStore} */
+const store = {
+  name: 'map',
+  durability: 'memory',
+  load,
+  // Compares and sets without a wait in between: nobody else can write meanwhile.
+  async commit(key, expected, next) {
+    const revision = load(key)?.revision ?? 0;
+    if (revision !== expected) return { kind: 'conflict', revision };
+    sessions.set(key, { ...next, revision: revision + 1 });
+    console.log(`written: revision ${revision + 1}${next.ended ? ', ended' : ''}`);
+    return { kind: 'committed', revision: revision + 1 };
+  },
+  async remove(key) {
+    const wasThere = load(key) !== undefined;
+    sessions.delete(key);
+    return wasThere;
+  },
+  async list({ limit = 100, cursor } = {}) {
+    checkLimit(limit);
+    const living = [...sessions.keys()].filter((key) => load(key)?.ended === false).sort(byBytes);
+    const keys = living.filter((key) => cursor === undefined || byBytes(key, cursor) > 0);
+    const next = keys[limit - 1];
+    return keys.length > limit && next !== undefined ? { keys: keys.slice(0, limit), next } : { keys };
+  },
+  async due(now, limit) {
+    checkLimit(limit);
+    const at = (key) => load(key, now)?.dueAt ?? Number.POSITIVE_INFINITY;
+    const due = [...sessions.keys()].filter((key) => at(key) <= now);
+    return due.sort((a, b) => at(a) - at(b)).slice(0, limit);
+  },
+  async sweep(now, limit) {
+    const expired = [...sessions.keys()].filter((key) => !load(key, now)).slice(0, limit);
+    for (const key of expired) sessions.delete(key);
+    return expired.length;
+  },
+  async ping() {},
+  async close() {},
+};
 
-  return {
-    name: 'files',
-    durability: 'process-crash',
-    load,
-    commit: (key, expected, next) =>
-      inOrder(async () => {
-        const revision = (await load(key))?.revision ?? 0;
-        if (revision !== expected) return { kind: 'conflict', revision };
-        await writeFile(`${place(key)}.new`, JSON.stringify({ ...next, revision: revision + 1 }));
-        await rename(`${place(key)}.new`, place(key));
-        return { kind: 'committed', revision: revision + 1 };
-      }),
-    remove: (key) =>
-      inOrder(async () => {
-        const existed = (await load(key)) !== undefined;
-        await rm(place(key), { force: true });
-        return existed;
-      }),
-    async list({ limit = 100, cursor } = {}) {
-      const after = (key) => cursor === undefined || Buffer.compare(Buffer.from(key), Buffer.from(cursor)) > 0;
-      const living = (await all()).filter(({ session }) => session && !session.ended && session.expiresAt > Date.now());
-      const keys = living.map(({ key }) => key).filter(after);
-      return keys.length > limit ? { keys: keys.slice(0, limit), next: keys[limit - 1] } : { keys };
-    },
-    async due(now, limit) {
-      const due = (await all()).filter(({ session }) => session?.dueAt != null && session.dueAt <= now);
-      const living = due.filter(({ session }) => session.expiresAt > now);
-      living.sort((a, b) => a.session.dueAt - b.session.dueAt);
-      return living.slice(0, limit).map(({ key }) => key);
-    },
-    async sweep(now, limit) {
-      const over = (await all()).filter(({ session }) => session && session.expiresAt <= now).slice(0, limit);
-      for (const { key } of over) await rm(place(key), { force: true });
-      return over.length;
-    },
-    ping: async () => void (await readdir(folder)),
-    close: () => last,
-  };
-}
-
-const folder = await mkdtemp(join(tmpdir(), 'sessions-'));
 const flow = compileFlow(await loadFlow('tea.flow.json', { services: new Set(['tea.price']) }));
+const engine = createEngine({ store, conversations: [flow] });
 /** @type {import('twinline').TurnRequest['decide']} */
 const decide = (seen) =>
   seen.kind === 'none' ? { kind: 'begin', conversation: 'tea' } : { kind: 'input', input: '2' };
-// Each time as a process would that begins anew: all that is known is in the files.
-for (const moment of ['in the morning', 'at noon']) {
-  const engine = createEngine({ store: fileSnapshots(folder), conversations: [flow] });
-  const { reply } = await takeTurn(engine, { key: 'ann', decide });
-  console.log(`${moment}: ${reply?.text.split('\n')[0]}`);
-  console.log((await viewSession(engine, 'ann')) === undefined ? 'over' : 'goes on');
+for (const turnKey of ['a', 'b', 'b']) {
+  const { reply } = await takeTurn(engine, { key: 'ann', turnKey, decide });
+  console.log(reply?.text.split('\n')[0]);
 }
-await rm(folder, { recursive: true });
+console.log(await store.list());
 
 // Prints:
-//   in the morning: Tea house
-//   goes on
-//   at noon: Come again.
-//   over
+//   written: revision 1
+//   Tea house
+//   written: revision 2, ended
+//   Come again.
+//   Come again.
+//   { keys: [] }

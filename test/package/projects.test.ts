@@ -1,7 +1,7 @@
 // Projects of `twinline new` with the package as npm packs and installs it: from where they install it, what an editor
 // says of their code, and their images.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dependencyOn } from '../../server/cli/installed-from.ts';
@@ -36,6 +37,11 @@ const folder = realpathSync(mkdtempSync(join(tmpdir(), 'twinline-projects-')));
 const host = join(folder, 'host');
 let tarball: string;
 
+interface PackageFile {
+  readonly exports: string;
+  readonly files: readonly string[];
+}
+
 test.before(async () => {
   await buildPackage(join(folder, 'source'));
   tarball = packTarball(join(folder, 'source'), folder);
@@ -43,6 +49,8 @@ test.before(async () => {
   writeFileSync(join(host, 'package.json'), '{}');
   npm(host, 'install', `../${basename(tarball)}`);
   linkDependencies(join(host, 'node_modules'));
+  // What templates name beside the package.
+  symlinkSync(join(ROOT, 'node_modules/fast-check'), join(host, 'node_modules/fast-check'));
 });
 test.after(() => rmSync(folder, { recursive: true }));
 
@@ -134,7 +142,10 @@ function withTypes(project: string): string {
   return project;
 }
 
-for (const template of Object.keys(TEMPLATES))
+const listTemplates = (kind: 'server' | 'package') =>
+  Object.entries(TEMPLATES).flatMap(([name, template]) => (template.kind === kind ? [name] : []));
+
+for (const template of listTemplates('server'))
   test(`editors find nothing wrong in the code of "${template}"`, () => {
     assert.is(checked(withTypes(begin(template, `edited-${template}`))), '');
   });
@@ -155,7 +166,37 @@ test('editors tell a service that is none, and what a service is given', () => {
   assert.match(written("'bills.pay': 1,"), /services\/bills\.js\(\d+,\d+\): error TS2322/);
 });
 
-for (const template of Object.keys(TEMPLATES))
+for (const template of listTemplates('package'))
+  test(`the package of "${template}" passes its checks, and editors find nothing wrong`, async () => {
+    const project = withTypes(begin(template, `package-${template}`));
+    assert.is(checked(project), '');
+    const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
+    const options = { cwd: project, env: { PATH, HOME: folder } };
+    // Rejects when a test fails.
+    const { stdout } = await promisify(execFile)(process.execPath, ['--test', '--test-reporter=tap'], options);
+    assert.match(stdout, /^# pass [1-9]/m);
+    assert.match(stdout, /^# skipped 0$/m);
+    const { exports, files } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as PackageFile;
+    assert.ok(files.includes(exports.slice('./'.length)));
+    assert.equal(
+      readdirSync(project).filter((name) => /^(\.env.*|Dockerfile|menus)$/.test(name)),
+      [],
+    );
+  });
+
+test('what was begun can fail: a store that forgets to compare, and a rule that finds nothing', async () => {
+  const broken = { store: ['revision !== expected', 'revision < 0'], 'lint-rule': ['yield {', 'void {'] } as const;
+  for (const [template, [right, wrong]] of Object.entries(broken)) {
+    const project = withTypes(begin(template, `broken-${template}`));
+    const index = readFileSync(join(project, 'index.js'), 'utf8');
+    assert.ok(index.includes(right));
+    writeFileSync(join(project, 'index.js'), index.replace(right, wrong));
+    const { status } = spawnSync(process.execPath, ['--test'], { cwd: project });
+    assert.is.not(status, 0, template);
+  }
+});
+
+for (const template of listTemplates('server'))
   test(`the image of "${template}" is laid out as its Dockerfile says, starts, is healthy, and stops in order`, async () => {
     const project = begin(template, `image-${template}`);
     writeFileSync(join(project, '.env'), 'OPERATOR_TOKEN=only-for-this-machine-0001\n');
@@ -224,7 +265,7 @@ function layOut(stage: string, from: string, to: string): void {
 }
 
 test('every template has the same image, and none has a file of its own in its place', () => {
-  const every = readdirSync(join(ROOT, 'server/templates/every'));
+  const every = ['every', 'served'].flatMap((shared) => readdirSync(join(ROOT, 'server/templates', shared)));
   for (const template of Object.keys(TEMPLATES))
     assert.equal(
       readdirSync(join(ROOT, 'server/templates', template)).filter((name) => every.includes(name)),

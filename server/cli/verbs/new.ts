@@ -22,7 +22,7 @@ import { UsageError, type Verb } from '../verb.ts';
 const PACKAGE_NAME = /^[a-z0-9][a-z0-9._-]{0,127}$/;
 
 export interface Project {
-  readonly template: string;
+  readonly template: TemplateName;
   readonly folder: string;
   /** As npm allows it. */
   readonly name: string;
@@ -30,8 +30,17 @@ export interface Project {
   readonly twinline: string;
 }
 
-/** In the place of a template: what all of them have. */
-const EVERY = 'every';
+type TemplateKind = 'server' | 'package';
+
+/** Folders in the place of templates: what all of a kind have. */
+const SHARED: { readonly [kind in TemplateKind]: readonly string[] } = {
+  server: ['every', 'served'],
+  package: ['every'],
+};
+const NEXT: { readonly [kind in TemplateKind]: string } = {
+  server: 'npm install && npm test && npm start',
+  package: 'npm install && npm test',
+};
 
 // npm does not publish files of these names.
 const NAMES = [
@@ -42,18 +51,25 @@ const NAMES = [
 /** The files in which `{{name}}` and `{{twinline}}` stand for what they say. */
 const FILLED = ['package.json', 'README.md'];
 
-/** Names of the templates, with what each one is. */
+/** Names of the templates: a server of one's own, or a package that servers use. */
 export const TEMPLATES = {
-  ussd: 'a telephone menu that asks a service of its own',
-  agent: 'an agent that answers chats by a flow, or by a model',
-  registry: 'digital twins, their protocols and their votes',
-  gateway: 'JSON over HTTP in front of a gRPC node',
-} as const;
+  ussd: { kind: 'server', about: 'a telephone menu that asks a service of its own' },
+  agent: { kind: 'server', about: 'an agent that answers chats by a flow, or by a model' },
+  registry: { kind: 'server', about: 'digital twins, their protocols and their votes' },
+  gateway: { kind: 'server', about: 'JSON over HTTP in front of a gRPC node' },
+  adapter: { kind: 'package', about: 'a telecom dialect, with a recorded dialogue that it is held to' },
+  store: { kind: 'package', about: 'a store of sessions, held to every promise of one' },
+  plugin: { kind: 'package', about: 'routes, tools and documents for the agent service' },
+  responder: { kind: 'package', about: 'what answers chats in the place of a model or a flow' },
+  'lint-rule': { kind: 'package', about: 'a rule of yours for menus' },
+} as const satisfies { readonly [name: string]: { readonly kind: TemplateKind; readonly about: string } };
+
+export type TemplateName = keyof typeof TEMPLATES;
 
 export const newVerb: Verb = {
   usage: '<template> [folder] [options]',
   options: {
-    ...Object.fromEntries(Object.entries(TEMPLATES).map(([name, words]) => [name, words])),
+    ...Object.fromEntries(Object.entries(TEMPLATES).map(([name, { about }]) => [name, about])),
     '--name <name>': 'of its package; default the name of the folder',
     '--twinline <from>': 'what package.json installs as Twinline; default from where this one was installed',
     '(default)': 'a folder named as the template; one with something in it is refused',
@@ -64,7 +80,7 @@ export const newVerb: Verb = {
     const [template = '', place = template, ...more] = positionals;
     if (more.length) throw new UsageError('Give a template and a folder.');
     const known = Object.keys(TEMPLATES);
-    if (!known.includes(template))
+    if (!isTemplate(template))
       throw new UsageError(
         template === '' ? 'Name a template.' : `No template "${template}".${suggest(template, known)}`,
       );
@@ -76,7 +92,7 @@ export const newVerb: Verb = {
     for (const file of makeProject({ template, folder, name, twinline }))
       console.log(join(place, relative(folder, file)));
     if (twinline.startsWith('file:')) console.log(`\nIt installs Twinline from ${twinline}`);
-    console.log(`\nNext: cd ${place} && npm install && npm test && npm start`);
+    console.log(`\nNext: cd ${place} && ${NEXT[TEMPLATES[template].kind]}`);
     return 0;
   },
 };
@@ -86,10 +102,11 @@ export function makeProject({ template, folder, name, twinline }: Project): stri
   if (existsSync(folder) && readdirSync(folder).length)
     throw new TwinlineError('ERR_INPUT', `Cannot begin in ${folder}: there is something in it. Name another folder.`);
   mkdirSync(folder, { recursive: true });
-  for (const part of [EVERY, template])
+  for (const part of [...SHARED[TEMPLATES[template].kind], template])
     cpSync(fileURLToPath(new URL('.', import.meta.resolve(`#templates/${part}/_`))), folder, { recursive: true });
-  for (const [stored, meant] of NAMES) renameSync(join(folder, stored), join(folder, meant));
-  cpSync(join(folder, '.env.example'), join(folder, '.env'));
+  for (const [stored, meant] of NAMES.filter(([stored]) => existsSync(join(folder, stored))))
+    renameSync(join(folder, stored), join(folder, meant));
+  if (existsSync(join(folder, '.env.example'))) cpSync(join(folder, '.env.example'), join(folder, '.env'));
   for (const file of FILLED) {
     const text = readFileSync(join(folder, file), 'utf8');
     writeFileSync(join(folder, file), text.replaceAll('{{name}}', name).replaceAll('{{twinline}}', twinline));
@@ -98,6 +115,10 @@ export function makeProject({ template, folder, name, twinline }: Project): stri
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
+}
+
+function isTemplate(name: string): name is TemplateName {
+  return Object.hasOwn(TEMPLATES, name);
 }
 
 function findTwinline(project: string): string {

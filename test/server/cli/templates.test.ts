@@ -23,7 +23,10 @@ async function install(folder: string): Promise<void> {
   symlinkSync('../twinline/dist/server/cli/main.js', join(folder, 'node_modules/.bin/twinline'));
 }
 
-for (const template of Object.keys(TEMPLATES))
+// Those that are packages are tested with the tarball, in test/package/projects.test.ts.
+const SERVERS = Object.entries(TEMPLATES).filter(([, { kind }]) => kind === 'server');
+
+for (const [template] of SERVERS)
   test(`the project of "${template}" passes its own tests`, () =>
     withFolder(async (parent) => {
       const folder = join(parent, 'my-project');
