@@ -3,11 +3,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TOKEN_REASONS, tokenGuard } from '../../lib/delegation/index.ts';
+import { chooseSize } from '../support/size.ts';
 import { diceOf, isSame, MUTATIONS } from './mutate.ts';
 import { alice, bob, chainOf, clockAt, everything, IDENTITY, NOW, oracle, talk, text, textOf, ucan } from './tokens.ts';
 
-/** Of each run of the tests; TWINLINE_FUZZ multiplies them, four gives 100,000; the seed of a failure is in its message. */
-const CASES = 25_000 * Number(process.env.TWINLINE_FUZZ ?? 1);
+/** The seed of a failure is in its message. */
+const CASES = chooseSize(8_000, 25_000);
 const SEED = 20_260_501;
 const AT_MOST_MS = 50;
 

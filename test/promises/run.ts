@@ -1,4 +1,5 @@
-// `npm run promises [-- words]`: runs the proof of each promise and prints what came out. Exit code 1 when one does not hold.
+// `npm run promises [-- words]`: runs the proof of each promise and prints what came out, at the whole size
+// of each (test/support/size.ts). Exit code 1 when one does not hold.
 
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -29,7 +30,7 @@ if (!files.length) {
 async function runProofs(): Promise<void> {
   const args = ['--import', 'tsx', 'test/run.ts', '--jobs', '1', ...files.map((file) => `${file}.test.ts`)];
   const child = spawn(process.execPath, args, {
-    env: { ...process.env, NO_COLOR: '1' },
+    env: { ...process.env, WHOLE: 'true', NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const begun = performance.now();

@@ -3,10 +3,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withFolder } from '../support/process.ts';
+import { chooseSize } from '../support/size.ts';
 import { restartLoop } from './loop.ts';
 
 /** `npm run restarts` takes as many as are wanted. */
-const CYCLES = 80;
+const CYCLES = chooseSize(40, 80);
 
 const test = suite('restart loop', { timeoutMs: 600_000 });
 

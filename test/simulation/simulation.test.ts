@@ -2,6 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { chooseSize } from '../support/size.ts';
 import { BROKEN } from './broken.ts';
 import { describeFailure } from './failure.ts';
 import { range, simulate, simulateAll, sumUp } from './many.ts';
@@ -10,7 +11,7 @@ import { simulateInPool } from './pool.ts';
 import { setupOf } from './setup.ts';
 
 /** `npm run simulate` takes as many as are wanted. */
-const SEEDS = 3_000;
+const SEEDS = chooseSize(1_500, 3_000);
 /** Within so many seeds every broken store is found. */
 const FOUND_WITHIN = 300;
 

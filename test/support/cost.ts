@@ -74,8 +74,6 @@ export async function startCostServer(env: NodeJS.ProcessEnv): Promise<CostServe
         if (ms > limit) ms = Math.min(ms, (await once(path, options)).ms);
       }
       costs.push({ name: `${name} → ${status}`, ms });
-      if (process.env.COST)
-        process.stderr.write(`${Math.round(ms)}ms/${Math.round(limit)} ${name} → ${status} ${answer.text.length}\n`);
       if (ms > limit) faults.push(`${name}: ${Math.round(ms)} ms of processor time; ${Math.round(limit)} are allowed`);
       const bytes = Buffer.byteLength(answer.text);
       const allowed = status < 400 ? answerBytes : ANSWER_BYTES;

@@ -8,6 +8,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type CostServer, startCostServer } from '../../support/cost.ts';
 import { bodyOf, SHAPE_BYTES, SHAPES, type Shape, shortShapes } from '../../support/cost-shapes.ts';
+import { chooseSize, isWhole } from '../../support/size.ts';
 import { ask as askUrl } from '../support/serve.ts';
 import { asker, COOKING, created, files, keyOf, type Name, path, type View, view, YES } from './place.ts';
 
@@ -206,8 +207,7 @@ test('every route has its row, and every row its route', () => {
   assert.equal([...routes].sort(), [...Object.keys(ROWS), ...Object.keys(READS)].sort());
 });
 
-// All of them take minutes: COST=all.
-const PART = 8;
+const PART = chooseSize(16, 1);
 const headersFor = (who: Name, more = {}) => ({
   authorization: `Bearer ${keyOf(who)}`,
   'content-type': 'application/json',
@@ -243,7 +243,7 @@ async function tryField(route: string, { field, shapes }: { field: string; shape
 for (const [route, { fields }] of Object.entries(ROWS))
   test(`${route}: every shape in every field, and every reader of what was stored`, async () => {
     for (const [at, field] of fields.entries()) {
-      const shapes = process.env.COST === 'all' ? SHAPES : SHAPES.filter((_shape, n) => n % PART === at % PART);
+      const shapes = SHAPES.filter((_shape, n) => n % PART === at % PART);
       await tryField(route, { field, shapes });
     }
     assert.equal(server.faults.splice(0), []);
@@ -285,7 +285,7 @@ test('a filter that nothing matches looks at so many bytes and no more, with pau
 test('the process lives, and lists of what was stored are cut to a size', async () => {
   for (const where of ['/v1/domains?limit=1000', '/v1/protocols?limit=1000', '/v1/proposals?limit=1000'])
     await server.judge(`GET ${where}`, where, { headers: headersFor('rep'), answerBytes: 16 * SHAPE_BYTES });
-  if (process.env.COST) console.log(server.dearest().join('\n'));
+  if (isWhole) console.log(server.dearest().join('\n'));
   assert.equal(server.faults.splice(0), []);
   assert.is((await ask('owner', 'GET /v1/limits')).status, 200);
   view(await ask('owner', `GET ${path(await domain())}`));
