@@ -11,6 +11,7 @@ import { flowSource, positionAt } from '../../lib/flow/format/source.ts';
 import { checkFlow, lintFlow, RULES } from '../../lib/flow/lint/lint.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { anyFlow } from './lint-cases/any-flow.ts';
+import { AUTHOR_MISTAKES } from './lint-cases/author-mistakes.ts';
 import { MISTAKES } from './lint-cases/mistakes.ts';
 import { SEEDS, type Seed } from './lint-cases/seeds.ts';
 import { smallFlow, walk } from './lint-cases/walk.ts';
@@ -47,7 +48,9 @@ test('every rule has its own code, says what is wrong, and is seen by a mistake 
   const codes = RULES.map(({ code }) => code);
   assert.is(new Set(codes).size, codes.length);
   assert.equal(
-    [...new Set([...SEEDS, ...MISTAKES].map(({ code }) => code))].filter((code) => codes.includes(code)).sort(),
+    [...new Set([...SEEDS, ...MISTAKES, ...AUTHOR_MISTAKES].map(({ code }) => code))]
+      .filter((code) => codes.includes(code))
+      .sort(),
     [...codes].sort(),
   );
   for (const { means } of RULES) assert.ok(means.length > 10);

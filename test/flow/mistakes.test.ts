@@ -7,6 +7,7 @@ import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
 import { positionAt } from '../../lib/flow/format/source.ts';
 import { checkFlow } from '../../lib/flow/lint/lint.ts';
 import { CONTRACTS } from '../../server/menus/contracts.ts';
+import { AUTHOR_MISTAKES } from './lint-cases/author-mistakes.ts';
 import { ADDRESS, type Base, CALLER, MISTAKES, REASONS } from './lint-cases/mistakes.ts';
 
 const test = suite('mistakes of authors');
@@ -16,9 +17,13 @@ const BASES: { readonly [base in Base]: { readonly file: string; readonly text: 
   wallet: { file: 'wallet.flow.json', text: read('menus/wallet.flow.json') },
   main: { file: 'main.flow.json', text: read('menus/main.flow.json') },
   ussd: { file: 'main.flow.json', text: read('server/templates/ussd/menus/main.flow.json') },
+  clinic: { file: 'clinic.flow.json', text: read('test/flow/lint-cases/clinic.flow.json') },
   caller: { file: 'caller.flow.json', text: CALLER },
 };
-const SERVICES = new Set([...Object.keys(CONTRACTS), 'farmers.find', 'payments.make', 'bills.find']);
+const SERVICES = new Set([
+  ...Object.keys(CONTRACTS),
+  ...['farmers.find', 'payments.make', 'bills.find', 'patients.find', 'visits.days', 'visits.book'],
+]);
 const FLOWS = new Map([['address', ADDRESS]]);
 
 function lint(base: Base, text: string): readonly Problem[] {
@@ -29,12 +34,14 @@ for (const base of Object.keys(BASES) as Base[])
   test(`${base} has no mistakes before one is made`, () =>
     assert.equal(lint(base, BASES[base].text).map(problemLine), []));
 
-test('there are sixty and more, none twice', () => {
-  assert.ok(MISTAKES.length >= 60);
-  assert.is(new Set(MISTAKES.map(({ name }) => name)).size, MISTAKES.length);
+const ALL = [...MISTAKES, ...AUTHOR_MISTAKES];
+
+test('there are sixty and more, and thirty of an author, none twice', () => {
+  assert.ok(MISTAKES.length >= 60 && AUTHOR_MISTAKES.length >= 30);
+  assert.is(new Set(ALL.map(({ name }) => name)).size, ALL.length);
 });
 
-for (const { name, base, edit, code, at, says, mended, open, also = [] } of MISTAKES)
+for (const { name, base, edit, code, at, says, mended, open, also = [] } of ALL)
   test(`${base}: ${name}`, () => {
     const { text } = BASES[base];
     const [from, to] = edit;

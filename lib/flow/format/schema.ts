@@ -212,6 +212,12 @@ const WORDS: { readonly [keyword: string]: (fault: SchemaFault) => SchemaFinding
     const message = `${owner} has the type ${showValue(given)}, which does not exist.${near}`;
     return { code: 'bad-value', pointer: `${pointer}/type`, message, fix, ...mendName(String(given), types) };
   },
+  pattern: (fault) => {
+    const finding = describeOther(fault);
+    const isSeconds = /^(?:[1-9]|[1-5]\d|60)$/.test(String(fault.value));
+    const fits = isSeconds && new RegExp(String(fault.params.pattern)).test(`${fault.value}s`);
+    return { ...finding, ...(fits && { mend: { text: JSON.stringify(`${fault.value}s`) } }) };
+  },
   minimum: (fault) => describeBadValue(fault, `is ${showValue(fault.value)}, and ${fault.params.limit} is the least`),
   maximum: (fault) => describeBadValue(fault, `is ${showValue(fault.value)}, and ${fault.params.limit} is the most`),
   minLength: (fault) => describeBadValue(fault, 'is an empty text'),

@@ -8,9 +8,12 @@ import type { FlowSource } from '../format/source.ts';
 import { dropWrongEdits } from './edits.ts';
 import { collectParts } from './parts.ts';
 import { buildGraph, type Lint, type LintRule } from './rule.ts';
+import { answerRules } from './rules/answers.ts';
 import { callRules } from './rules/calls.ts';
 import { typeRules } from './rules/kinds.ts';
+import { languageRules } from './rules/languages.ts';
 import { listMigrations, nameRules } from './rules/names.ts';
+import { optionRules } from './rules/options.ts';
 import { privateRules } from './rules/private.ts';
 import { reachRules } from './rules/reach.ts';
 import { savedRules } from './rules/saved.ts';
@@ -27,9 +30,12 @@ export const RULES: readonly LintRule[] = [
   ...nameRules,
   ...reachRules,
   ...wayRules,
+  ...optionRules,
+  ...answerRules,
   ...variableRules,
   ...signRules,
   ...textRules,
+  ...languageRules,
   ...lengthRules,
   ...secretRules,
   ...privateRules,

@@ -39,6 +39,8 @@ interface LiteralPart extends Part {
   readonly source: string;
   /** What an expression there would have in reach besides the variables. */
   readonly also: readonly string[];
+  /** As of expressions. */
+  readonly into?: ExpressionPart['into'];
 }
 
 /** One text in one language, or in all. */
@@ -106,7 +108,7 @@ export function collectParts(flow: Flow): Parts {
       const source = value.slice(1);
       expressions.push({ ...part, ...more, role: 'value', shift: 1, source, compiled: expression(source) });
     } else if (typeof value === 'string') {
-      literals.push({ ...part, source: value, also: more.also });
+      literals.push({ ...part, ...more, source: value });
     } else if (value !== null && typeof value === 'object') {
       for (const [key, inner] of Object.entries(value))
         values({ ...part, pointer: part.pointer + pointerTo(key) }, inner, more);

@@ -45,6 +45,9 @@ const DIGITS_HOW = 'Write "digits": 4 or "digits": {"min": 4, "max": 6}';
 const LENGTH_HOW = 'Write "length": 20 or "length": {"min": 2, "max": 20}';
 const CHANGES = ['number', 'oneOf', 'msisdn', 'date', 'check'];
 
+/** The most characters of an answer. */
+export const TYPED_MOST = COMMON_LIMITS.ussdTextChars;
+
 /** Names of the rules that {@link compileAccept} knows. */
 export const ACCEPT_RULES: readonly string[] = Object.keys(RULES);
 
@@ -67,7 +70,7 @@ export function compileAccept(rule: JsonObject): Accept {
     });
   });
   const check: Accept['check'] = (typed, now) => {
-    if (typed.length > COMMON_LIMITS.ussdTextChars) return REFUSED;
+    if (typed.length > TYPED_MOST) return REFUSED;
     const text = typed.trim();
     let value: Json = text;
     for (const one of checks) {

@@ -2,8 +2,8 @@
 
 import type { Flow } from '../../../lib/flow/format/flow.ts';
 
-/** Which flow is edited: shipped ones, that of `twinline new ussd`, and one that calls another. */
-export type Base = 'wallet' | 'main' | 'ussd' | 'caller';
+/** Which flow is edited: shipped ones, that of `twinline new ussd`, one that calls another, and one of a clinic. */
+export type Base = 'wallet' | 'main' | 'ussd' | 'caller' | 'clinic';
 
 /** What only the author knows. */
 export const REASONS = {

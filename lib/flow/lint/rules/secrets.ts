@@ -100,7 +100,8 @@ function findFreshScreens({ parts, graph, flow }: Lint, name: string): Set<strin
     ({ into }) => typeof into === 'object' && into.name === name && into.of === undefined,
   );
   const setters = [...saved, ...set].map(({ screen }) => screen).filter((id) => id !== undefined);
-  if (!setters.length) return new Set(graph.screens.keys());
+  // Where nothing sets it, or a target is not known, it may be anywhere.
+  if (!setters.length || setters.some((id) => graph.loose.has(id))) return new Set(graph.screens.keys());
   // A turn goes on through screens that do not wait.
   const passing = (id: string) => (isInteractive(graph.screens.get(id)!) ? [] : graph.next.get(id)!);
   const onward = new Map([...graph.screens.keys()].map((id) => [id, passing(id)]));

@@ -7,7 +7,8 @@ import { capitalize, describePlace, type Mend, showValue, writeValue } from '../
 import { pointerTo } from '../../format/source.ts';
 import { ACCEPT_RULES, compileAccept } from '../../run/accept.ts';
 import { nonGsm7 } from '../../run/render.ts';
-import { didYouMean, type LintRule, type RuleFinding } from '../rule.ts';
+import type { LintRule, RuleFinding } from '../rule.ts';
+import { findImpossible } from './answers.ts';
 
 export const textRules: readonly LintRule[] = [
   {
@@ -34,71 +35,12 @@ export const textRules: readonly LintRule[] = [
         const single = Object.entries(rules).flatMap(([name, setting]) =>
           acceptFault(pointer + pointerTo(name), { [name]: setting }),
         );
-        yield* single.length || !Object.keys(rules).length ? single : acceptFault(pointer, rules);
-      }
-    },
-  },
-  {
-    code: 'missing-lang',
-    severity: 'error',
-    means: 'a text is written in some languages of the flow and not in all',
-    *find({ parts, langs }) {
-      for (const { pointer, text } of parts.texts) {
-        if (typeof text === 'string') continue;
-        const missing = langs.filter((lang) => !Object.hasOwn(text, lang));
-        if (!missing.length) continue;
-        const message = `${capitalize(describePlace(pointer))} has no text in ${missing.map((lang) => `"${lang}"`).join(', ')}.`;
-        const [lang, given] = Object.entries(text)[0]!;
-        const fix = `Add ${missing.map((one) => `"${one}": …`).join(', ')} beside "${lang}": ${showValue(given)}.`;
-        yield { pointer, message, fix };
-      }
-    },
-  },
-  {
-    code: 'unknown-lang',
-    severity: 'warning',
-    means: 'a text is written in a language that the flow does not list',
-    *find({ parts, langs, nearest }) {
-      for (const { pointer, lang } of parts.wordings) {
-        if (lang === undefined || langs.includes(lang)) continue;
-        const message = `${capitalize(describePlace(pointer))} is never shown: "${lang}" is not in "langs" (${langs.join(', ')}).`;
-        const fix = `Add "${lang}" to "langs", or remove this text.`;
-        yield { pointer, at: 'key', message: message + didYouMean(nearest(lang, langs)), fix };
-      }
-    },
-  },
-  {
-    code: 'lang-variable',
-    severity: 'warning',
-    means:
-      'a flow in several languages has no variable `lang` that is set to one, or begins it with a language it has not',
-    *find({ flow, langs, vars, parts, graph, flows }) {
-      if (flow.langs === undefined || langs.length < 2) return;
-      const lang = vars.get('lang');
-      const begin = lang?.default;
-      if (!lang) {
-        const message = `The flow has the languages ${langs.join(', ')}, and no variable "lang": every caller reads "${langs[0]}".`;
-        yield {
-          pointer: '/langs',
-          message,
-          fix: `Add "lang": { "type": "string", "default": "${langs[0]}" } to "vars".`,
-        };
-      } else if (typeof begin === 'string' && !langs.includes(begin)) {
-        const message = `Variable "lang" begins as "${begin}", which is not in "langs"; callers read "${langs[0]}".`;
-        const fix = `Write one of: ${langs.join(', ')}.`;
-        // What callers read stays as it is.
-        const mend = { text: JSON.stringify(langs[0]) };
-        yield { pointer: pointerTo('vars', 'lang', 'default'), message, fix, mend };
-      } else if (
-        flows &&
-        !graph.isCalled &&
-        !parts.writes.some(({ name, of }) => name === 'lang' && of === undefined)
-      ) {
-        const read = typeof begin === 'string' ? begin : langs[0];
-        const others = langs.filter((one) => one !== read);
-        const message = `Nothing sets the variable "lang": every caller reads "${read}", and no text in ${others.join(', ')} is ever shown.`;
-        const fix = `Let an option choose: "set": { "lang": "${others[0]}" }.`;
-        yield { pointer: pointerTo('vars', 'lang'), at: 'key', message, fix };
+        const faults = single.length || !Object.keys(rules).length ? single : acceptFault(pointer, rules);
+        yield* faults;
+        const why = faults.length ? undefined : findImpossible(screen.accept);
+        if (why === undefined) continue;
+        const message = `Screen "${id}" accepts nothing that a caller can type: ${why}.`;
+        yield { pointer, message, fix: `Correct "${Object.keys(rules).join('" or "')}" of "${id}".` };
       }
     },
   },
@@ -150,13 +92,29 @@ function* wordingFaults(wordings: Wordings, ofFilters: boolean): Iterable<RuleFi
     const usages = Object.values(FILTERS).map(({ usage }) => usage.replace(/ or .*/, ''));
     const fix = isFilter ? `Filters: ${usages.join(', ')}.` : 'Write {{name}} or {{name|filter}}; \\{{ prints braces.';
     const written = /^[A-Za-z_]\w*/.exec(source.slice(offset))?.[0] ?? '';
-    const meant = isFilter && !Object.hasOwn(FILTERS, written) ? findNearest(written, Object.keys(FILTERS)) : undefined;
+    const isUnknown = isFilter && !Object.hasOwn(FILTERS, written);
+    const same = isUnknown ? SAME_FILTERS.get(written.toLowerCase()) : undefined;
+    const meant = same
+      ? { name: same, isAlone: true }
+      : isUnknown
+        ? findNearest(written, Object.keys(FILTERS))
+        : undefined;
     const mend = meant?.isAlone
       ? { old: written, text: meant.name }
       : (mendCurrency(source.slice(offset)) ?? mendBraces(source, offset));
     yield { pointer, at: offset, message: compiled.error.message, fix, ...(mend && { mend }) };
   }
 }
+
+/** Filters of other languages, in small letters, and ours that prints the same. */
+const SAME_FILTERS: ReadonlyMap<string, string> = new Map([
+  ...['uppercase', 'upcase', 'toupper'].map((name) => [name, 'upper'] as const),
+  ...['lowercase', 'downcase', 'tolower'].map((name) => [name, 'lower'] as const),
+  ...['truncate', 'shorten', 'limit'].map((name) => [name, 'trunc'] as const),
+  ...['length', 'size'].map((name) => [name, 'count'] as const),
+  ['currency', 'money'],
+  ['pluralize', 'plural'],
+]);
 
 function mendCurrency(rest: string): Mend | undefined {
   const [old] = /^money:\s*[A-Za-z]{3}(?=\s*[|}])/.exec(rest) ?? [];

@@ -7,7 +7,7 @@ import { findExitScreen, type ListScreen, type Screen, type Text, type Variable 
 import { showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
-import { fitsScreen, screenPages } from '../../run/render.ts';
+import { fitsScreen, nonGsm7, screenPages, ucs2Units } from '../../run/render.ts';
 import { type Behaviour, type FlowScope, flowScope } from '../../run/scope.ts';
 import { KINDS } from '../../screens/kinds.ts';
 import { getList, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
@@ -48,7 +48,7 @@ function* checkFlow(lint: Lint): Iterable<RuleFinding> {
   for (const [id, screen] of graph.screens) {
     if (broken.has(id)) continue;
     // The shared texts first: what they print is then the same on every screen.
-    const values = longestScope([...shared, ...(paths.get(id) ?? [])], vars);
+    const values = longestScope([...shared, ...(paths.get(id) ?? [])], withRow(vars, screen));
     yield* checkScreen(room, { id, screen, values });
   }
   const alone: [string, Text | undefined][] = [
@@ -142,22 +142,26 @@ interface ShownSample extends SampleScreen {
 
 function* checkPages(room: SizeCheck, seen: ShownSample & { pointer: string }): Iterable<RuleFinding> {
   const { id, screen, pointer } = seen;
-  const { count, where } = countPages(room, { ...seen, bad: 1 });
+  const { count, where, held } = countPages(room, { ...seen, bad: 1 });
   if (count <= 1) return;
-  const message = `The ${screen.type} "${id}" takes ${count} pages of ${room.chars} characters${where} when its values are at their longest and an error is shown.`;
+  const message = `The ${screen.type} "${id}" takes ${count} pages of ${held} characters${where} when its values are at their longest and an error is shown.`;
   const fix = `Shorten the texts of "${id}", give its variables a smaller "max" or "sample", or leave it: it is shown in pages.`;
   yield { pointer, message, fix };
 }
 
-function countPages({ lint, scope }: SizeCheck, { id, screen, shown, values, bad }: ShownSample & { bad: number }) {
+function countPages(
+  { lint, scope, chars }: SizeCheck,
+  { id, screen, shown, values, bad }: ShownSample & { bad: number },
+) {
   const stack = Array<string>(lint.graph.depth.get(id) ?? 0).fill(id);
-  let [count, worst] = [0, lint.langs[0]!];
+  let [count, worst, held] = [0, lint.langs[0]!, chars];
   for (const lang of lint.langs) {
     const context = { ...values, lang, $stack: stack, $page: 0, $bad: bad };
-    const pages = screenPages({ path: id, screen, scope, behaviour: shown }, context).length;
-    if (pages > count) [count, worst] = [pages, lang];
+    const pages = screenPages({ path: id, screen, scope, behaviour: shown }, context);
+    const isWide = pages.some((page) => nonGsm7(page).length > 0);
+    if (pages.length > count) [count, worst, held] = [pages.length, lang, isWide ? ucs2Units(chars) : chars];
   }
-  return { count, where: inLanguage(lint, worst) };
+  return { count, held, where: inLanguage(lint, worst) };
 }
 
 function* checkSinglePage(
@@ -200,12 +204,27 @@ function longestScope(paths: Iterable<TemplatePath>, vars: ReadonlyMap<string, V
   return scope;
 }
 
+/** The variables, and for a list the row with the longest text of each field of the sample of its items. */
+function withRow(vars: ReadonlyMap<string, Variable>, screen: Screen): ReadonlyMap<string, Variable> {
+  const items = screen.type === 'list' ? vars.get(screen.items)?.sample : undefined;
+  if (!Array.isArray(items) || vars.has('row')) return vars;
+  const longest: Scope = {};
+  for (const item of items) {
+    if (item === null || typeof item !== 'object' || Array.isArray(item)) return vars;
+    for (const [name, value] of Object.entries<Json>(item))
+      if (JSON.stringify(value).length > (JSON.stringify(longest[name])?.length ?? 0)) longest[name] = value;
+  }
+  return new Map([...vars, ['row', { type: 'object', sample: longest }]]);
+}
+
 function longestValue({ type, max, sample, default: initial }: Variable, filters: readonly string[]): Json {
   switch (type) {
     case 'string': {
       if (BY_FILTER[filters[0] ?? '']) return sample ?? guessValue(filters);
-      if (max !== undefined) return 'W'.repeat(Math.min(max, CHARACTERS_MAX));
       const known = [sample, initial].filter((one) => typeof one === 'string');
+      // One character of a sample that GSM has not makes the whole screen hold less.
+      const wide = known.flatMap(nonGsm7)[0] ?? 'W';
+      if (max !== undefined) return wide.repeat(Math.floor(Math.min(max, CHARACTERS_MAX) / wide.length));
       return known.sort((a, b) => b.length - a.length)[0] ?? guessValue(filters);
     }
     case 'number':

@@ -4,16 +4,19 @@ import { readTokens } from '../../expression/tokens.ts';
 import { nameKind } from '../../expression/values.ts';
 import { isName, type Variable } from '../../format/flow.ts';
 import { DOOR_NAMES } from '../../format/names.ts';
-import { describePlace, showValue } from '../../format/problem.ts';
-import { pointerTo } from '../../format/source.ts';
+import { describePlace, type Mend, showValue } from '../../format/problem.ts';
+import { parsePointer, pointerTo } from '../../format/source.ts';
 import { ID_CHECKS, readId } from '../../run/id-checks.ts';
 import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
+import { findRefusedSamples } from './answers.ts';
 
 interface Use {
   readonly name: string;
   readonly pointer: string;
   readonly at?: 'key' | number;
   readonly also: readonly string[];
+  /** Whether it stands in an expression, where texts have quotation marks. */
+  readonly isInExpression?: true;
 }
 
 export const variableRules: readonly LintRule[] = [
@@ -97,7 +100,9 @@ export const variableRules: readonly LintRule[] = [
     severity: 'error',
     means:
       'the default or sample of a variable is not of its type, longer than its max, or refused by the check of its input',
-    *find({ flow, vars }) {
+    *find(lint) {
+      const { flow, vars } = lint;
+      yield* findRefusedSamples(lint);
       for (const screen of Object.values(flow.screens)) {
         const check = screen.type === 'input' ? screen.accept?.check : undefined;
         const id = typeof check === 'string' && Object.hasOwn(ID_CHECKS, check) ? ID_CHECKS[check] : undefined;
@@ -140,7 +145,8 @@ function listReads({ flow, parts }: Lint): Use[] {
   const uses: Use[] = [];
   for (const { pointer, source, shift, also, compiled } of parts.expressions) {
     if (!compiled.ok) continue;
-    for (const name of compiled.value.names) uses.push({ name, pointer, at: shift + findOffset(name, source), also });
+    for (const name of compiled.value.names)
+      uses.push({ name, pointer, at: shift + findOffset(name, source), also, isInExpression: true });
   }
   for (const { pointer, also, compiled } of parts.wordings) {
     if (!compiled.ok) continue;
@@ -165,7 +171,8 @@ function calledVars({ flows }: Lint, name: string): ReadonlyMap<string, Variable
   return called && new Map(Object.entries(called.vars ?? {}));
 }
 
-function unknownVariable(lint: Lint, { name, pointer, at }: Use, of?: string): RuleFinding {
+function unknownVariable(lint: Lint, use: Use, of?: string): RuleFinding {
+  const { name, pointer, at } = use;
   const known = of === undefined ? lint.varNames : [...(calledVars(lint, of)?.keys() ?? [])];
   const meant = lint.nearest(name, known);
   const owner = of === undefined ? '"vars"' : `"vars" of the flow "${of}"`;
@@ -179,8 +186,37 @@ function unknownVariable(lint: Lint, { name, pointer, at }: Use, of?: string): R
     ...place,
     message: message.charAt(0).toUpperCase() + message.slice(1) + didYouMean(meant),
     fix,
-    ...lint.mend(name, known),
+    ...(of === undefined ? mendUse(lint, use) : lint.mend(name, known)),
   };
+}
+
+// A word that is a text of the flow, the field of a row, or a misspelt variable.
+function mendUse(lint: Lint, { name, pointer, also, isInExpression }: Use): { readonly mend?: Mend } {
+  if (isInExpression && listChoices(lint).has(name)) return { mend: { old: name, text: `'${name}'` } };
+  const [, screen = ''] = parsePointer(pointer);
+  if (also.includes('row') && hasRowField(lint, screen, name)) return { mend: { old: name, text: `row.${name}` } };
+  return lint.mend(name, lint.varNames);
+}
+
+const choices = new WeakMap<Lint, ReadonlySet<string>>();
+
+function listChoices(lint: Lint): ReadonlySet<string> {
+  const { flow } = lint;
+  const known = choices.get(lint);
+  if (known) return known;
+  const found = Object.values(flow.screens).flatMap((screen) =>
+    screen.type === 'input' && Array.isArray(screen.accept?.oneOf) ? screen.accept.oneOf.map(String) : [],
+  );
+  const made = new Set([...(flow.langs ?? []), ...found]);
+  choices.set(lint, made);
+  return made;
+}
+
+function hasRowField({ graph, vars }: Lint, id: string, name: string): boolean {
+  const screen = graph.screens.get(id);
+  const sample = screen?.type === 'list' ? vars.get(screen.items)?.sample : undefined;
+  const [item] = Array.isArray(sample) ? sample : [];
+  return item !== null && typeof item === 'object' && Object.hasOwn(item, name);
 }
 
 const KINDS: { readonly [type in Variable['type']]: (value: unknown) => boolean } = {

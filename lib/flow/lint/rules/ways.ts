@@ -12,6 +12,17 @@ export const wayRules: readonly LintRule[] = [
     means: 'a way stands behind one that is always taken',
     *find({ parts }) {
       for (const { pointer, ways } of parts.ways) {
+        for (const [at, { when, to }] of ways.entries()) {
+          const same =
+            when === undefined ? -1 : ways.findIndex((way) => way.when !== undefined && isSame(way.when, when));
+          if (same < 0 || same === at) continue;
+          const message = `${capitalize(describePlace(`${pointer}/${at}`))}, to "${to}", is never taken: ${describePlace(`${pointer}/${same}`)} has the same condition and comes first.`;
+          yield {
+            pointer: `${pointer}/${at}/when`,
+            message,
+            fix: `Write another condition than ${showValue(when)}, or remove the way.`,
+          };
+        }
         const first = ways.findIndex((way) => way.when === undefined);
         if (first < 0 || first === ways.length - 1) continue;
         const [place, taken] = [`${pointer}/${first + 1}`, describePlace(`${pointer}/${first}`)];
@@ -123,6 +134,8 @@ export const wayRules: readonly LintRule[] = [
     },
   },
 ];
+
+const isSame = (one: string, other: string) => one.replace(/\s+/g, '') === other.replace(/\s+/g, '');
 
 // By what it says in its first language.
 function nameOption({ text }: MenuScreen['options'][number]): string | undefined {

@@ -1,0 +1,197 @@
+// Answers of inputs: those that no caller can give, those that their variable cuts, and values that no answer ever has.
+
+import { type Node, parseExpression } from '../../expression/parse.ts';
+import type { InputScreen, Variable } from '../../format/flow.ts';
+import { DOOR_NAMES } from '../../format/names.ts';
+import { capitalize, describePlace, showValue } from '../../format/problem.ts';
+import { pointerTo } from '../../format/source.ts';
+import { type Accept, compileAccept, TYPED_MOST } from '../../run/accept.ts';
+import { EVERY_LENGTH, type Lengths, meetLengths, patternLengths } from '../pattern-lengths.ts';
+import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
+
+export const answerRules: readonly LintRule[] = [
+  {
+    code: 'cut-answer',
+    severity: 'error',
+    means: 'an input accepts more characters than its variable keeps: the rest is cut off',
+    *find({ flow, vars }) {
+      for (const [id, screen] of listInputs(flow.screens)) {
+        const variable = vars.get(screen.save);
+        const { most } = findLengths(screen.accept ?? {});
+        if (variable?.type !== 'string' || variable.max === undefined || most <= variable.max || !Number.isFinite(most))
+          continue;
+        if (!tryAccept(screen.accept ?? {})) continue;
+        const message = `Screen "${id}" accepts up to ${most} characters, and the variable "${screen.save}" keeps ${variable.max} of them: the rest is cut off.`;
+        const pointer = pointerTo('vars', screen.save, 'max');
+        yield { pointer, message, fix: `Write "max": ${most} for "${screen.save}".`, mend: { text: String(most) } };
+      }
+    },
+  },
+  {
+    code: 'never-equal',
+    severity: 'warning',
+    means: 'a variable is compared with a text that it never is',
+    *find(lint) {
+      const { parts, mend, nearest } = lint;
+      const known = new Map<string, readonly string[] | undefined>();
+      for (const { pointer, source, shift, compiled } of parts.expressions) {
+        if (!compiled.ok) continue;
+        for (const { name, value, at, text } of listComparisons(parseExpression(source).root)) {
+          if (!known.has(name)) known.set(name, listValues(lint, name));
+          const values = known.get(name);
+          if (!values || values.includes(value)) continue;
+          const meant = nearest(value, values);
+          const message = `${capitalize(describePlace(pointer))} compares "${name}" with '${value}', and it is only ever one of: ${formatNames(values)}.`;
+          const fix = meant === undefined ? `Write one of: ${formatNames(values)}.` : `Write '${meant}'.`;
+          const place = { pointer, at: shift + at };
+          const { mend: found } = mend(value, values);
+          const edit = found && { mend: { old: text, text: `'${found.text}'`, place } };
+          yield { ...place, message: message + didYouMean(meant), fix, ...edit };
+        }
+      }
+    },
+  },
+];
+
+function* listInputs(screens: Lint['flow']['screens']): Iterable<readonly [string, InputScreen]> {
+  for (const [id, screen] of Object.entries(screens)) if (screen.type === 'input') yield [id, screen];
+}
+
+type Accepted = NonNullable<InputScreen['accept']>;
+
+const PHONE: Lengths = { least: 9, most: 16 };
+
+/** How many characters the saved answer may have by each rule; every length where nothing is known. */
+const LENGTHS: { readonly [rule: string]: (setting: unknown) => Lengths } = {
+  digits: rangeLengths,
+  length: rangeLengths,
+  pattern: (setting) => patternLengths(String(setting)),
+  oneOf: (setting) => {
+    const lengths = (Array.isArray(setting) ? setting : []).map((choice) => String(choice).length);
+    return lengths.length ? { least: Math.min(...lengths), most: Math.max(...lengths) } : EVERY_LENGTH;
+  },
+  msisdn: () => PHONE,
+  date: () => ({ least: 10, most: 10 }),
+};
+
+function rangeLengths(setting: unknown): Lengths {
+  if (typeof setting === 'number') return { least: setting, most: setting };
+  const { min, max } = (setting ?? {}) as { readonly min?: unknown; readonly max?: unknown };
+  return { least: typeof min === 'number' ? min : 0, most: typeof max === 'number' ? max : Number.POSITIVE_INFINITY };
+}
+
+function findLengths(accept: Accepted): Lengths {
+  return Object.entries(accept)
+    .map(([rule, setting]) => LENGTHS[rule]?.(setting) ?? EVERY_LENGTH)
+    .reduce(meetLengths, EVERY_LENGTH);
+}
+
+/** Why nothing that a caller types passes all rules of an input; undefined where something may. */
+export function findImpossible({ sameAs: _, ...accept }: Accepted): string | undefined {
+  const names = Object.keys(accept);
+  if (Array.isArray(accept.oneOf) && names.length > 1) {
+    const { check } = compileAccept(accept);
+    const isMet = accept.oneOf.some((choice) => check(String(choice), Date.now()).ok);
+    return isMet ? undefined : `none of its choices passes ${names.filter((name) => name !== 'oneOf').join(' and ')}`;
+  }
+  // What these rules save is not what is typed.
+  const typed = Object.fromEntries(Object.entries(accept).filter(([name]) => KEEPING.has(name)));
+  const { least, most } = findLengths(typed as Accepted);
+  const isDigits = accept.digits !== undefined && accept.pattern !== undefined;
+  const ofDigits = isDigits ? patternLengths(String(accept.pattern), 'digits') : EVERY_LENGTH;
+  if (ofDigits.least > ofDigits.most) return 'its pattern has more than digits';
+  if (least > most) return `${Object.keys(typed).join(' and ')} never have the same length`;
+  return least > TYPED_MOST ? `it takes ${least} characters, and a phone sends ${TYPED_MOST} at most` : undefined;
+}
+
+/** Rules that save what is typed. */
+const KEEPING: ReadonlySet<string> = new Set(['digits', 'length', 'pattern']);
+
+/** Samples of variables that their own input refuses. */
+export function* findRefusedSamples({ flow, vars }: Lint): Iterable<RuleFinding> {
+  for (const [id, { save, accept }] of listInputs(flow.screens)) {
+    const sample = vars.get(save)?.sample;
+    const { sameAs: _, ...rules } = accept ?? {};
+    if (typeof sample !== 'string' || !Object.keys(rules).some((name) => KEEPING.has(name) || name === 'oneOf'))
+      continue;
+    if (
+      Object.keys(rules).some((name) => CHANGING.has(name)) ||
+      tryAccept(rules)?.check(sample, Date.now()).ok !== false
+    )
+      continue;
+    const message = `The sample of variable "${save}" is ${showValue(sample)}, which screen "${id}" refuses.`;
+    const fix = `Write one that passes its "accept": ${showValue(rules)}; or correct that rule.`;
+    yield { pointer: pointerTo('vars', save, 'sample'), message, fix, severity: 'warning' };
+  }
+}
+
+const CHANGING: ReadonlySet<string> = new Set(['number', 'msisdn', 'date', 'check']);
+
+// What cannot be compiled is the matter of another rule.
+function tryAccept({ sameAs: _, ...rules }: Accepted): Accept | undefined {
+  try {
+    return compileAccept(rules);
+  } catch {
+    return undefined;
+  }
+}
+
+interface ComparedText {
+  readonly name: string;
+  readonly value: string;
+  readonly at: number;
+  readonly text: string;
+}
+
+function listComparisons(node: Node): ComparedText[] {
+  switch (node.kind) {
+    case 'value':
+    case 'name':
+    case 'member':
+    case 'index':
+      return [];
+    case 'not':
+    case 'minus':
+      return listComparisons(node.of);
+    case 'choice':
+      return [node.test, node.yes, node.no].flatMap(listComparisons);
+    case 'call':
+      return node.args.flatMap(listComparisons);
+    case 'binary': {
+      const { left, right, sign } = node;
+      if (sign !== '==' && sign !== '!=') return [left, right].flatMap(listComparisons);
+      const [name, value] = left.kind === 'name' ? [left, right] : [right, left];
+      if (name.kind !== 'name' || value.kind !== 'value' || typeof value.value !== 'string') return [];
+      return [{ name: name.name, value: value.value, at: value.at, text: value.text }];
+    }
+  }
+}
+
+/** Every text that a variable may hold, where all of them are known: choices of inputs, plain values, languages. */
+export function listValues(lint: Lint, name: string): readonly string[] | undefined {
+  const variable = lint.vars.get(name);
+  if (variable?.type !== 'string' || lint.graph.isCalled) return undefined;
+  if (name === 'lang') return lint.flow.langs && lint.langs;
+  if (Object.hasOwn(DOOR_NAMES, name)) return undefined;
+  const written = lint.parts.writes
+    .filter((write) => write.name === name && write.of === undefined)
+    .map(({ isKey, pointer, screen }) => (isKey ? readLiteral(lint, pointer) : readChoices(lint, screen, variable)));
+  if (!written.length || written.includes(undefined)) return undefined;
+  const first = typeof variable.default === 'string' ? [variable.default] : [];
+  return [...new Set([...first, ...written.flatMap((values) => values ?? [])])];
+}
+
+function readChoices(lint: Lint, screen: string | undefined, { max }: Variable): readonly string[] | undefined {
+  const saver = screen === undefined ? undefined : lint.graph.screens.get(screen);
+  const choices = saver?.type === 'input' ? saver.accept?.oneOf : undefined;
+  const isWhole = (choice: unknown) => typeof choice === 'string' && choice.length <= (max ?? Number.POSITIVE_INFINITY);
+  return Array.isArray(choices) && choices.every(isWhole) ? (choices as string[]) : undefined;
+}
+
+function readLiteral({ flow }: Lint, pointer: string): readonly string[] | undefined {
+  const steps = pointer.split('/').slice(1);
+  let value: unknown = flow;
+  for (const step of steps) value = (value as { readonly [key: string]: unknown } | undefined)?.[step];
+  if (value === null) return [];
+  return typeof value === 'string' && !value.startsWith('=') ? [value] : undefined;
+}

@@ -1,0 +1,107 @@
+// Languages of a flow: texts that one lacks or that none shows, and the variable that chooses.
+
+import { type Node, parseExpression } from '../../expression/parse.ts';
+import { capitalize, describePlace, showValue } from '../../format/problem.ts';
+import { pointerTo } from '../../format/source.ts';
+import { didYouMean, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
+
+export const languageRules: readonly LintRule[] = [
+  {
+    code: 'missing-lang',
+    severity: 'error',
+    means: 'a text is written in some languages of the flow and not in all',
+    *find({ parts, langs }) {
+      for (const { pointer, text } of parts.texts) {
+        if (typeof text === 'string') continue;
+        const missing = langs.filter((lang) => !Object.hasOwn(text, lang));
+        if (!missing.length) continue;
+        const message = `${capitalize(describePlace(pointer))} has no text in ${missing.map((lang) => `"${lang}"`).join(', ')}.`;
+        const [lang, given] = Object.entries(text)[0]!;
+        const fix = `Add ${missing.map((one) => `"${one}": …`).join(', ')} beside "${lang}": ${showValue(given)}.`;
+        yield { pointer, message, fix };
+      }
+    },
+  },
+  {
+    code: 'unknown-lang',
+    severity: 'warning',
+    means: 'a text is written in a language that the flow does not list',
+    *find({ parts, langs, nearest }) {
+      for (const { pointer, lang } of parts.wordings) {
+        if (lang === undefined || langs.includes(lang)) continue;
+        const message = `${capitalize(describePlace(pointer))} is never shown: "${lang}" is not in "langs" (${langs.join(', ')}).`;
+        const fix = `Add "${lang}" to "langs", or remove this text.`;
+        yield { pointer, at: 'key', message: message + didYouMean(nearest(lang, langs)), fix };
+      }
+    },
+  },
+  {
+    code: 'lang-variable',
+    severity: 'warning',
+    means:
+      'a flow in several languages has no variable `lang` that is set to one, or begins it with a language it has not',
+    *find(lint) {
+      const { flow, langs, vars, parts, graph, flows } = lint;
+      if (flow.langs === undefined || langs.length < 2) return;
+      yield* findUnknownLanguages(lint);
+      const lang = vars.get('lang');
+      const begin = lang?.default;
+      if (!lang) {
+        const message = `The flow has the languages ${langs.join(', ')}, and no variable "lang": every caller reads "${langs[0]}".`;
+        yield {
+          pointer: '/langs',
+          message,
+          fix: `Add "lang": { "type": "string", "default": "${langs[0]}" } to "vars".`,
+        };
+      } else if (typeof begin === 'string' && !langs.includes(begin)) {
+        const message = `Variable "lang" begins as "${begin}", which is not in "langs"; callers read "${langs[0]}".`;
+        const fix = `Write one of: ${langs.join(', ')}.`;
+        // What callers read stays as it is.
+        const mend = { text: JSON.stringify(langs[0]) };
+        yield { pointer: pointerTo('vars', 'lang', 'default'), message, fix, mend };
+      } else if (
+        flows &&
+        !graph.isCalled &&
+        !parts.writes.some(({ name, of }) => name === 'lang' && of === undefined)
+      ) {
+        const read = typeof begin === 'string' ? begin : langs[0];
+        const others = langs.filter((one) => one !== read);
+        const message = `Nothing sets the variable "lang": every caller reads "${read}", and no text in ${others.join(', ')} is ever shown.`;
+        const fix = `Let an option choose: "set": { "lang": "${others[0]}" }.`;
+        yield { pointer: pointerTo('vars', 'lang'), at: 'key', message, fix };
+      }
+    },
+  },
+];
+
+// What is put into the variable, as a plain value or by an expression, and is none of the languages.
+function* findUnknownLanguages({ langs, parts, nearest, mend }: Lint): Iterable<RuleFinding> {
+  const isChoice = (into: unknown) =>
+    typeof into === 'object' && into !== null && 'name' in into && into.name === 'lang' && !('of' in into);
+  const find = (
+    pointer: string,
+    value: string,
+    written?: { readonly text: string; readonly at: number },
+  ): RuleFinding => {
+    const meant = nearest(value, langs);
+    const message = `${capitalize(describePlace(pointer))} sets "lang" to "${value}", which is not in "langs"; callers read "${langs[0]}" then.${didYouMean(meant)}`;
+    const { mend: found } = mend(value, langs);
+    const place = { pointer, ...(written && { at: written.at }) };
+    const change = found && {
+      mend: written ? { old: written.text, text: `'${found.text}'`, place } : { text: JSON.stringify(found.text) },
+    };
+    return { ...place, message, fix: `Write one of: ${langs.join(', ')}.`, ...change };
+  };
+  for (const { pointer, source, into } of parts.literals)
+    if (isChoice(into) && !langs.includes(source)) yield find(pointer, source);
+  for (const { pointer, source, shift, into, compiled } of parts.expressions) {
+    if (!compiled.ok || !isChoice(into)) continue;
+    for (const { value, text, at } of listResults(parseExpression(source).root))
+      if (!langs.includes(value)) yield find(pointer, value, { text, at: shift + at });
+  }
+}
+
+function listResults(node: Node): { readonly value: string; readonly text: string; readonly at: number }[] {
+  if (node.kind === 'choice') return [...listResults(node.yes), ...listResults(node.no)];
+  return node.kind === 'value' && typeof node.value === 'string' ? [{ ...node, value: node.value }] : [];
+}
