@@ -15,15 +15,20 @@ import {
 import { dirname, join } from 'node:path';
 
 const FOLDERS = ['lib', 'machines', 'server'];
+/** Its schemas become code. */
+const MENUS = 'menus';
 const STAMP = '.built';
 const NEITHER = /^server\/(templates|deploy|docs\/guides)\//;
 
 /** The state of the source in `root`. */
 export function keyOfDist(root: string): string {
   return sourceKey(root, {
-    folders: FOLDERS,
+    folders: [...FOLDERS, MENUS],
     settings: ['package.json', 'package-lock.json', 'tsconfig.json'],
-    isSource: (path) => /\.(ts|css|json)$/.test(path) && !NEITHER.test(path),
+    isSource: (path) =>
+      path.startsWith(`${MENUS}/`)
+        ? path.endsWith('.schema.json')
+        : /\.(ts|css|json)$/.test(path) && !NEITHER.test(path),
   });
 }
 

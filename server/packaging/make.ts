@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
 import { takeSwaggerFiles } from '../docs/swagger-files.ts';
 import { writeAssets } from '../web/kit/assets.ts';
+import { writeChecks } from './checks.ts';
 import { isBuilt, keyOfDist, publish, takeStyleFiles } from './dist.ts';
 
 /** A build that was killed leaves its folder; by then nobody writes to it. */
@@ -54,6 +55,7 @@ async function compile(root: string, folder: string): Promise<number> {
   }
   await writeAssets(join(folder, 'server/web'));
   takeStyleFiles(root, folder);
+  writeChecks(folder);
   takeSwaggerFiles(join(folder, 'server/docs/swagger'));
   chmodSync(join(folder, 'server/cli/main.js'), 0o755);
   return 0;

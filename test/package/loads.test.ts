@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { builtPackage } from '../support/build.ts';
+import { builtFile, builtPackage } from '../support/build.ts';
 import { withFolder } from '../support/process.ts';
 import { manifest } from './manifest.ts';
 
@@ -65,11 +65,33 @@ test('a file of flows is read with what was not loaded before', () =>
     assert.equal(await packagesOf(program), ['@humanwhocodes/momoa', 'xstate']);
   }));
 
+test('lint of a flow loads neither the compiler of schemas nor what serves', () =>
+  withFolder(async (folder) => {
+    const flow = { flow: 'main', version: 1, start: 'bye', screens: { bye: { type: 'end', text: 'Bye' } } };
+    writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(flow));
+    const files = await filesOf(await builtFile('server/cli/main.ts'), ['lint', folder]);
+    assert.equal(packagesIn(files), ['@humanwhocodes/momoa', 'ajv', 'picocolors', 'xstate']);
+    // What the compiled check needs of its package, and no more.
+    assert.equal(
+      files.filter((path) => path.includes('/node_modules/ajv/')).map((path) => path.replace(/.*\/ajv\//, '')),
+      ['dist/runtime/ucs2length.js'],
+    );
+  }));
+
 test.run();
 
 async function packagesOf(file: string): Promise<string[]> {
-  const before = `data:text/javascript,${encodeURIComponent(TELL)}`;
-  const { stderr } = await promisify(execFile)(process.execPath, ['--import', before, file], { maxBuffer: 2 ** 24 });
-  const found = new Set(stderr.split('\n').map((path) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]));
+  return packagesIn(await filesOf(file));
+}
+
+function packagesIn(files: readonly string[]): string[] {
+  const found = new Set(files.map((path) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]));
   return DEPENDENCIES.filter((name) => found.has(name)).sort();
+}
+
+async function filesOf(file: string, args: readonly string[] = []): Promise<string[]> {
+  const before = `data:text/javascript,${encodeURIComponent(TELL)}`;
+  const all = ['--import', before, file, ...args];
+  const { stderr } = await promisify(execFile)(process.execPath, all, { maxBuffer: 2 ** 24 });
+  return stderr.split('\n').sort();
 }

@@ -17,6 +17,7 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { writeChecks } from '../../server/packaging/checks.ts';
 import { sourceKey, takeStyleFiles } from '../../server/packaging/dist.ts';
 import { writeAssets } from '../../server/web/kit/assets.ts';
 
@@ -25,7 +26,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUILDS = join(ROOT, 'build');
 const PROJECT = 'test/tsconfig.build.json';
 const SOURCES = ['lib', 'machines', 'server', 'test'];
-const SETTINGS = ['package.json', 'tsconfig.json', PROJECT];
+const SETTINGS = ['package.json', 'tsconfig.json', 'menus/flow.schema.json', 'menus/test.schema.json', PROJECT];
 /** What is published as it is. */
 const BESIDE = ['menus', 'server/templates', 'server/docs/guides', 'server/deploy'];
 /** Of a build that nobody asks for: longer than any run of tests. */
@@ -85,6 +86,7 @@ async function make(): Promise<string> {
   // Mistakes are for others to tell: the code is written all the same, and fails where it is wrong.
   await promisify(execFile)(process.execPath, args, { cwd: ROOT }).catch(() => {});
   takeStyleFiles(ROOT, join(folder, 'dist'));
+  writeChecks(join(folder, 'dist'));
   await writeAssets(join(folder, 'dist/server/web'));
   chmodSync(join(folder, 'dist/server/cli/main.js'), 0o755);
   copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));

@@ -204,7 +204,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/store server/health',
   ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/domain/schema'),
-  'server/packaging': room('server/docs server/web/kit'),
+  'server/packaging': room('lib/flow/format server/docs server/web/kit'),
   'server/plugins': room(
     'lib lib/agent lib/flow/expression lib/http lib/store/memory server/config server/health server/http server/http/middleware server/plugins/claims server/plugins/credits server/plugins/team-chat server/plugins/user-preferences server/user',
     'lib/agent/run lib/delegation lib/domain/schema lib/engine lib/store',

@@ -1,14 +1,12 @@
 // The JSON Schema of flow files, and what it says against a flow in plain words: where, which value, and what to write instead.
 
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { requireAjv } from '../../packages.ts';
 import type { Json } from '../../store/store.ts';
 import { findNearest, suggest } from '../expression/suggest.ts';
 import { nameKind } from '../expression/values.ts';
 import { capitalize, describePlace, type Finding, type Mend, showValue } from './problem.ts';
 import { parsePointer, pointerTo } from './source.ts';
+import { loadValidator, readSchema } from './validators.ts';
 
 /** A part of the schema, as far as messages need it. */
 export interface SchemaPart {
@@ -90,12 +88,7 @@ function resolvePart(part: SchemaPart, value: unknown): SchemaPart {
 
 function load(): Loaded {
   if (loaded) return loaded;
-  const path = fileURLToPath(import.meta.resolve('#menus/flow.schema.json'));
-  const schema = JSON.parse(readFileSync(path, 'utf8')) as SchemaPart;
-  const { Ajv } = requireAjv();
-  const ajv = new Ajv({ allErrors: true, discriminator: true, strict: true, allowUnionTypes: true, verbose: true });
-  ajv.addKeyword('defaultSnippets');
-  loaded = { schema, validate: ajv.compile(schema) };
+  loaded = { schema: JSON.parse(readSchema('flow')) as SchemaPart, validate: loadValidator('flow') };
   return loaded;
 }
 

@@ -1,17 +1,16 @@
 // Tests of a flow as their author writes them: the shape of a <name>.test.json file, and how it is read.
 
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { ValueNode } from '@humanwhocodes/momoa';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { ERROR_CODES } from '../../errors.ts';
-import { requireAjv, requireMomoa, requireRe2 } from '../../packages.ts';
+import { requireMomoa, requireRe2 } from '../../packages.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { suggest } from '../expression/suggest.ts';
 import { type Finding, locateProblem, type Problem, showValue, sortProblems } from '../format/problem.ts';
 import type { SchemaPart } from '../format/schema.ts';
 import { type FlowSource, flowSource, makeFlowSource, pointerTo } from '../format/source.ts';
 import { outline, parseDocument } from '../format/syntax.ts';
+import { loadValidator, readSchema } from '../format/validators.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 
 export interface FlowTestFile {
@@ -133,17 +132,12 @@ let validator: ValidateFunction | undefined;
 
 /** The JSON Schema of test files. */
 export function flowTestSchema(): SchemaPart {
-  const path = () => fileURLToPath(import.meta.resolve('#menus/test.schema.json'));
-  schema ??= JSON.parse(readFileSync(path(), 'utf8')) as SchemaPart;
+  schema ??= JSON.parse(readSchema('test')) as SchemaPart;
   return schema;
 }
 
 function schemaErrors(value: unknown): readonly ErrorObject[] {
-  if (!validator) {
-    const { Ajv } = requireAjv();
-    const ajv = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true, verbose: true });
-    validator = ajv.compile(flowTestSchema());
-  }
+  validator ??= loadValidator('test');
   return validator(value) ? [] : (validator.errors ?? []);
 }
 
