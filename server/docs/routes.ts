@@ -1,8 +1,6 @@
 // GET /openapi.json, /docs and what stands below: the documentation of this server, for machines and for people.
 
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Context } from 'koa';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { html } from '../../lib/markup.ts';
@@ -17,11 +15,13 @@ import { errorPage, errorsPage } from './error-pages.ts';
 import type { DocsPage } from './guides.ts';
 import { guidePage, isGuide } from './guides.ts';
 import { type DocsSearch, openSearch, SEARCH_CHARS, searchPage } from './search-page.ts';
-import { SWAGGER_TYPES, swaggerFolder } from './swagger-files.ts';
+import { readSwaggerFile, SWAGGER_TYPES, swaggerFolder } from './swagger-files.ts';
 
 export interface Served {
   readonly type: string;
   readonly content: string | Buffer;
+  /** The same, compressed, for those who take it. */
+  readonly brotli?: Buffer;
   readonly etag: string;
 }
 
@@ -66,7 +66,10 @@ export function openDocs({ openApi, groups }: DocsSources): Docs {
     file: (name) => {
       const known = files.get(name);
       if (known || !folder || !Object.hasOwn(SWAGGER_TYPES, name)) return known;
-      const read = readFile(join(folder, name)).then((bytes) => makeServed(SWAGGER_TYPES[name]!, bytes));
+      const read = readSwaggerFile(folder, name).then(({ content, ...packed }) => ({
+        ...makeServed(SWAGGER_TYPES[name]!, content),
+        ...packed,
+      }));
       files.set(name, read);
       return read;
     },
@@ -216,8 +219,11 @@ function makeServed(type: string, content: string | Buffer): Served {
   return { type, content, etag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"` };
 }
 
-function sendFile(ctx: Context, { type, content, etag }: Served, caching: string): void {
-  ctx.set({ 'Content-Type': type, 'Cache-Control': caching, ETag: etag });
-  ctx.body = content;
+function sendFile(ctx: Context, { type, content, brotli, etag }: Served, caching: string): void {
+  const isPacked = brotli !== undefined && ctx.acceptsEncodings('br', 'identity') === 'br';
+  ctx.set({ 'Content-Type': type, 'Cache-Control': caching, ETag: isPacked ? etag.replace(/"$/, '-br"') : etag });
+  if (brotli) ctx.vary('Accept-Encoding');
+  if (isPacked) ctx.set('Content-Encoding', 'br');
+  ctx.body = isPacked ? brotli : content;
   if (ctx.fresh) ctx.status = 304;
 }

@@ -1,7 +1,7 @@
 // Makes `dist`: built beside it, one build at a time, and swapped when it is whole.
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
@@ -9,6 +9,7 @@ import { takeSwaggerFiles } from '../docs/swagger-files.ts';
 import { writeAssets } from '../web/kit/assets.ts';
 import { writeChecks } from './checks.ts';
 import { isBuilt, keyOfDist, publish, takeStyleFiles } from './dist.ts';
+import { slimDist } from './slim.ts';
 
 /** A build that was killed leaves its folder; by then nobody writes to it. */
 const ABANDONED_MS = 3_600_000;
@@ -53,12 +54,21 @@ async function compile(root: string, folder: string): Promise<number> {
     if (error) throw error;
     if (status !== 0) return status ?? 1;
   }
+  await finishDist(root, folder);
+  return 0;
+}
+
+/** What is done to files that the compiler has built, until they are `dist`. */
+export async function finishDist(root: string, folder: string): Promise<void> {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    exports: Record<string, string>;
+  };
+  await slimDist(folder, exports);
   await writeAssets(join(folder, 'server/web'));
   takeStyleFiles(root, folder);
   writeChecks(folder);
   takeSwaggerFiles(join(folder, 'server/docs/swagger'));
   chmodSync(join(folder, 'server/cli/main.js'), 0o755);
-  return 0;
 }
 
 function removeAbandoned(builds: string): void {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GUIDES, type GuideName, guideText } from '../../server/docs/guides.ts';
+import { reachDeclarations } from '../../server/packaging/slim.ts';
 import { blocksOf } from '../guides/blocks.ts';
 import { ask } from '../server/support/serve.ts';
 import { killed } from '../support/process.ts';
@@ -81,6 +82,16 @@ test('the programs of all guides are right by the types', async () => {
   assert.is(compile(place, EXAMPLES, files), '');
 });
 
+test('no declaration is packed that no subpath leads to, and no comment in what runs', () => {
+  const dist = join(folder, 'node_modules/twinline/dist');
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
+  const entries = Object.values(manifest.exports).map((path) => path.slice('./dist/'.length).replace(/js$/, 'd.ts'));
+  const declared = files.filter((path) => path.endsWith('.d.ts'));
+  assert.equal(declared.sort(), [...reachDeclarations(dist, entries)].sort());
+  assert.not.match(readFileSync(join(dist, 'lib/engine/session/turn.js'), 'utf8'), /\/\*\*|^\/\//m);
+  assert.match(readFileSync(join(dist, 'lib/engine/session/turn.d.ts'), 'utf8'), /\/\*\*/);
+});
+
 test('no file that is packed names one that is not: maps of sources are not packed', () => {
   const dist = join(folder, 'node_modules/twinline/dist');
   const named = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(
@@ -117,10 +128,24 @@ test('it draws with the style inside, and serves every page with its bundled scr
         assert.equal([status, headers['cache-control']], [200, 'public, max-age=31536000, immutable'], file);
       }
     }
+    await takesPacked(`${url}/docs/swagger-ui.css`);
   } finally {
     await killed(child);
   }
 });
+
+/** A file that is packed as Brotli comes so to those who take it, and as it is to all others. */
+async function takesPacked(url: string): Promise<void> {
+  const raw = (encoding: string) => fetch(url, { headers: { 'accept-encoding': encoding } });
+  const [plain, packed] = [await raw('identity'), await raw('gzip, br')];
+  assert.equal([plain.headers.get('content-encoding'), packed.headers.get('content-encoding')], [null, 'br']);
+  for (const { headers } of [plain, packed]) assert.match(headers.get('vary') ?? '', /Accept-Encoding/i);
+  assert.is.not(plain.headers.get('etag'), packed.headers.get('etag'));
+  const etag = packed.headers.get('etag')!;
+  assert.is((await ask(url, { headers: { 'accept-encoding': 'br', 'if-none-match': etag } })).status, 304);
+  // fetch has unpacked it.
+  assert.is(await packed.text(), await plain.text());
+}
 
 /** Types that are there, and are not `any`. */
 const USE = `

@@ -17,9 +17,8 @@ import {
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import * as assert from 'uvu/assert';
-import { takeSwaggerFiles } from '../../server/docs/swagger-files.ts';
-import { keyOfDist, takeStyleFiles } from '../../server/packaging/dist.ts';
-import { writeAssets } from '../../server/web/kit/assets.ts';
+import { keyOfDist } from '../../server/packaging/dist.ts';
+import { finishDist } from '../../server/packaging/make.ts';
 import { locked, type Manifest, ROOT } from './manifest.ts';
 
 export const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -45,9 +44,7 @@ async function builtDist(): Promise<string> {
   mkdirSync(BUILDS, { recursive: true });
   const made = mkdtempSync(join(BUILDS, 'new-'));
   await promisify(execFile)(process.execPath, [TSC, '--outDir', made], { cwd: ROOT });
-  takeStyleFiles(ROOT, made);
-  takeSwaggerFiles(join(made, 'server/docs/swagger'));
-  await writeAssets(join(made, 'server/web'));
+  await finishDist(ROOT, made);
   // A file was edited meanwhile, or another process was faster.
   if (keyOfDist(ROOT) !== key || existsSync(folder)) {
     rmSync(made, { recursive: true });

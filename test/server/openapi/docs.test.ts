@@ -105,7 +105,7 @@ test('a build takes the files over, so that nobody who runs the server installs 
   try {
     takeSwaggerFiles(folder);
     assert.equal(readdirSync(folder).sort(), [
-      ...['LICENSE', 'NOTICE', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'swagger-ui.css'],
+      ...['LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt', 'swagger-ui-bundle.js.br', 'swagger-ui.css.br'],
     ]);
   } finally {
     rmSync(folder, { recursive: true });

@@ -1,0 +1,44 @@
+// What a built package does without: comments in its JavaScript, which stand in the declarations, and declarations that no subpath
+// leads to.
+
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { transform } from 'esbuild';
+import { filesIn } from './dist.ts';
+
+const FOLDERS = ['lib', 'machines', 'server'];
+/** Bundles of pages are as small as they can be. */
+const BUNDLES = /^server\/(web\/assets|docs\/swagger)\//;
+const IMPORTED = /(?:from|import\(|import) ?['"](\.[^'"]+)['"]/g;
+
+/** Makes a folder of built files smaller; `exports` are those of package.json, by subpath: `./dist/lib/index.js`. */
+export async function slimDist(folder: string, exports: Readonly<Record<string, string>>): Promise<void> {
+  const files = FOLDERS.flatMap((name) => filesIn(folder, name));
+  const scripts = files.filter((path) => path.endsWith('.js') && !BUNDLES.test(path));
+  await Promise.all(scripts.map((path) => dropComments(join(folder, path))));
+  const entries = Object.values(exports).map((path) => path.replace(/^\.\/dist\//, '').replace(/\.js$/, '.d.ts'));
+  const built = new Set(files);
+  const reached = reachDeclarations(
+    folder,
+    entries.filter((path) => built.has(path)),
+  );
+  for (const path of files) if (path.endsWith('.d.ts') && !reached.has(path)) rmSync(join(folder, path));
+}
+
+async function dropComments(file: string): Promise<void> {
+  const { code } = await transform(readFileSync(file, 'utf8'), {
+    loader: 'js',
+    target: 'esnext',
+    legalComments: 'none',
+  });
+  writeFileSync(file, code);
+}
+
+/** These declarations, and all that they import, by their paths in the folder. */
+export function reachDeclarations(folder: string, entries: readonly string[]): Set<string> {
+  const reached = new Set(entries);
+  for (const path of reached)
+    for (const [, from] of readFileSync(join(folder, path), 'utf8').matchAll(IMPORTED))
+      reached.add(join(dirname(path), from!).replace(/\.[jt]s$/, '.d.ts'));
+  return reached;
+}
