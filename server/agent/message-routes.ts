@@ -15,7 +15,13 @@ import type { Route } from '../http/route-table.ts';
 import type { Readers } from '../sockets/leaving.ts';
 import { agentUser } from '../user/authenticate.ts';
 import { agentError, BODY_ANSWERS, jsonAnswer, refusalAnswer, WRONG_INPUT } from '../user/errors.ts';
-import { MESSAGES, requireOwnSession, UNKNOWN_SESSION, unknownSessionError } from './session-routes.ts';
+import {
+  MESSAGES,
+  requireOwnSession,
+  SESSION_EXAMPLE,
+  UNKNOWN_SESSION,
+  unknownSessionError,
+} from './session-routes.ts';
 
 const TEXT: Schema = { type: 'string' };
 const FLAG: Schema = { type: 'boolean' };
@@ -108,7 +114,10 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
     path: '/messages/abort',
     id: 'abortRun',
     summary: 'Stop a reply',
-    body: { types: { 'application/json': closedSchema({ sessionId: FILLED, runId: FILLED }, ['sessionId']) } },
+    body: {
+      types: { 'application/json': closedSchema({ sessionId: FILLED, runId: FILLED }, ['sessionId']) },
+      example: { sessionId: SESSION_EXAMPLE },
+    },
     answers: {
       200: jsonAnswer('Whether there was one', record('Done', { success: FLAG })),
       404: UNKNOWN_SESSION,

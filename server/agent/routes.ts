@@ -14,6 +14,7 @@ import {
   MESSAGE_PAGE,
   OPEN_RUN,
   refuseInput,
+  SESSION_EXAMPLE,
   SESSION_LIST,
   SESSION_ROUTES,
   TRANSCRIPT,
@@ -38,7 +39,7 @@ const DELEGATION_ROUTES: readonly Route<DelegationDeps>[] = [
     path: '/delegation',
     id: 'storeDelegation',
     summary: 'Let the agent act for you at other services',
-    body: { types: { 'application/json': DELEGATION } },
+    body: { types: { 'application/json': DELEGATION }, example: { raw: 'the text of a UCAN delegation to the agent' } },
     answers: {
       200: jsonAnswer('It is kept', record('The delegation is kept', { ok: { const: true }, expiration: SECONDS })),
       ...BODY_ANSWERS,
@@ -88,8 +89,8 @@ and \`action_call_result {toolCallId, sessionId?, result}\`, and are answered by
   access: 'user',
   owns: ['/socket.io'],
   parameters: {
-    sessionId: { description: 'The id of a session', schema: TEXT },
-    runId: { description: 'The id of a run', schema: TEXT },
+    sessionId: { description: 'The id of a session', schema: { type: 'string', examples: [SESSION_EXAMPLE] } },
+    runId: { description: 'The id of a run', schema: { type: 'string', examples: [SESSION_EXAMPLE] } },
   },
   answers: USER_ANSWERS,
   schemas: {

@@ -75,6 +75,9 @@ const RUN = record('A run', {
 });
 export const OPEN_RUN = record('The run that has not ended', { run: { oneOf: [RUN, { type: 'null' }] } });
 
+/** As the ids of sessions and runs are made. */
+export const SESSION_EXAMPLE = '8f14e45f-ceea-467f-a8d2-1c2b3a4d5e6f';
+
 export const UNKNOWN_SESSION = refusalAnswer("There is no such session, or it is somebody else's");
 
 const LIMIT: Schema = { type: 'integer', minimum: 1, maximum: 100, default: 20 };

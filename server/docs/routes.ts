@@ -94,7 +94,10 @@ export const DOCS_ROUTES: RouteGroup<Docs> = {
   access: 'public',
   owns: ['/docs'],
   description: 'What you are reading. Nobody needs a key.',
-  parameters: { file: FILE, name: { description: 'As the list of them names it', schema: TEXT } },
+  parameters: {
+    file: FILE,
+    name: { description: 'As the list of them names it', schema: { type: 'string', examples: ['first-menu'] } },
+  },
   answers: { 429: PLAIN_ANSWERS[429] },
   routes: [
     {
@@ -130,6 +133,9 @@ export const DOCS_ROUTES: RouteGroup<Docs> = {
     {
       method: 'GET',
       path: '/docs/errors/:name',
+      parameters: {
+        name: { description: 'The code of an error', schema: { type: 'string', examples: ['ERR_STORE'] } },
+      },
       id: 'getError',
       summary: 'What one error means',
       answers: { 200: PAGE, 404: { ...PAGE, description: 'There is no such error' } },

@@ -15,9 +15,14 @@ const TEXT = { type: 'string' } as const;
 
 export const JSON_TYPE = 'application/json';
 
+/** Names of the protocol and the twin that the examples of the routes make, and all others are about. */
+export const PROTOCOL_EXAMPLE = 'did:ixo:protocol/clean-cooking';
+export const TWIN_EXAMPLE = 'did:ixo:entity/stove-1';
+
 export const DID: Parameter = {
   description: 'A DID, or one of its other names',
-  schema: { type: 'string', examples: ['did:ixo:entity:4c73552dbf8a4343016e7f7952836014'] },
+  // A name of the twin that the example of POST makes.
+  schema: { type: 'string', examples: [TWIN_EXAMPLE, 'did:ixo:entity:4c73552dbf8a4343016e7f7952836014'] },
 };
 
 /** Parameters of lists. */
@@ -44,7 +49,10 @@ export const IDEMPOTENCY_KEY = {
 } as const satisfies { readonly [name: string]: Parameter };
 export const ONCE_PROBLEMS = ['in-progress', 'idempotency-mismatch'] as const;
 
-export const IF_MATCH: Parameter = { description: 'The ETag of the revision that you have seen', schema: TEXT };
+export const IF_MATCH: Parameter = {
+  description: 'The ETag of the revision that you have seen; `*` for any',
+  schema: { type: 'string', examples: ['*'] },
+};
 export const IF_NONE_MATCH: { readonly [name: string]: Parameter } = {
   'If-None-Match': { description: 'The ETag of what you have', schema: TEXT },
 };

@@ -25,6 +25,7 @@ export interface RequestContent {
   readonly types: { readonly [mediaType: string]: Schema };
   /** @default true */
   readonly required?: boolean;
+  /** For all of its types. @default the first of the `examples` of a type's schema */
   readonly example?: unknown;
   /** Most bytes that are read. @default SERVER_LIMITS.jsonBodyBytes */
   readonly maxBytes?: number;

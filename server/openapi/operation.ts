@@ -13,19 +13,20 @@ import {
   type RouteGroup,
 } from '../http/route-table.ts';
 
-/** How each access is proved: names of schemes in the document, one of which is needed. */
-const SCHEMES: { readonly [access in Access]: readonly string[] } = {
+/** How each access is proved: by one of these, each of which is names of schemes that go together. */
+const SCHEMES: { readonly [access in Access]: readonly (readonly string[])[] } = {
   public: [],
   telecom: [],
-  'api-key': ['apiKey'],
-  user: ['ucan', 'ucanDelegation'],
-  operator: ['operatorToken'],
-  'gateway-key': ['gatewayKey'],
+  'api-key': [['apiKey']],
+  user: [['ucan', 'ucanType'], ['ucanDelegation']],
+  operator: [['operatorToken']],
+  'gateway-key': [['gatewayKey']],
 };
 
 const DESCRIPTIONS: { readonly [scheme: string]: object } = {
   apiKey: { type: 'http', scheme: 'bearer', description: 'A key of API_KEYS_FILE' },
-  ucan: { type: 'http', scheme: 'bearer', description: 'An invocation, with the header X-Auth-Type: ucan' },
+  ucan: { type: 'http', scheme: 'bearer', description: 'An invocation; it counts with X-Auth-Type' },
+  ucanType: { type: 'apiKey', in: 'header', name: 'x-auth-type', description: 'The word ucan' },
   ucanDelegation: { type: 'apiKey', in: 'header', name: 'x-ucan-delegation' },
   operatorToken: { type: 'http', scheme: 'bearer', description: 'The OPERATOR_TOKEN of the server' },
   gatewayKey: { type: 'http', scheme: 'bearer', description: 'A key of GATEWAY_FILE' },
@@ -35,12 +36,12 @@ const PROBLEM_TYPE = 'application/problem+json';
 
 /** Names of what proves an access, one of which is needed; none for everybody, and for telecom gateways. */
 export function listSchemes(access: Access): readonly string[] {
-  return SCHEMES[access];
+  return SCHEMES[access].map(([first]) => first!);
 }
 
 /** The schemes that prove any of these accesses, as OpenAPI describes them. */
 export function securitySchemes(accesses: Iterable<Access>): { readonly [name: string]: object } {
-  const names = new Set([...accesses].flatMap((access) => SCHEMES[access]));
+  const names = new Set([...accesses].flatMap((access) => SCHEMES[access].flat()));
   return Object.fromEntries([...names].map((name) => [name, DESCRIPTIONS[name]!]));
 }
 
@@ -70,7 +71,7 @@ export function describeOperation(route: RouteDescription, group: RouteGroup, pr
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: describeRequest(body) }),
     responses: Object.fromEntries(responses),
-    security: SCHEMES[findAccess(route, group)].map((scheme) => ({ [scheme]: [] })),
+    security: SCHEMES[findAccess(route, group)].map((all) => Object.fromEntries(all.map((scheme) => [scheme, []]))),
   };
 }
 
@@ -88,12 +89,16 @@ function bodyProblems({ body, problems }: RouteDescription): readonly Reason[] {
   return body && problems ? ['bad-request', 'too-large', 'unsupported-media-type', 'invalid'] : [];
 }
 
-function describeRequest({ types, required = true, example }: RequestContent): object {
-  const content = Object.entries(types).map(([type, schema]) => [
-    type,
-    { schema, ...(example !== undefined && { example }) },
-  ]);
+function describeRequest({ types, required = true, example: common }: RequestContent): object {
+  const content = Object.entries(types).map(([type, schema]) => {
+    const example = common ?? firstExample(schema);
+    return [type, { schema, ...(example !== undefined && { example }) }];
+  });
   return { required, content: Object.fromEntries(content) };
+}
+
+function firstExample(schema: Schema): unknown {
+  return typeof schema === 'object' && Array.isArray(schema.examples) ? schema.examples[0] : undefined;
 }
 
 function refusals(reasons: readonly Reason[], problem: Schema): { [status: number]: RouteAnswer } {

@@ -26,6 +26,8 @@ export const CON_END: Schema = {
   examples: ['CON 1. Information\n2. Products\n*. Exit'],
 };
 
+const PLAIN_DIAL = { sessionId: 'example-1', serviceCode: '*2233#', phoneNumber: '+260971230001', text: '' };
+
 /** The fields of the plain endpoint. */
 export const PLAIN_BODY: Schema = {
   type: 'object',
@@ -37,6 +39,7 @@ export const PLAIN_BODY: Schema = {
     text: { ...(TYPED as object), description: 'Empty to dial; then everything that was typed, joined by `*`' },
   },
   additionalProperties: true,
+  examples: [PLAIN_DIAL],
 };
 
 interface BodyFields {
@@ -77,7 +80,6 @@ export interface DialectRoute {
   readonly types: { readonly [mediaType: string]: Schema };
 }
 
-const PLAIN_DIAL = { sessionId: 'example-1', serviceCode: '*2233#', phoneNumber: '+260971230001', text: '' };
 const GHANA = '233241234567';
 
 const NALO_ECHO = { USERID: TEXT, MSISDN: TEXT };

@@ -10,6 +10,7 @@ import { readInput } from '../http/check-input.ts';
 import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../http/common-answers.ts';
 import type { Route, RouteGroup } from '../http/route-table.ts';
 import type { AccountDesk } from './account-desk.ts';
+import { SESSION } from './dialect-bodies.ts';
 
 export interface UssdOperatorDeps {
   readonly ussd: UssdService;
@@ -108,7 +109,7 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
     description:
       'With OPERATOR_TOKEN set, for who sends it. Without, for this machine in development, and 404 in production.',
     access: 'operator',
-    parameters: { sessionId: { description: 'The id that the telecom gateway gave it', schema: TEXT } },
+    parameters: { sessionId: { description: 'The id that the telecom gateway gave it', schema: SESSION } },
     answers: {
       ...PLAIN_ANSWERS,
       401: {

@@ -14,6 +14,7 @@ import { PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../http/common-answers.t
 import type { OperatorRule } from '../http/middleware/operator.ts';
 import { ownOriginOnly, ownPagesOnly } from '../http/middleware/own-origin.ts';
 import { addRoutes, type RouteGroup } from '../http/route-table.ts';
+import { SESSION } from '../ussd/dialect-bodies.ts';
 import { CHAT_ROUTES, type ChatDeps } from './chat/routes.ts';
 import { homeReader } from './home/facts.ts';
 import { homeSender } from './home/page.ts';
@@ -37,7 +38,7 @@ export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SignInDeps> =
   description:
     'Phones and chats in a browser, for operators. With OPERATOR_TOKEN set, a browser shows it once and stays signed in.',
   access: 'operator',
-  parameters: { sessionId: { description: 'The id of the session of a simulated phone', schema: { type: 'string' } } },
+  parameters: { sessionId: { description: 'The id of the session of a simulated phone', schema: SESSION } },
   answers: { ...PLAIN_ANSWERS, 401: SIGN_IN_ANSWER, 404: UNKNOWN },
   routes: [...SIMULATOR_ROUTES, ...CHAT_ROUTES, SIGN_IN_ROUTE, SIGN_OUT_ROUTE],
 };

@@ -47,7 +47,7 @@ export const NEW_TWIN: Schema = closedObject(
 );
 
 /** The changeable fields of a twin after a patch. */
-export const CHANGED_TWIN: Schema = closedObject(CHANGEABLE);
+export const CHANGED_TWIN: Schema = { ...closedObject(CHANGEABLE), examples: [{ metadata: { name: 'A new name' } }] };
 
 const PROPERTY: Schema = {
   description: 'The name of a type, or a JSON Schema',
@@ -72,9 +72,15 @@ const PROTOCOL_PARTS = {
 
 export const NEW_PROTOCOL: Schema = closedObject({ type: { const: 'Protocol' }, ...PROTOCOL_PARTS }, ['type']);
 
-export const CHANGED_PROTOCOL: Schema = closedObject(PROTOCOL_PARTS);
+export const CHANGED_PROTOCOL: Schema = {
+  ...closedObject(PROTOCOL_PARTS),
+  examples: [{ metadata: { name: 'A new name' } }],
+};
 
-export const TRANSFER: Schema = closedObject({ controller: CONTROLLER }, ['controller']);
+export const TRANSFER: Schema = {
+  ...closedObject({ controller: CONTROLLER }, ['controller']),
+  examples: [{ controller: 'did:ixo:entity:4c73552dbf8a4343016e7f7952836014' }],
+};
 
 /** A new proposal. */
 export const NEW_PROPOSAL: Schema = closedObject(
@@ -101,6 +107,7 @@ export const NEW_VOTE: Schema = closedObject(
 export const VETO: Schema = {
   ...closedObject({ reason: text(DOMAIN_LIMITS.rationaleChars, 'Shown with the proposal') }),
   type: ['object', 'null'],
+  examples: [{ reason: 'The photographs are missing.' }],
 };
 
 /** An amount, and whatever else the issuer wants to keep with it. */
@@ -139,9 +146,12 @@ const SECRET = text(256, 'What requests are signed with; whsec_ and base64, or a
 
 export const NEW_WEBHOOK: Schema = closedObject({ url: URL_TEXT, events: EVENTS, secret: SECRET }, ['url']);
 
-export const CHANGED_WEBHOOK: Schema = closedObject({
-  url: URL_TEXT,
-  events: EVENTS,
-  secret: { description: 'null: a new one is made, and shown once', anyOf: [SECRET, { type: 'null' }] },
-  status: { enum: ['active', 'paused'] },
-});
+export const CHANGED_WEBHOOK: Schema = {
+  ...closedObject({
+    url: URL_TEXT,
+    events: EVENTS,
+    secret: { description: 'null: a new one is made, and shown once', anyOf: [SECRET, { type: 'null' }] },
+    status: { enum: ['active', 'paused'] },
+  }),
+  examples: [{ status: 'paused' }],
+};

@@ -118,7 +118,12 @@ const OPERATION: Schema = {
 };
 
 /** The body of a patch in RFC 6902. */
-export const JSON_PATCH: Schema = { type: 'array', items: OPERATION, description: 'Operations of RFC 6902' };
+export const JSON_PATCH: Schema = {
+  type: 'array',
+  items: OPERATION,
+  description: 'Operations of RFC 6902',
+  examples: [[{ op: 'add', path: '/metadata', value: { name: 'A new name' } }]],
+};
 
 export const HISTORY_ITEM = record('A write of a twin', {
   revision: REVISION,

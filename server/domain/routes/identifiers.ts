@@ -138,6 +138,7 @@ export const IDENTIFIER_ROUTES: RouteGroup<IdentifierDeps> = domainGroup({
       body: {
         types: { [JSON_TYPE]: { type: 'object', additionalProperties: { type: ['string', 'boolean', 'number'] } } },
         required: false,
+        example: { noCache: true },
       },
       problems: ['bad-request', 'too-large', 'unsupported-media-type'],
     },

@@ -43,6 +43,8 @@ export interface ProposalDeps extends SubjectDeps {
 
 const BALLOT_PAGE = page(BALLOT, 'A page of ballots, the newest first');
 const ONE = '/v1/proposals/:id';
+/** As ids are made; no proposal has this one. */
+const ID_EXAMPLE = '4c73552dbf8a4343016e7f7952836014';
 const SHOWN = { description: 'The proposal', types: { [JSON_TYPE]: PROPOSAL_ANSWER }, headers: MADE };
 
 const RATIONALES = {
@@ -56,7 +58,10 @@ const RATIONALES = {
 export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDeps>({
   tag: 'Verification by vote',
   description: 'Representatives propose, voters decide, verified domains take part.',
-  parameters: { did: DID, id: { description: 'The id of a proposal', schema: { type: 'string' } } },
+  parameters: {
+    did: DID,
+    id: { description: 'The id of a proposal', schema: { type: 'string', examples: [ID_EXAMPLE] } },
+  },
   schemas: {
     Proposal: PROPOSAL_ANSWER,
     Rules: RULES,

@@ -28,6 +28,7 @@ import {
   NOT_CHANGED,
   ONCE_PROBLEMS,
   PAGE,
+  PROTOCOL_EXAMPLE,
   readBody,
   readPatch,
   readQuery,
@@ -51,7 +52,7 @@ const VIEW = {
 export const PROTOCOL_ROUTES: RouteGroup<ProtocolDeps> = domainGroup({
   tag: 'Protocols',
   description: 'Templates of twins. A change makes a new version; twins stay on the version that they name.',
-  parameters: { did: DID },
+  parameters: { did: { ...DID, schema: { type: 'string', examples: [PROTOCOL_EXAMPLE] } } },
   schemas: {
     NewProtocol: NEW_PROTOCOL,
     ChangedProtocol: CHANGED_PROTOCOL,
@@ -72,7 +73,7 @@ export const PROTOCOL_ROUTES: RouteGroup<ProtocolDeps> = domainGroup({
         example: {
           type: 'Protocol',
           name: 'Clean cooking',
-          alsoKnownAs: 'did:ixo:protocol/clean-cooking',
+          alsoKnownAs: PROTOCOL_EXAMPLE,
           properties: { burns: 'number' },
           relationships: { operator: 'OrganisationEntity' },
         },

@@ -26,10 +26,12 @@ import {
   NOT_CHANGED,
   ONCE_PROBLEMS,
   PAGE,
+  PROTOCOL_EXAMPLE,
   readBody,
   readQuery,
   readRevisionCursor,
   SHORT_PAGE,
+  TWIN_EXAMPLE,
 } from '../requests.ts';
 import { changeRoutes, type TwinDeps } from './twin-changes.ts';
 
@@ -101,7 +103,13 @@ function routesAt(path: string, Noun: 'Domain' | 'Entity'): Route<TwinDeps>[] {
       headers: IDEMPOTENCY_KEY,
       body: {
         types: { [JSON_TYPE]: NEW_TWIN },
-        example: { type: 'Device', class: 'did:ixo:protocol/clean-cooking', metadata: { name: 'A stove' } },
+        example: {
+          type: 'Device',
+          [wanted]: PROTOCOL_EXAMPLE,
+          // An entity of the same name would be refused.
+          ...(Noun === 'Domain' && { alsoKnownAs: TWIN_EXAMPLE }),
+          metadata: { name: 'A stove' },
+        },
       },
       answers: { 201: { description: 'It was made', types: { [JSON_TYPE]: DOMAIN_ANSWER }, headers: MADE } },
       problems: ['role-missing', 'not-controller', 'not-found', 'gone', 'already-exists', ...ONCE_PROBLEMS],

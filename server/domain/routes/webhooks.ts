@@ -33,8 +33,11 @@ export const WEBHOOK_ROUTES: RouteGroup<WebhookDeps> = domainGroup({
 come in order, and at least once: the header \`webhook-id\` is the same each time. Role controller or operator.`,
   problems: ['unauthorized', 'role-missing'],
   parameters: {
-    id: { description: 'The id of a webhook', schema: { type: 'string' } },
-    seq: { description: 'The number of an event', schema: { type: 'string' } },
+    id: {
+      description: 'The id of a webhook',
+      schema: { type: 'string', examples: ['4c73552dbf8a4343016e7f7952836014'] },
+    },
+    seq: { description: 'The number of an event', schema: { type: 'string', examples: ['1'] } },
   },
   schemas: {
     NewWebhook: NEW_WEBHOOK,

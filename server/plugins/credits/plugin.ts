@@ -95,7 +95,11 @@ function creditRoutes({ gate, open }: Desk): readonly PluginRoute[] {
       parameters: {
         did: {
           description: 'The DID of a user, or a URN',
-          schema: { type: 'string', pattern: '^(did|urn):[\\w.:%-]{1,240}$' },
+          schema: {
+            type: 'string',
+            pattern: '^(did|urn):[\\w.:%-]{1,240}$',
+            examples: ['did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK'],
+          },
         },
       },
       headers: {

@@ -69,7 +69,7 @@ export const CHAT_ROUTES: readonly Route<ChatDeps>[] = [
     id: 'makeChatToken',
     summary: 'An invocation of the agent service for this browser',
     description: 'Only the page of chats may ask. A cookie that no script reads makes the browser the same user again.',
-    body: { types: jsonTypes({ type: 'object' }) },
+    body: { types: jsonTypes({ type: 'object' }), example: {} },
     answers: {
       200: {
         description: 'The token',

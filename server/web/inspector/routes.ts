@@ -74,8 +74,11 @@ export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
     'Sessions, proposals, delegations and runs as they happen, for operators and pages of this server alone. It only reads, and nothing is noted while nobody watches. Secrets are left out, private values are masked, phone numbers are shortened, and nothing is shown of what people write to the agent.',
   access: 'operator',
   parameters: {
-    file: { description: 'The id of a machine, and `.svg`', schema: TEXT },
-    actor: { description: 'A session, as the stream names it', schema: TEXT },
+    file: { description: 'The id of a machine, and `.svg`', schema: { type: 'string', examples: ['main.svg'] } },
+    actor: {
+      description: 'A session, as the stream names it',
+      schema: { type: 'string', examples: ['x:4c73552dbf8a4343'] },
+    },
   },
   answers: {
     ...PLAIN_ANSWERS,

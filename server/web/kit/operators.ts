@@ -32,7 +32,10 @@ export const SIGN_IN_ROUTE: Route<SignInDeps> = {
   path: '/operator/sign-in',
   id: 'signIn',
   summary: 'Sign a browser in with the OPERATOR_TOKEN',
-  body: { types: jsonTypes({ type: 'object', required: ['token'], properties: { token: TEXT } }) },
+  body: {
+    types: jsonTypes({ type: 'object', required: ['token'], properties: { token: TEXT } }),
+    example: { token: 'the OPERATOR_TOKEN of the server' },
+  },
   answers: {
     204: { description: 'Signed in', headers: { 'Set-Cookie': 'Who is signed in, until when' } },
     ...JSON_BODY_ANSWERS,
@@ -54,7 +57,7 @@ export const SIGN_OUT_ROUTE: Route<SignInDeps> = {
   path: '/operator/sign-out',
   id: 'signOut',
   summary: 'Sign a browser out',
-  body: { types: jsonTypes({ type: 'object' }) },
+  body: { types: jsonTypes({ type: 'object' }), example: {} },
   answers: {
     204: { description: 'Signed out', headers: { 'Set-Cookie': 'Ends what signed the browser in' } },
     ...JSON_BODY_ANSWERS,

@@ -118,7 +118,10 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     summary: 'A dialogue as a file of flow tests',
     description:
       'Only the page of phones may ask. What services answered to it stands in the test. With a `name` it is written into the tests of the flow, where the studio is on.',
-    body: { types: jsonTypes(DIALOGUE) },
+    body: {
+      types: jsonTypes(DIALOGUE),
+      example: { sessionId: 'example-1', phoneNumber: '+260971230001', inputs: ['', '1'] },
+    },
     answers: {
       200: { description: 'The file', types: jsonTypes(record('A file', { name: TEXT, text: TEXT })) },
       409: { description: 'The tests were changed meanwhile', types: jsonTypes(REFUSED) },

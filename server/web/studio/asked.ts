@@ -26,30 +26,55 @@ export interface StudioDeps {
   readonly reload: () => Promise<void>;
 }
 
-const TEXT: Schema = { type: 'string' };
+const EXAMPLE_FLOW = JSON.stringify({
+  flow: 'hello',
+  version: 1,
+  start: 'hello',
+  screens: {
+    hello: { type: 'menu', text: 'Hello.', options: [{ id: 'leave', text: 'Leave', to: 'bye' }] },
+    bye: { type: 'end', text: 'Goodbye.' },
+  },
+});
+const EXAMPLE_TESTS = JSON.stringify({
+  flow: 'hello',
+  tests: [
+    {
+      name: 'A dial',
+      steps: [
+        { in: '', screen: 'hello' },
+        { in: '1', screen: 'bye' },
+      ],
+    },
+  ],
+});
 
 /** What requests of the page have: each route names those that it needs. */
 const FIELDS = {
-  flow: { type: 'string', description: 'The name of the flow' },
-  text: { type: 'string', description: 'The text in the editor' },
-  tests: { type: 'string', description: 'The text of its tests' },
+  flow: { type: 'string', description: 'The name of the flow', examples: ['hello'] },
+  text: { type: 'string', description: 'The text in the editor', examples: [EXAMPLE_FLOW] },
+  tests: { type: 'string', description: 'The text of its tests', examples: [EXAMPLE_TESTS] },
   offset: {
     type: 'integer',
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,
     description: 'Where the cursor is, in UTF-16 units',
+    examples: [2],
   },
-  focus: { type: 'string', description: 'The path of a state around which to draw' },
-  update: { type: 'boolean', description: 'Write what the tests show now into them' },
-  base: { type: 'string', description: 'The hash of the text that was read' },
-  testsBase: { type: 'string', description: 'The hash of the tests that were read; "" where there were none' },
-  starter: { type: 'string', description: 'What it begins with' },
-  sessionId: { type: 'string', description: 'The session of a phone' },
-  phoneNumber: { type: 'string', description: 'E.164 with +' },
-  serviceCode: TEXT,
-  name: { type: 'string', description: 'The name of a test' },
-  inputs: DIALOGUE_INPUTS,
-  typed: { type: 'string', description: 'What was typed so far, joined by *' },
+  focus: { type: 'string', description: 'The path of a state around which to draw', examples: ['hello'] },
+  update: { type: 'boolean', description: 'Write what the tests show now into them', examples: [false] },
+  base: { type: 'string', description: 'The hash of the text that was read', examples: [''] },
+  testsBase: {
+    type: 'string',
+    description: 'The hash of the tests that were read; "" where there were none',
+    examples: [''],
+  },
+  starter: { type: 'string', description: 'What it begins with', examples: ['menu'] },
+  sessionId: { type: 'string', description: 'The session of a phone', examples: ['example-1'] },
+  phoneNumber: { type: 'string', description: 'E.164 with +', examples: ['+260971230001'] },
+  serviceCode: { type: 'string', description: 'What was dialled', examples: ['*2233#'] },
+  name: { type: 'string', description: 'The name of a test', examples: ['Another dial'] },
+  inputs: { ...DIALOGUE_INPUTS, examples: [['']] },
+  typed: { type: 'string', description: 'What was typed so far, joined by *', examples: [''] },
 } as const satisfies { readonly [name: string]: Schema };
 
 type Field = keyof typeof FIELDS;
@@ -85,7 +110,11 @@ export function asked<Needed extends Field, Optional extends Field = never>(
     method: 'POST',
     path,
     ownPages: true,
-    body: { types: jsonTypes({ type: 'object', required: [...needs], properties }), maxBytes: PAGE_LIMITS.studioBytes },
+    body: {
+      types: jsonTypes({ type: 'object', required: [...needs], properties }),
+      example: Object.fromEntries(needs.map((name) => [name, FIELDS[name].examples[0]])),
+      maxBytes: PAGE_LIMITS.studioBytes,
+    },
     answers: {
       200: { description: 'What was found', types: jsonTypes({ type: 'object' }) },
       ...JSON_BODY_ANSWERS,

@@ -22,6 +22,8 @@ const COUNT: Schema = { type: 'integer', minimum: 0 };
 const ANY: Schema = { type: 'object' };
 
 const PROBLEM = record('A problem', {
+  file: TEXT,
+  pointer: { type: 'string', description: 'The place as a JSON pointer' },
   line: COUNT,
   column: COUNT,
   code: TEXT,
@@ -36,9 +38,9 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
     'Flows written in the browser: in development on this machine, elsewhere for operators where STUDIO is on. Only its page may ask for what changes anything.',
   access: 'operator',
   parameters: {
-    flow: { description: 'The name of a flow', schema: TEXT },
-    version: { description: 'The id of a version', schema: TEXT },
-    sessionId: { description: 'A session of a phone', schema: TEXT },
+    flow: { description: 'The name of a flow', schema: { type: 'string', examples: ['main'] } },
+    version: { description: 'The id of a version', schema: { type: 'string', examples: ['4c73552dbf8a4343'] } },
+    sessionId: { description: 'A session of a phone', schema: { type: 'string', examples: ['example-1'] } },
   },
   answers: { ...PLAIN_ANSWERS, 401: SIGN_IN_ANSWER, 404: UNKNOWN },
   routes: [
