@@ -8,7 +8,7 @@ import type { Redactor } from '../../lib/redact.ts';
 import type { ShippedSettings } from '../plugins/settings.ts';
 import { IN_MEMORY } from './data-dir.ts';
 import { findMisspelt, type Misspelt, type ReadOptions, readSettings, type SettingsReading } from './read.ts';
-import { environmentRedactor } from './secrets.ts';
+import { environmentRedactor, type ShownSetting, showSetting } from './secrets.ts';
 import type { SettingValues } from './settings.ts';
 
 const DAY_MS = 86_400_000;
@@ -127,6 +127,8 @@ export interface Config {
   readonly logLevel: SettingValues['LOG_LEVEL'];
   /** Variables that are no settings, and the settings that they most probably mean. */
   readonly misspelt: readonly Misspelt[];
+  /** Every setting, as operators are shown it. */
+  readonly settings: readonly ShownSetting[];
   /** Masks the secrets of this configuration in whatever leaves the process. */
   readonly redact: Redactor;
   /** A port of its own for metrics. */
@@ -157,16 +159,17 @@ export function readConfig(env: NodeJS.ProcessEnv, options: ReadOptions = {}): C
   if (!reading.values) return reading;
   const plugins = readPlugins(reading.values, env);
   const redact = environmentRedactor(env, reading.entries);
+  const settings = reading.entries.map(showSetting);
   return {
     ...reading,
-    config: { ...buildConfig(reading.values, isSet), plugins, redact, misspelt: findMisspelt(env) },
+    config: { ...buildConfig(reading.values, isSet), plugins, redact, misspelt: findMisspelt(env), settings },
   };
 }
 
 function buildConfig(
   values: SettingValues,
   isSet: (setting: string) => boolean,
-): Omit<Config, 'plugins' | 'redact' | 'misspelt'> {
+): Omit<Config, 'plugins' | 'redact' | 'misspelt' | 'settings'> {
   return {
     production: values.NODE_ENV === 'production',
     environment: values.NODE_ENV,

@@ -13,6 +13,20 @@ export interface FoundSetting {
   readonly source: string;
 }
 
+/** One setting as it may be shown. */
+export interface ShownSetting extends Pick<FoundSetting, 'name' | 'source'> {
+  /** Quoted, without what is secret in it; undefined when there is none. */
+  readonly value: string | undefined;
+  /** Its default, where it has one. */
+  readonly usual: string | undefined;
+  readonly meaning: string;
+}
+
+export function showSetting({ name, text, source }: FoundSetting): ShownSetting {
+  const { default: usual, meaning }: Setting = SETTINGS[name];
+  return { name, source, value: text === undefined ? undefined : maskSetting(name, text), usual, meaning };
+}
+
 const SHOWN_MAX = 80;
 
 /** The text of a setting, quoted, without what is secret in it. */

@@ -14,10 +14,10 @@ import { PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../http/common-answers.t
 import type { OperatorRule } from '../http/middleware/operator.ts';
 import { ownOriginOnly, ownPagesOnly } from '../http/middleware/own-origin.ts';
 import { addRoutes, type RouteGroup } from '../http/route-table.ts';
-import { SESSION } from '../ussd/dialect-bodies.ts';
 import { CHAT_ROUTES, type ChatDeps } from './chat/routes.ts';
 import { homeReader } from './home/facts.ts';
 import { homeSender } from './home/page.ts';
+import { SETTINGS_ROUTE, type SettingsDeps } from './home/settings-page.ts';
 import { INSPECTOR_ROUTES, type InspectorDoor } from './inspector/routes.ts';
 import type { HeaderOptions } from './kit/header.ts';
 import {
@@ -33,14 +33,19 @@ import type { StudioDeps } from './studio/asked.ts';
 import { NO_STUDIO } from './studio/open.ts';
 import { STUDIO_ROUTES } from './studio/routes.ts';
 
-export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SignInDeps> = {
+export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SettingsDeps & SignInDeps> = {
   tag: 'Pages of operators',
   description:
     'Phones and chats in a browser, for operators. With OPERATOR_TOKEN set, a browser shows it once and stays signed in.',
   access: 'operator',
-  parameters: { sessionId: { description: 'The id of the session of a simulated phone', schema: SESSION } },
+  parameters: {
+    sessionId: {
+      description: 'The id of the session of a simulated phone',
+      schema: { type: 'string', examples: ['example-1'] },
+    },
+  },
   answers: { ...PLAIN_ANSWERS, 401: SIGN_IN_ANSWER, 404: UNKNOWN },
-  routes: [...SIMULATOR_ROUTES, ...CHAT_ROUTES, SIGN_IN_ROUTE, SIGN_OUT_ROUTE],
+  routes: [...SIMULATOR_ROUTES, ...CHAT_ROUTES, SETTINGS_ROUTE, SIGN_IN_ROUTE, SIGN_OUT_ROUTE],
 };
 
 export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder' | 'refusedEdits'> {
@@ -109,6 +114,7 @@ function addToolRoutes(router: Router, all: ToolRoutesDeps): void {
       keyring,
       audience,
       maxTtlSeconds,
+      settings: config.settings,
       writer: config.model ? 'model' : 'flow',
     },
     guards,

@@ -90,6 +90,7 @@ const SCENES: { readonly [name: string]: Scene } = {
     await page.waitForSelector('.drawing-box svg');
     return page;
   },
+  settings: async ({ place, open }, look) => (await open(`${place.server().url}/settings`, look)).page,
   home: async ({ place, open }, look) => (await open(`${place.server().url}/`, look)).page,
   search: async ({ place, open }, look) => (await open(`${place.server().url}/docs/search?q=private`, look)).page,
   missing: async ({ place, open }, look) => (await open(`${place.server().url}/nothing`, look)).page,

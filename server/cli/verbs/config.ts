@@ -5,9 +5,7 @@ import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { readConfig } from '../../config/config.ts';
 import { makeOracleKey } from '../../config/data-dir.ts';
-import type { FoundSetting } from '../../config/secrets.ts';
-import { maskSetting } from '../../config/secrets.ts';
-import { SETTINGS } from '../../config/settings.ts';
+import { type FoundSetting, showSetting } from '../../config/secrets.ts';
 import { EXIT_CONFIG } from '../../http/errors.ts';
 import type { Verb } from '../verb.ts';
 
@@ -31,16 +29,12 @@ export const configVerb: Verb = {
   },
 };
 
-function maskText({ name, text }: FoundSetting): string {
-  return text === undefined ? '' : maskSetting(name, text);
-}
-
 function entryJson(entry: FoundSetting) {
-  const { name, source } = entry;
-  return { name, value: maskText(entry) || null, source, meaning: SETTINGS[name].meaning };
+  const { name, source, value = null, meaning } = showSetting(entry);
+  return { name, value, source, meaning };
 }
 
 function formatEntry(entry: FoundSetting): string {
-  const { name, source } = entry;
-  return `${pc.bold(name)}=${maskText(entry)} ${pc.dim(`(${source}) ${SETTINGS[name].meaning}`)}`;
+  const { name, source, value = '', meaning } = showSetting(entry);
+  return `${pc.bold(name)}=${value} ${pc.dim(`(${source}) ${meaning}`)}`;
 }

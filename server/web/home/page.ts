@@ -85,6 +85,7 @@ const ABOUT: { readonly [href: string]: string } = {
 
 const READING = [
   ['/registry', 'Registry', 'twins, proposals and votes, with an API key'],
+  ['/settings', 'Settings', 'what this server was started with'],
   ['/docs/guides', 'Guides', 'menus, running a server, the engine, twins, agents'],
   ['/docs/flow-format', 'Flow format', 'every key of a menu, with examples'],
   ['/docs', 'API', 'every route, to be tried out'],

@@ -13,7 +13,7 @@ import { flowTestSchema } from '../../../lib/flow/testing/file.ts';
 import { REFERENCES } from '../../../server/docs/docs-page.ts';
 import type { Reference, ReferenceEntry } from '../../../server/docs/reference/frame.ts';
 import { CONTRACTS } from '../../../server/menus/contracts.ts';
-import { assertQuiet, assertReadable } from '../pages/clean.ts';
+import { assertQuiet } from '../pages/clean.ts';
 import { browser } from '../support/browser.ts';
 import { sharedServer } from '../support/serve.ts';
 
@@ -91,19 +91,6 @@ test.run();
 const shown = suite('reference in a browser', { timeoutMs: 300_000 });
 const at = sharedServer(shown, {});
 const open = browser(shown);
-
-shown('every page is readable, wide and narrow, light and dark', async () => {
-  for (const { path } of Object.values(REFERENCES))
-    for (const [width, colorScheme] of [
-      [1280, 'light'],
-      [390, 'dark'],
-    ] as const) {
-      const visit = await open(at().url + path, { viewport: { width, height: 844 }, colorScheme });
-      await assertReadable(visit.page);
-      assertQuiet(visit);
-      await visit.page.context().close();
-    }
-});
 
 shown('words are looked for with the keyboard alone, on this page and on the others', async () => {
   const visit = await open(`${at().url}/docs/expressions`);

@@ -540,6 +540,7 @@ test('the pages of operators answer as documented, with what they refuse', async
   await told(200, undefined, 'GET /simulator');
   await told(200, undefined, 'GET /menus/refused');
   await told(200, undefined, 'GET /chat');
+  await told(200, undefined, 'GET /settings');
   await server().ussd({ ...DIAL, sessionId: 'sim-1' });
   await told(200, undefined, 'GET /simulator/sessions/{sessionId}', { with: { sessionId: 'sim-1' } });
   await told(404, undefined, 'GET /simulator/sessions/{sessionId}', { with: { sessionId: 'sim-2' } });
