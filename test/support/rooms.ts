@@ -252,7 +252,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/web/home': room(
     'lib lib/flow/testing server/http server/menus server/web server/web/kit',
-    'lib/engine lib/flow/run server/health',
+    'lib/engine lib/flow/run server/config server/health',
   ),
   'server/web/kit': room('lib server/http server/http/middleware server/web', 'lib/domain/schema'),
   'server/web/proposal': room(

@@ -38,7 +38,7 @@ test('a variable that differs from a setting by a letter or two is told with the
 
 test('an empty environment gives the documented defaults', () => {
   const { config } = readConfig({ DATA_DIR: ':memory:' }, { makeKeys: true });
-  const { pinKeys, oracleKey, menusDir, menusAreShipped, plugins, redact, ...rest } = config!;
+  const { pinKeys, oracleKey, menusDir, menusAreShipped, plugins, redact, settings, ...rest } = config!;
   assert.ok(menusAreShipped);
   const { variable, ...ofPlugins } = plugins;
   assert.is(variable('DATA_DIR'), ':memory:');
@@ -59,6 +59,7 @@ test('an empty environment gives the documented defaults', () => {
   assert.is(redact.text(`${pinKeys} ${oracleKey}`), '**** ****');
   assert.is(parseKeyring(pinKeys).ids.length, 1);
   assert.match(menusDir, /\/menus$/);
+  assert.ok(settings.length > 50);
   assert.equal(rest, {
     production: false,
     environment: 'development',
@@ -112,6 +113,24 @@ test('an empty environment gives the documented defaults', () => {
     gatewayFile: undefined,
     olderOracleKeys: [],
   });
+});
+
+test('settings are shown with what they come to, from where, and nothing of the secret ones', () => {
+  const { config } = readConfig({
+    ...GOOD,
+    ORACLE_KEY: ORACLE,
+    REDIS_URL: 'redis://:hunter2@127.0.0.1:1',
+    PORT: '4000',
+  });
+  const shown = (wanted: string) => {
+    const { name: _name, meaning: _meaning, ...found } = config!.settings.find(({ name }) => name === wanted)!;
+    return found;
+  };
+  assert.equal(shown('PORT'), { source: 'environment', value: '"4000"', usual: '3000' });
+  assert.equal(shown('HOST'), { source: 'default', value: '"127.0.0.1"', usual: '127.0.0.1' });
+  assert.equal(shown('PUBLIC_URL'), { source: 'default', value: undefined, usual: undefined });
+  const all = JSON.stringify(config!.settings);
+  for (const secret of [KEY, ORACLE, 'hunter2']) assert.not.match(all, secret);
 });
 
 test('what the log may not hold: settings that are secret, variables whose names say so, passwords in URLs', () => {
