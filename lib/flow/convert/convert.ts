@@ -1,14 +1,14 @@
 // Flows of other programs → flows: which format a file has, what is made of it, and which variables are read that nothing gives
 // a value.
 
-import type { Flow } from '../format/flow.ts';
+import { DEFAULT_LABELS, type Flow } from '../format/flow.ts';
 import { DOOR_NAMES } from '../format/names.ts';
 import { collectParts } from '../lint/parts.ts';
 import type { FlowTestFile } from '../testing/file.ts';
 import { recordSessions } from './dialogues.ts';
-import { isContainer, readContainer } from './floip/file.ts';
+import { describeFloipForm, isContainer, readContainer } from './floip/file.ts';
 import { convertFloipFlows } from './floip/flows.ts';
-import { isProExport, readProFlows } from './rapidpro/file.ts';
+import { describeProForm, isProExport, readProFlows } from './rapidpro/file.ts';
 import { convertProFlows } from './rapidpro/flows.ts';
 import { type ConversionReport, makeReport, type ReportEntry } from './report.ts';
 import { readSessions } from './sessions.ts';
@@ -21,6 +21,8 @@ export type SourceFormat = (typeof SOURCES)[number];
 export interface Converted {
   readonly flows: readonly Flow[];
   readonly report: readonly ReportEntry[];
+  /** The version of the format that the file was read as, in words. */
+  readonly form: string;
   /** A test file for each flow that there are sessions of. */
   readonly tests: readonly FlowTestFile[];
 }
@@ -47,6 +49,7 @@ interface Format {
   /** As people call it. */
   readonly title: string;
   isMeant(document: Foreign): boolean;
+  describe(document: Foreign): string;
   convert(document: Foreign, file: string, target: ConversionTarget): ConvertedFlows;
 }
 
@@ -54,6 +57,7 @@ const FORMATS: { readonly [source in SourceFormat]: Format } = {
   floip: {
     title: 'container of FLOIP',
     isMeant: isContainer,
+    describe: describeFloipForm,
     convert: (document, file, target) => {
       const read = readContainer(document, file);
       return { flows: convertFloipFlows(read, target), names: nameFlows(read) };
@@ -62,6 +66,7 @@ const FORMATS: { readonly [source in SourceFormat]: Format } = {
   rapidpro: {
     title: 'file of RapidPro or TextIt',
     isMeant: isProExport,
+    describe: describeProForm,
     convert: (document, file, target) => {
       const read = readProFlows(document, file);
       return { flows: convertProFlows(read, target), names: nameFlows(read) };
@@ -93,7 +98,13 @@ export async function convertFlows(
   reportUnset(flows, report);
   const order = new Map(flows.map(({ flow }, at) => [flow, at]));
   const entries = [...report.entries].sort((one, other) => (order.get(one.flow) ?? 0) - (order.get(other.flow) ?? 0));
-  return { flows, report: entries, tests };
+  return { flows, report: entries, tests, form: format.describe(document) };
+}
+
+/** Whether all flows are nothing but ends at which nobody has written a word. */
+export function isNothing({ flows }: Pick<Converted, 'flows'>): boolean {
+  const screens = flows.flatMap((flow) => Object.values(flow.screens));
+  return screens.every((screen) => screen.type === 'end' && screen.text === DEFAULT_LABELS.goodbye);
 }
 
 function readGiven({ text, file }: { readonly text: string; readonly file: string }) {

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { convertFlows, SOURCES, type SourceFormat } from '../../../lib/flow/convert/convert.ts';
+import { convertFlows, isNothing, SOURCES, type SourceFormat } from '../../../lib/flow/convert/convert.ts';
 import { writeContainer } from '../../../lib/flow/convert/floip/writing/container.ts';
 import { type ReportEntry, reportLine } from '../../../lib/flow/convert/report.ts';
 import { FILE_BYTES_MAX } from '../../../lib/flow/convert/source.ts';
@@ -79,7 +79,15 @@ async function convertFrom(
     ...converted.flows.map((flow) => ({ name: flow.flow + FLOW_FILE, text: formatFile(flow as unknown as Json) })),
     ...converted.tests.map((tests) => ({ name: tests.flow + FLOW_TEST_FILE, text: writeFlowTests(tests) })),
   ].map(({ name, text }) => ({ path: join(out, name), text }));
+  const tellForm = () => console.error(pc.dim(`Read as ${converted.form}.`));
+  if (isNothing(converted)) {
+    tellForm();
+    tellReport(converted.report, report);
+    console.error(pc.red(`Nothing was written: no screen of ${file} says anything.`));
+    return 1;
+  }
   writeFiles(files, force ?? false);
+  tellForm();
   for (const { path } of files) console.log(path);
   tellReport(converted.report, report);
   return 0;

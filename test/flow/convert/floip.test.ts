@@ -127,4 +127,84 @@ test('older forms are read, too: choices by name, exits by tag, texts by languag
   assert.is(made[0]!.start, 'Ready');
 });
 
+const choice = (key: string, tag: string) =>
+  `@(OR(AND(channel.mode = 'ivr', block.value = '${key}'), AND(channel.mode != 'ivr', OR(block.value = '${key}', LOWER(block.value) = '${tag}'))))`;
+const says = (uuid: string, text: string, languageId: string) => ({
+  uuid,
+  values: [{ languageId, contentType: 'TEXT', modes: ['USSD'], value: text }],
+});
+
+/** A flow as 1.0.0-rc1 was written: no container, keys in camelCase, languages by number, names of blocks that begin with digits. */
+const CAMEL = {
+  uuid: 'f',
+  name: 'Seed Line',
+  languages: { 0: '22' },
+  firstBlockId: 'q',
+  exitBlockId: null,
+  supportedModes: {},
+  platformMetadata: { io_viamo: { orgId: '1' } },
+  resources: [
+    says('ask', 'Which seed?', '22'),
+    says('maize', 'Maize', '22'),
+    says('beans', 'Red beans', '22'),
+    says('first', 'Sow maize in June.', '22'),
+    says('other', 'Sow beans in July.', '22'),
+  ],
+  blocks: [
+    {
+      uuid: 'q',
+      name: '1570221906056_83',
+      label: 'Seed',
+      semanticLabel: '',
+      type: 'MobilePrimitives\\SelectOneResponse',
+      config: { prompt: 'ask', choices: { maize: 'maize', redBeans: 'beans' } },
+      platformMetadata: {},
+      exits: [
+        { uuid: 'x1', destinationBlock: 'c', tag: 'Maize', semanticLabel: '', test: choice('1', 'maize') },
+        { uuid: 'x2', destinationBlock: 'c', tag: 'Red beans', semanticLabel: '', test: choice('2', 'red beans') },
+      ],
+    },
+    {
+      uuid: 'c',
+      name: '1570221931334_54',
+      label: 'Which',
+      type: 'Core\\Case',
+      config: [],
+      exits: [
+        { uuid: 'x3', destinationBlock: 'm', tag: 'TRUE', test: "@(OR(flow.1570221906056_83.value = 'maize'))" },
+        { uuid: 'x4', destinationBlock: 'b', tag: 'FALSE', default: true },
+      ],
+    },
+    { uuid: 'm', name: 'm', type: 'MobilePrimitives\\Message', config: { prompt: 'first' }, exits: [] },
+    { uuid: 'b', name: 'b', type: 'MobilePrimitives\\Message', config: { prompt: 'other' }, exits: [] },
+  ],
+};
+
+test('the camelCase of 1.0.0-rc1 is read: a flow alone, languages by number, paths that begin with a digit, choices by key', async () => {
+  const { flows: made, report: told, form } = await convert(CAMEL, 'floip');
+  assert.is(form, 'FLOIP 1.0.0-rc1; the file states no version');
+  assert.equal(told.map(reportLine), [
+    'seed_line q: exit default. Any other answer left the block there; a menu asks again.',
+  ]);
+  assert.equal(listErrors(made), []);
+  const caller = phoneFor(made, 'seed_line');
+  assert.is(await caller.dial(), 'Which seed?\n1. Maize\n2. Red beans');
+  assert.is(await caller.say('1'), 'Sow maize in June.');
+  await caller.dial({ sessionId: 'second' });
+  assert.is(await caller.say('2'), 'Sow beans in July.');
+});
+
+test('the version that a file states is told, with what is odd about it', async () => {
+  const forms: readonly (readonly [object, string])[] = [
+    [{ specification_version: '1.0.0-rc3', flows: [CAMEL] }, 'FLOIP 1.0.0-rc3, with keys of 1.0.0-rc1'],
+    [{ specification_version: '1.0.0-rc1', flows: [CAMEL] }, 'FLOIP 1.0.0-rc1'],
+    [
+      { specification_version: '1.0.0-rc9', flows: [CAMEL] },
+      'FLOIP 1.0.0-rc9, which was never tried, as 1.0.0-rc4, with keys of 1.0.0-rc1',
+    ],
+    [{ id: 'run', mode: 'offline', interactions: [], flows: [CAMEL] }, 'FLOIP 1.0.0-rc1; the file states no version'],
+  ];
+  for (const [given, words] of forms) assert.is((await convert(given, 'floip')).form, words);
+});
+
 test.run();

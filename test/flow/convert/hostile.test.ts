@@ -67,7 +67,7 @@ test('what is no JSON, no such file, of another version or without a flow says s
     [
       { ...floip([]), specification_version: '0.9' },
       'floip',
-      'it is of the specification version 0.9, and only 1.0.0-rc can be read.',
+      'it is of the specification version 0.9, and only 1.0.0-rc1 to 1.0.0-rc4 can be read.',
     ],
     [{ specification_version: '1.0.0-rc1', flows: [] }, 'floip', 'it has no flows.'],
   ];

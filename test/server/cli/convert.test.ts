@@ -79,6 +79,34 @@ test('nothing is written over without --force', () =>
     assert.is((await run([...args, '--force'])).code, 0);
   }));
 
+test('the version that was read is said; what gives no screen ends with 1 and writes nothing', () => {
+  const empty = {
+    specification_version: '1.0.0-rc2',
+    flows: [{ uuid: 'a', name: 'A', languages: ['eng'], blocks: [] }],
+  };
+  const pro = { flows: [{ uuid: 'a', name: 'A', language: 'eng', spec_version: '13.1.0', nodes: [] }] };
+  return withFiles({ 'empty.json': empty, 'pro.json': pro }, async (folder) => {
+    for (const [from, file, words] of [
+      ['floip', 'empty.json', 'Read as FLOIP 1.0.0-rc2.'],
+      ['rapidpro', 'pro.json', 'Read as RapidPro 13.1.0.'],
+    ] as const) {
+      const { code, out, err } = await run([
+        'convert',
+        '--from',
+        from,
+        join(folder, file),
+        '--out',
+        join(folder, 'out'),
+      ]);
+      assert.is(code, 1);
+      assert.is(out, '');
+      assert.match(err, words);
+      assert.match(err, /Nothing was written: no screen of .* says anything\.$/);
+      assert.not.ok(existsSync(join(folder, 'out')));
+    }
+  });
+});
+
 test('broken files end with 1 and what is wrong, wrong arguments with 2 and the help', () =>
   withFiles({ 'broken.json': '{"flows": ', 'bad.flow.json': '{"flow": "bad"}' }, async (folder) => {
     const broken = await run(['convert', '--from', 'rapidpro', join(folder, 'broken.json')]);

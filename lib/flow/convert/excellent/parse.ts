@@ -14,7 +14,7 @@ export type Parsed = { readonly root: ExcellentNode } | { readonly why: string }
 const DEPTH_MAX = 40;
 const CHARS_MAX = 4_000;
 const TOKEN =
-  /\s*(?:(\d+(?:\.\d+)?)|"((?:[^"\\]|\\.|"")*)"|'((?:[^'\\]|\\.)*)'|([\p{L}_][\p{L}\p{N}_]*)|(<>|<=|>=|!=|=>|==|[-+*/^&=<>(),.[\]]))/uy;
+  /\s*(?:(\d+(?:\.\d+)?)(?![\p{L}\p{N}_])|"((?:[^"\\]|\\.|"")*)"|'((?:[^'\\]|\\.)*)'|([\p{L}_][\p{L}\p{N}_]*|\d+[\p{L}_][\p{L}\p{N}_]*)|(<>|<=|>=|!=|=>|==|[-+*/^&=<>(),.[\]]))/uy;
 const LEVELS: readonly (readonly string[])[] = [
   ['=', '==', '!=', '<>', '<', '<=', '>', '>='],
   ['&'],

@@ -94,10 +94,12 @@ function listResponses(node: ExcellentNode): string[] {
   return sides.flatMap(listResponses);
 }
 
+const MODES: ReadonlySet<string> = new Set(['flow.mode', 'run.mode', 'channel.mode']);
+
 function holdsForMode(node: ExcellentNode): boolean | undefined {
   if (node.kind !== 'binary' || node.left.kind !== 'path' || node.right.kind !== 'value') return undefined;
   const path = node.left.steps.join('.');
-  if (path !== 'flow.mode' && path !== 'run.mode') return undefined;
+  if (!MODES.has(path)) return undefined;
   const isSame = ['ussd', 'text'].includes(String(node.right.value).toLowerCase());
   return node.sign === '=' ? isSame : !isSame;
 }
@@ -122,8 +124,10 @@ function findNext(name: string, key: string, { place, own }: { place: BlockPlace
   const { block, steps } = place;
   const tested = listTested(block);
   if (tested.length === 0) return (byName(block.exits, name) ?? findDefault(block))?.next;
+  // In 1.0.0-rc1 the value of a choice may be what was typed for it.
+  const typed = tested.some((exit) => holdsFor(exit.test ?? '', { name, key }) === true) ? name : key;
   for (const exit of tested) {
-    const holds = holdsFor(exit.test ?? '', { name, key });
+    const holds = holdsFor(exit.test ?? '', { name: typed, key });
     if (holds === true) return exit.next;
     if (holds === false) continue;
     const decide = `${block.uuid}/split`;
@@ -158,6 +162,8 @@ function evaluate(node: ExcellentNode, answer: { readonly name: string; readonly
   }
   if (node.kind === 'value' && typeof node.value === 'boolean') return node.value;
   if (node.kind !== 'binary' || !['=', '!=', '<>'].includes(node.sign)) return undefined;
+  const mode = holdsForMode(node);
+  if (mode !== undefined) return mode;
   const [left, right] = [readConstant(node.left, answer), readConstant(node.right, answer)];
   if (left === undefined || right === undefined) return undefined;
   return (left.toLowerCase() === right.toLowerCase()) === (node.sign === '=');
@@ -168,6 +174,9 @@ function readConstant(
   { name, key }: { readonly name: string; readonly key: string },
 ): string | undefined {
   if (node.kind === 'value') return String(node.value);
+  // Large and small letters are the same in comparisons.
+  if (node.kind === 'call' && (node.name === 'lower' || node.name === 'upper') && node.args.length === 1)
+    return readConstant(node.args[0]!, { name, key });
   if (node.kind !== 'path') return undefined;
   const path = node.steps.join('.');
   if (path === 'block.value') return name;

@@ -29,6 +29,8 @@ export interface FloipSurroundings {
   readonly variables: Variables;
   readonly langs: readonly string[];
   readonly webhooks: ReadonlySet<string>;
+  /** Blocks by the names that expressions of the file have for them, in small letters. */
+  readonly blocks?: ReadonlyMap<string, string>;
   /** What results are called, so that properties keep their names. */
   readonly resultName?: (block: string) => string;
   readonly onNote: Language['onNote'];
@@ -46,6 +48,7 @@ export function makeContext({
   langs,
   webhooks,
   onNote,
+  blocks,
   resultName = (block) => block,
 }: FloipSurroundings): FloipContext {
   if (langs.length > 1) variables.declare('lang', { type: 'string', default: langs[0]!, max: 20 });
@@ -63,9 +66,13 @@ export function makeContext({
     return name;
   };
   const result = (block: string): string => {
-    const key = block.toLowerCase();
+    const written = block.toLowerCase();
+    const key = blocks?.get(written)?.toLowerCase() ?? written;
     const type = webhooks.has(key) ? 'object' : 'string';
-    return aliases.get(key) ?? variables.name(`results ${key}`, makeVariableName(resultName(block)), { type });
+    return (
+      aliases.get(key) ??
+      variables.name(`results ${key}`, makeVariableName(resultName(blocks?.get(written) ?? block)), { type })
+    );
   };
   const make = (own: string | undefined): FloipContext => {
     const context: FloipContext = {
@@ -163,7 +170,7 @@ const ROOT_TABLE: { readonly [root: string]: Root } = {
     context.parentReads.set(block, name);
     return context.variables.read(name);
   },
-  channel: () => refusePath('channel'),
+  channel: ([part, ...more]) => (part === 'mode' && !more.length ? makeConstant(MODE) : refusePath('channel')),
   date: () => refusePath('date'),
 };
 

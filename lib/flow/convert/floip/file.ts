@@ -1,4 +1,4 @@
-// Reads a container of FLOIP, flow specification 1.0.0-rc: flows, blocks, exits, languages and resources; what lacks the shape is ignored.
+// Reads a container of FLOIP, flow specification 1.0.0-rc1 to rc4: flows, blocks, exits, languages and resources; what lacks the shape is ignored.
 // The form: floip.gitbook.io/flow-specification, and github.com/FLOIP/flow-spec.
 
 import { isName } from '../../format/flow.ts';
@@ -15,6 +15,7 @@ import {
   refuseFile,
 } from '../source.ts';
 import type { Words } from '../steps/step.ts';
+import { modernizeForm } from './older.ts';
 
 export interface FloipFlow {
   readonly uuid: string;
@@ -34,6 +35,8 @@ export interface FloipFlow {
 export interface FloipBlock {
   readonly uuid: string;
   readonly name: string;
+  /** As expressions of the file call it. */
+  readonly given: string;
   readonly type: string;
   readonly config: Foreign;
   readonly exits: readonly FloipExit[];
@@ -55,20 +58,30 @@ export function isOwn({ own }: FloipFlow): boolean {
   return own.flow !== undefined;
 }
 
-export function isContainer(document: Foreign): boolean {
-  return (
-    asText(document.specification_version) !== undefined ||
-    asObjects(document.flows).some(({ blocks }) => Array.isArray(blocks))
-  );
+export function isContainer(given: Foreign): boolean {
+  const { document, stated } = modernizeForm(given);
+  return stated !== undefined || asObjects(document.flows).some(({ blocks }) => Array.isArray(blocks));
 }
 
+/** The version that a file is read as, in words. */
+export function describeFloipForm(given: Foreign): string {
+  const { stated, isCamel } = modernizeForm(given);
+  if (stated === undefined) return `FLOIP ${isCamel ? OLDEST : NEWEST}; the file states no version`;
+  const known = TRIED.test(stated) ? '' : `, which was never tried, as ${NEWEST}`;
+  return `FLOIP ${stated}${known}${isCamel && !/rc\.?1$/.test(stated) ? `, with keys of ${OLDEST}` : ''}`;
+}
+
+const OLDEST = '1.0.0-rc1';
+const NEWEST = '1.0.0-rc4';
+const TRIED = /^1\.0\.0-rc\.?[1-4]$/;
+
 /** The flows of a container. Throws ERR_INPUT for other versions, and for one without a flow. */
-export function readContainer(document: Foreign, file: string): FloipFlow[] {
-  const version = asText(document.specification_version) ?? '1.0.0-rc';
+export function readContainer(given: Foreign, file: string): FloipFlow[] {
+  const { document, stated: version = NEWEST } = modernizeForm(given);
   if (!/^1\.0(?:\.|-|$)/.test(version))
     throw refuseFile(
       file,
-      `it is of the specification version ${version}, and only 1.0.0-rc can be read. Export it anew`,
+      `it is of the specification version ${version}, and only ${OLDEST} to ${NEWEST} can be read. Export it anew`,
     );
   const flows = asObjects(document.flows);
   if (flows.length === 0) throw refuseFile(file, 'it has no flows. Export at least one flow');
@@ -122,6 +135,7 @@ function readBlock(block: Foreign, at: number): FloipBlock {
   return {
     uuid: asText(block.uuid) ?? `block ${at + 1}`,
     name: nameBlock(asText(block.name) ?? '', asText(block.label) ?? ''),
+    given: asText(block.name) ?? '',
     type: (asText(block.type) ?? 'no type').replace(/\\/g, '.'),
     config: asObject(block.config),
     exits: asObjects(block.exits).map(readExit),

@@ -40,6 +40,7 @@ export function assembleFloipFlows(
       variables: makeVariables(),
       langs: flow.langs,
       webhooks: new Set(flow.blocks.flatMap(({ type, name }) => (type === 'Core.Webhook' ? [name.toLowerCase()] : []))),
+      blocks: new Map(flow.blocks.map(({ given, name }) => [given.toLowerCase(), name])),
       ...(isOwn(flow) && { resultName: (block: string) => `result_${block}` }),
       onNote: (node, what, reason) => report.add({ flow: flow.name, node, what, reason }),
     });

@@ -34,6 +34,13 @@ export function isProExport(document: Foreign): boolean {
   );
 }
 
+/** The version that a file is read as, in words. */
+export function describeProForm(document: Foreign): string {
+  const stated = asObjects(document.flows).flatMap((flow) => asText(flow.spec_version) ?? []);
+  const versions = [...new Set(stated)].sort().join(', ');
+  return versions ? `RapidPro ${versions}` : 'RapidPro 13; the file states no version';
+}
+
 /** The flows of an export. Throws ERR_INPUT for other versions, and for one without a flow. */
 export function readProFlows(document: Foreign, file: string): ProFlow[] {
   const flows = asObjects(document.flows);
