@@ -1,7 +1,7 @@
 // Time as something that is passed in: the real clock, and a simulated one for tests.
 
 export interface Clock {
-  /** Milliseconds since 1970-01-01 UTC, for what is stored, told or shared between processes. It may be set back or on. */
+  /** Milliseconds since 1970-01-01 UTC, for what is stored, answered or shared between processes. It may be set back or on. */
   now(): number;
   /** Milliseconds since a moment of this process, for durations inside it. It never jumps. */
   monotonic(): number;

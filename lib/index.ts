@@ -1,5 +1,5 @@
 // What `import … from 'twinline'` gives: the engine, flows, the memory stores, clocks and errors. Nothing runs on import.
-// Stores with a backend have their own paths (twinline/store/lmdb …), so that nobody loads a driver that is not used.
+// Stores with a backend have their own paths (twinline/store/lmdb …), so that no driver is loaded that is not used.
 
 import type { loadFlow as load } from './flow/format/load.ts';
 

@@ -1,4 +1,4 @@
-// HTML and SVG as templates: whatever is put into one is text and escaped, unless it is a template itself.
+// HTML and SVG as templates: a value that is put into one is text and escaped, unless it is a template itself.
 
 const TEXT = Symbol('markup');
 

@@ -1,6 +1,6 @@
 // Keeping secrets out of words that leave the process: one way to find a secret in a text, in each form in which it may stand there.
 //
-// Whoever is told a secret may quote it: a service, an MCP server, a store, a plugin. So what they say passes a redactor where
+// What gets a secret may quote it: a service, an MCP server, a store, a plugin. So what they say passes a redactor where
 // it comes in, before anything is answered, stored, shown or recorded; and all lines of the log and of standard error pass
 // one where they go out. There are two kinds of secrets: those of the configuration, which `Config.redact` knows, and those
 // of one call or turn, for which a redactor is made.
@@ -71,7 +71,7 @@ function isSecretNumber(value: number, secrets: readonly string[]): boolean {
   return secrets.some((secret) => secret.length >= SHORT_CHARS && /^\d+$/.test(secret) && Number(secret) === value);
 }
 
-/** Whether a text holds a secret, in whatever form, and within other words too. */
+/** Whether a text holds a secret, in any of its forms, and within other words too. */
 export function holdsSecret(text: string, secrets: readonly string[]): boolean {
   return secrets.some((secret) =>
     [...listPlainForms(secret), ...listEncodedForms(secret)].some((form) => text.includes(form)),

@@ -70,7 +70,7 @@ export function pinVault(options: PinVaultOptions): PinVault {
     const { iv, body } = sealBytes(pinKey(keyring, kid)!, label(kid, phone), digest);
     return [VERSION, kid, KDF, ...[salt, iv, body].map((bytes) => bytes.toString('base64url'))].join('$');
   };
-  // What an unknown phone is checked against: nobody knows a PIN for it, and it costs what a real one costs.
+  // What an unknown phone is checked against: no PIN fits it, and the check costs as much as a real one.
   const nobody = write(randomBytes(DIGEST_BYTES), randomBytes(SALT_BYTES), '');
 
   return {

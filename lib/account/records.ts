@@ -23,7 +23,7 @@ export type Account = {
   readonly attempts: Attempts;
   /** Absent while no gateway has named a SIM. */
   readonly sim?: KnownSim;
-  /** The last time that an operator unlocked it; absent when nobody did. */
+  /** The last time that an operator unlocked it; absent when there was none. */
   readonly lastUnlock?: Unlock;
 };
 

@@ -12,7 +12,7 @@ export interface SprayAlarm {
 }
 
 /**
- * How a check may go on. `slowed`: only for a number without failures, and a failure is not told as one. `refused`: all
+ * How a check may go on. `slowed`: only for a number without failures, and a failure is not answered as one. `refused`: all
  * checks that may fail at this moment are used up.
  */
 export type Pace = 'free' | 'slowed' | 'refused';
@@ -73,7 +73,7 @@ export function sprayBrake(clock: Clock, { onAlarm = () => {}, share }: SprayOpt
   const findSpray = (at: number): SprayAlarm | undefined => {
     const own = sum(buckets);
     const all = sum(shared.buckets.filter((bucket) => bucket.at > at - SPRAY_BUCKETS));
-    // What is not told yet is in neither of them twice: the larger count is never too large.
+    // What is not shared yet is in neither of them twice: the larger count is never too large.
     const { checks, failures } = all.failures > own.failures ? all : own;
     const isSpray = failures > sprayFailures && failures / checks > sprayRatio;
     return isSpray ? { kind: 'spray', failures, ratio: failures / checks } : undefined;
@@ -127,7 +127,7 @@ export function sprayBrake(clock: Clock, { onAlarm = () => {}, share }: SprayOpt
       shared = { buckets: buckets.map((bucket) => ({ ...bucket, at: at + bucket.at })), instances };
       alarm(at);
     } catch {
-      // The store is away, which its own watch tells. What was counted is told when it is back.
+      // The store is away, which its own watch reports. The counts are shared when it is back.
       untold = { checks: untold.checks + told.checks, failures: untold.failures + told.failures };
     }
     isTelling = false;

@@ -43,7 +43,7 @@ export interface SendRequest {
 }
 
 export type Sent =
-  /** Stored: it will be answered, whatever happens to this process or to the connection. */
+  /** Stored: it will be answered, also when this process or the connection ends. */
   | { readonly kind: 'accepted'; readonly run: RunView }
   | { readonly kind: 'busy'; readonly runId: string }
   /** AGENT_LIMITS.runsPerSession are open, or this process works on AGENT_LIMITS.runsAtOnce. */

@@ -8,7 +8,7 @@ export const SESSION: Kind = {
   indexes: {
     owner: { fields: ['owner', 'updated'] },
     deleted: { fields: ['deletedAt'] },
-    // For the retention of sessions that nobody uses.
+    // For the retention of unused sessions.
     idle: { fields: ['updated'] },
   },
 };

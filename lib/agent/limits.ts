@@ -57,9 +57,9 @@ export const AGENT_LIMITS = {
   /** Bytes of one answer of a model as events, and of one event. */
   modelStreamBytes: 67_108_864,
   modelLineBytes: 4_194_304,
-  /** UTF-16 units of what was said before that a model is told; about 12,000 tokens of English. */
+  /** UTF-16 units of earlier messages that a model gets; about 12,000 tokens of English. */
   modelHistoryChars: 48_000,
-  /** UTF-16 units of JSON of what a tool gave that a model is told, and of the schema of a tool. */
+  /** UTF-16 units of JSON of a tool's result that a model gets, and of the schema of a tool. */
   modelToolChars: 32_768,
   modelSchemaChars: 16_384,
   /** Milliseconds that a server starts without MCP servers that are slow, and that these may take to answer at all. */

@@ -26,7 +26,7 @@ export interface AgentOptions {
   readonly clock?: Clock;
   /** What users may store. @default the values of AGENT_LIMITS */
   readonly quotas?: Quotas;
-  /** Milliseconds after which the sweep deletes a session that nobody uses. @default never */
+  /** Milliseconds after which the sweep deletes an unused session. @default never */
   readonly keepSessionsMs?: number | undefined;
   /** Bytes of one reply. @default AGENT_LIMITS.agentReplyBytes */
   readonly replyBytes?: number;

@@ -63,7 +63,7 @@ export const DOMAIN_LIMITS = {
    * waits, so that it hears of no crash. Should the first live after all, both do the same: what they write is reserved.
    */
   idempotencyLeaseMs: 4_000,
-  /** Places in a status list of credentials: the standard asks for this many at least, so that nobody stands out. */
+  /** Places in a status list of credentials: the standard asks for this many at least, so that a place tells little about its holder. */
   statusListBits: 131_072,
   /** Random places that are tried before a list counts as full. */
   statusListTries: 16,

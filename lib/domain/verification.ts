@@ -88,7 +88,7 @@ export interface VerificationService {
   /** Makes a proposal about this domain once its request was read. Throws what keeps this caller from any. */
   permitProposal(caller: Caller, did: string): Promise<(request: NewProposal) => Promise<Proposal>>;
   get(caller: Caller, id: string): Promise<Proposal>;
-  /** Does the action once its request was read. Throws what keeps this caller from it whatever the request says. */
+  /** Does the action once its request was read. Throws what keeps this caller from it with any request. */
   permit<A extends ProposalAction>(caller: Caller, about: { id: string; action: A }): Promise<PermittedActions[A]>;
   vote(caller: Caller, request: ProposalRequest): Promise<Voted>;
   withdraw(caller: Caller, request: ProposalRequest): Promise<Proposal>;

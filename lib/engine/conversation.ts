@@ -20,7 +20,7 @@ export type Prove = (secret: string) => string;
 
 /** Where a conversation rests, as `read` and `render` see it. */
 export interface View extends AtRest {
-  /** The caller was told to wait and has not seen the outcome yet. */
+  /** The caller was answered "please wait" and has not seen the outcome yet. */
   readonly waiting: boolean;
 }
 
@@ -184,7 +184,7 @@ export interface TurnInspection extends Omit<Trace, 'transitions'> {
   readonly door: JsonObject;
   /** What the caller reads now; undefined when the turn answered no request. */
   readonly reply: string | undefined;
-  /** The caller was told to wait. */
+  /** The caller was answered "please wait". */
   readonly waiting: boolean;
 }
 
@@ -195,7 +195,7 @@ export interface Inspector {
   readonly emit: (event: InspectionEvent) => void;
 }
 
-/** A trace while somebody inspects; undefined otherwise. */
+/** A trace while an inspector is open; undefined otherwise. */
 export function startTrace(inspector: Inspector | undefined): Trace | undefined {
   return inspector?.isWatched() ? { transitions: [], typed: [], answers: [] } : undefined;
 }

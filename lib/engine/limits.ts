@@ -26,7 +26,7 @@ export const ENGINE_LIMITS = {
   lifecycleQueue: 1_000,
   /** Command keys that a machine in a document remembers. */
   commandsKept: 256,
-  /** Tries of a call that a lifecycle makes before the machine is told that it failed. */
+  /** Tries of a call that a lifecycle makes before the machine gets its failure. */
   lifecycleTries: 10,
   /** The longest pause between two of them, in milliseconds. */
   lifecycleBackoffMaxMs: 300_000,

@@ -27,9 +27,9 @@ export const GATEWAY_LIMITS = {
   gatewayParameterDepth: 5,
 
   // --- gRPC -------------------------------------------------------------------------------------------------------------
-  /** Milliseconds that a call to the node may take when nobody says less. */
+  /** Milliseconds that a call to the node may take when its deadline is not shorter. */
   grpcDeadlineMs: 10_000,
-  /** Bytes of one message to the node: what gRPC servers accept when nobody tells them otherwise. */
+  /** Bytes of one message to the node: what gRPC servers accept by default. */
   grpcRequestBytes: 4_194_304,
   /** Bytes of one message from the node, unpacked: what a Cosmos node sends at most. */
   grpcAnswerBytes: 10_485_760,
@@ -70,13 +70,13 @@ export const GATEWAY_LIMITS = {
   grpcKeptHeads: 256,
   grpcKeptHeadBytes: 1_024,
   grpcKeptPaths: 1_024,
-  /** Calls that run on one connection at the same time, whatever the node says; others wait. */
+  /** Calls that run on one connection at the same time, also where the node allows more; others wait. */
   grpcStreamsAtOnce: 2_048,
   /** Calls that ended before their time and for which the node may still send. */
   grpcBrokenKept: 16_384,
   /** Milliseconds that the node may take to hang up after it was said goodbye. */
   grpcGoodbyeMs: 1_000,
-  /** Bytes (with 64 more for each) and number of messages that wait for a slow reader before the node is told to wait. */
+  /** Bytes (with 64 more for each) and number of messages that wait for a slow reader before the node has to wait. */
   grpcAheadBytes: 65_536,
   grpcAheadMessages: 1_024,
   /** Messages of a stream that its reader gets before others have their turn. */
@@ -96,7 +96,7 @@ export const GATEWAY_LIMITS = {
   /** Bytes of the largest answer that the cache keeps, and milliseconds that an answer of a given height is kept. */
   cacheAnswerBytes: 4_194_304,
   cacheHeightMs: 3_600_000,
-  /** Milliseconds after which a height that nobody confirms is forgotten: the chain began anew. */
+  /** Milliseconds after which a height that is not confirmed is forgotten: the chain began anew. */
   cacheForgetMs: 60_000,
   /** Callers that share one call. */
   sharedWaiters: 10_000,

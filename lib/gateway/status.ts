@@ -66,7 +66,7 @@ export interface StatusAnswers {
    */
   ofStatus(status: Status, details?: Uint8Array, unknown?: UnknownTypes): HttpAnswer;
   ofRefusal(refusal: RefusalName): HttpAnswer;
-  /** For whatever was thrown while a request was read, called or answered. */
+  /** For anything that was thrown while a request was read, called or answered. */
   ofError(error: unknown): HttpAnswer;
 }
 
@@ -125,7 +125,7 @@ function writeDetails(bytes: Uint8Array, writer: DetailWriter): string[] {
       },
     });
   } catch {
-    // The status itself is told all the same.
+    // The status itself is answered all the same.
   }
   return details.filter((detail) => !detail.includes(PRIVATE_DETAIL));
 }

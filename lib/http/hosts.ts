@@ -20,7 +20,7 @@ export type Resolve = (host: string) => Promise<readonly { readonly address: str
 export const systemResolve: Resolve = (host) => systemLookup(host, { all: true });
 
 /**
- * Asks DNS alone, without the hosts file, and holds no thread while it waits: for names that anybody may make us look up.
+ * Asks DNS alone, without the hosts file, and holds no thread while it waits: for names that come from outside.
  * `servers`, such as `127.0.0.1:5353`, are by default those that the system names at that moment. A server has `tryMs` to
  * answer, by default HTTP_LIMITS.dnsTryMs. Rejects with the error of DNS when it has given no address.
  */

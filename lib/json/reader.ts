@@ -110,7 +110,7 @@ export function wordsAt({ words, pointer }: JsonFlaw): string {
   return pointer === '' ? words : `${words}, at ${pointer.slice(0, POINTER_CHARS)}`;
 }
 
-/** What is wrong with a value that somebody else has read, such as the payload of a socket; undefined when nothing is. */
+/** What is wrong with a value that was read elsewhere, such as the payload of a socket; undefined when nothing is. */
 export function flawOfValue(value: Json): JsonFlaw | undefined {
   return flawIn(value, 1, { ...NO_LOOKS, texts: true, names: true, numbers: true });
 }

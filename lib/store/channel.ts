@@ -5,7 +5,7 @@ import { TwinlineError } from '../errors.ts';
 import { isWellFormed } from './input.ts';
 import { STORE_LIMITS } from './limits.ts';
 
-/** What is told about one subscription. */
+/** What a subscription gets beside messages. */
 export interface Subscriber {
   /** In the order of each publisher's calls. It must not throw. */
   readonly onMessage: (message: string) => void;
@@ -15,13 +15,13 @@ export interface Subscriber {
   readonly onGap?: () => void;
 }
 
-/** Ends a subscription: nothing is told from the moment it is called. Again: harmless. */
+/** Ends a subscription: nothing is delivered from the moment it is called. Again: harmless. */
 export type Unsubscribe = () => void;
 
 /**
  * Tells all listeners: aborts, tool results, revocations, wake-ups. Rules that every backend keeps:
  * - At most once: who does not listen at the moment, or has lost its connection, gets nothing. So a message only says
- *   "look at the store", or spares somebody that look; what must not be lost is kept in a store.
+ *   "look at the store", or makes that look unnecessary; what must not be lost is kept in a store.
  * - Messages of one publisher on one topic arrive in order; a publisher that listens itself gets its own.
  * - When `subscribe` has resolved, every message that is published from then on arrives, or `onGap` is called after the
  *   subscription works again. So: subscribe first, then read the store.

@@ -27,7 +27,7 @@ export const STORE_LIMITS = {
   redisKeepAliveMs: 10_000,
   /** How often the map of a cluster is read again, in milliseconds. */
   redisSlotsRefreshMs: 2_000,
-  /** Milliseconds that an expired session stays in Redis when nobody sweeps. */
+  /** Milliseconds that an expired session stays in Redis when it is not swept. */
   redisGraceMs: 3_600_000,
   /** Milliseconds for which timers that are due are given to one instance only. */
   redisClaimMs: 3_000,

@@ -1,5 +1,5 @@
 // Small things that instances count together, such as the sessions of a phone: a text under a key of the session store, changed
-// at the revision that was read. It counts as ended, so that no list of sessions has it, and is forgotten when nobody changes it.
+// at the revision that was read. It counts as ended, so that no list of sessions has it, and is forgotten when it is not changed for a while.
 
 import type { Clock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';

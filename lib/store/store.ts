@@ -50,7 +50,7 @@ export interface SnapshotStore {
   readonly durability: Durability;
   load(key: string): Promise<StoredSession | undefined> | StoredSession | undefined;
   commit(key: string, expected: number, next: SessionCommit): Promise<CommitResult>;
-  /** Removes a session whatever its revision; true if there was one, unless it had expired. */
+  /** Removes a session at any revision; true if there was one, unless it had expired. */
   remove(key: string): Promise<boolean>;
   /**
    * Keys of living (not ended, not expired) sessions in key order, from after `cursor`. `next` is the cursor of the next
@@ -151,7 +151,7 @@ export interface Change {
  * - `replace` writes only at the expected revision: otherwise it answers `conflict`. It answers `exists`, and changes
  *   nothing, when a unique value is taken.
  * - Document, indexes and change number are written in one atomic step, durable as `durability` says when it resolves.
- * - Bodies come back as JSON carries them, each time as a new object that nobody else holds.
+ * - Bodies come back as JSON carries them, each time as a new object.
  * - Values are data, never operators: `{ "$gt": "" }` in a body is a value like any other.
  * - `find` uses declared fields only; another field, a bad cursor or a limit out of range rejects with ERR_INPUT, and so
  *   do an undeclared kind, an id that is not 1 to LIMITS.keyChars characters of well-formed text, and a body with a half

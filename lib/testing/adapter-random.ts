@@ -7,7 +7,7 @@ import type { RawRequest, UssdRequest } from '../ussd/request.ts';
 import * as assert from './assert.ts';
 import { isRefusal, mutateRequest, type ReadAnswer, type RecordedDialogue, rawRequest } from './recorded.ts';
 
-/** Any text is in the answer whole, whatever it is. */
+/** Any text is in the answer whole. */
 export function writeAnyText(adapter: Adapter, { turns }: RecordedDialogue, client: ReadAnswer): void {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 60 }),

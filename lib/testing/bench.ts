@@ -25,7 +25,7 @@ export interface Bench<Store> {
 /** Sentence → what shows that it is kept. */
 export type Promises<Store> = { readonly [sentence: string]: (bench: Bench<Store>) => Promise<void> };
 
-/** Opens a store in a new folder and cleans up behind `keep`, whatever it did. */
+/** Opens a store in a new folder and cleans up behind `keep`, also when it threw. */
 export async function withBench<Store extends { close(): Promise<unknown> }>(
   open: Open<Store>,
   keep: (bench: Bench<Store>) => Promise<void>,

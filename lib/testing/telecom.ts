@@ -65,7 +65,7 @@ export function telecomGateway(
     try {
       if (answer.status !== 404 && answer.status !== 405) return spoken.read(raw);
     } catch {
-      // What is no answer of the dialect is told below.
+      // What is no answer of the dialect is reported below.
     }
     throw new TwinlineError(
       'ERR_SERVICE',

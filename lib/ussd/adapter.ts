@@ -35,7 +35,7 @@ export type Adapter = {
   name: string;
   /** At least one. */
   routes: readonly AdapterRoute[];
-  /** Reads and checks a request. Throws ERR_INPUT, and nothing else, whatever was sent. */
+  /** Reads and checks a request. Throws ERR_INPUT, and nothing else, for any bytes. */
   read(raw: RawRequest): UssdRequest;
   /** Answers a request that was read. `reply` is NOTHING for an `end` event: no phone shows it, and few gateways read it. */
   write(reply: UssdReply, request: UssdRequest): RawReply;

@@ -8,7 +8,7 @@ import { USSD_LIMITS } from './limits.ts';
 /** `cumulative`: text is the whole history joined by `*`; `latest`: text is only what the caller typed last. */
 export type TextMode = 'cumulative' | 'latest';
 
-/** One request of a telecom gateway, whatever its dialect. */
+/** One request of a telecom gateway, the same for all dialects. */
 export type UssdRequest = {
   /** The gateway's name of the session, 1 to 100 characters, no control characters. */
   sessionId: string;
@@ -57,7 +57,7 @@ export type RawRequest = {
   body: string;
 };
 
-/** The fields of a body by name; values are whatever the sender put there. */
+/** The fields of a body by name; values are of any type. */
 export type UssdFields = Readonly<Record<string, unknown>>;
 
 const PLAIN = /^[\x20-\x7e]*$/;

@@ -132,7 +132,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
     return reply;
   };
 
-  // Without message numbers a repeated answer cannot be told from a new one, except while the first is still in progress.
+  // Without message numbers a repeated answer cannot be distinguished from a new one, except while the first is still in progress.
   const answerOnce = (asked: ServedRequest): Promise<UssdReply> => {
     const { key, request } = asked;
     if (request.mode === 'cumulative' || request.turnId !== undefined) return answer(asked);

@@ -183,7 +183,7 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
       ctx.set('X-Run-Id', runId);
       // Every frame names the request that began the run, and so does the answer that carries them.
       ctx.set('X-Request-Id', following.run.requestId);
-      // A reader that sends this header connects again after every end, until it is told that there is no more.
+      // A reader that sends this header connects again after every end, until the answer says that there is no more.
       if (following.isOver && last !== undefined) ctx.status = 204;
       else await stream(ctx, deps, { run: following.run, after });
     },

@@ -87,7 +87,7 @@ function openFlowResponder({ config, snapshots, report, ...options }: ResponderO
   };
 }
 
-// A chat keeps what is typed, and shows it again: nobody may be asked for a PIN there.
+// A chat keeps what is typed, and shows it again: no flow may ask for a PIN there.
 function refuseSecrets({ id, screens }: CompiledFlow): void {
   for (const [path, { screen, scope }] of screens)
     if (screen.type === 'input' && scope.flow.vars?.[screen.save]?.secret)

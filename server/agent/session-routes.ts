@@ -1,4 +1,4 @@
-// Routes of chat sessions and their transcripts. A session of somebody else does not exist.
+// Routes of chat sessions and their transcripts. A session of another user does not exist.
 
 import type { Context } from 'koa';
 import type { Agent } from '../../lib/agent/agent.ts';

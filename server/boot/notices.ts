@@ -28,7 +28,7 @@ export function warnAtStart(config: Config, log: Log): void {
   for (const { level, words, fix } of findings) if (level !== 'fine') log.warn(`${words}. ${fix}`);
 }
 
-/** In development a person is told, not the log. */
+/** In development it is a line for people, not one of the log. */
 export function logPublicRoutes(routes: readonly ServedRoute[], log: Log, { production }: Config): void {
   const names = routes.map(({ method, path }) => `${method} ${path}`);
   if (names.length) log[production ? 'info' : 'debug']({ routes: names }, 'routes that need no token of a user');

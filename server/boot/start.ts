@@ -93,11 +93,11 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   });
   defer(host.close);
   const { engine, ussd, stores, places, redis, menuFolder, menus, keyring, services, audit } = host;
-  // In development a person is told, not the log.
+  // In development it is a line for people, not one of the log.
   for (const place of places) log[config.production ? 'info' : 'debug'](place, 'a store is open');
   if (redis && isOperated) await inspector.join(redis);
   warnAtStart(config, log);
-  // In development a person is told, not the log.
+  // In development it is a line for people, not one of the log.
   const served = config.production ? 'info' : 'debug';
   for (const { id, version } of menus.compiled.values()) log[served]({ flow: id, version }, 'a menu is served');
   const health = watchHealth(watchedStores(stores), { onChange: storeHealthLogger(log) });

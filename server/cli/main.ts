@@ -78,7 +78,7 @@ export interface Invocation {
   readonly env: NodeJS.ProcessEnv;
   /** The files that were read. */
   readonly files: readonly string[];
-  /** Names of variables that were taken from a file which nobody named. */
+  /** Names of variables that were taken from a file that was not named. */
   readonly found: readonly string[];
 }
 

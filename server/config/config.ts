@@ -92,7 +92,7 @@ export interface Config {
       readonly bytesPerDay: number;
       readonly sessionsPerUser: number;
     };
-    /** How long a session is kept that nobody uses; undefined: for ever. */
+    /** How long an unused session is kept; undefined: for ever. */
     readonly keepSessionsMs: number | undefined;
     readonly maxTtlSeconds: number;
     /** Whether a delegation alone says who asks. */
@@ -129,7 +129,7 @@ export interface Config {
   readonly misspelt: readonly Misspelt[];
   /** Every setting, as operators are shown it. */
   readonly settings: readonly ShownSetting[];
-  /** Masks the secrets of this configuration in whatever leaves the process. */
+  /** Masks the secrets of this configuration in everything that leaves the process. */
   readonly redact: Redactor;
   /** A port of its own for metrics. */
   readonly metricsPort: number | undefined;

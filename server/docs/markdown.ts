@@ -38,7 +38,7 @@ const reader = new Marked({
       return `<h${depth} id="${makeAnchor(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
     code({ text, lang = '' }) {
-      // For tests alone: whatever is printed here does not matter.
+      // For tests alone: what is printed here does not matter.
       if (text.trim() === '…') return '';
       const [language = '', place = ''] = lang.split(' ');
       const { caption, kind } = describeBlock(language, place);

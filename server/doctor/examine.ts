@@ -1,4 +1,4 @@
-// All checks of `twinline doctor`, and their run: every one that applies, in order, whatever the others find.
+// All checks of `twinline doctor`, and their run: every one that applies, in order, also after others have failed.
 
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Config, ConfigReading } from '../config/config.ts';

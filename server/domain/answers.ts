@@ -23,7 +23,7 @@ export interface ProblemDocument {
   readonly error: { readonly code: string; readonly message: string; readonly details: readonly Detail[] };
 }
 
-/** Turns refusals into problem documents; whatever is our fault goes on to the log and says nothing of itself. */
+/** Turns refusals into problem documents; our own failures go on to the log, and their answers say nothing of them. */
 export function problems(onFault: (error: unknown, ctx: ParameterizedContext) => void): Middleware {
   return async (ctx, next) => {
     try {

@@ -69,7 +69,7 @@ const LOOK_AGAIN_MS = 1_000;
 export const DEFAULT_TENANT = 'default';
 
 /**
- * The keys of API_KEYS_FILE, read again when it has changed: an unreadable or broken new version is told in the log and
+ * The keys of API_KEYS_FILE, read again when it has changed: an unreadable or broken new version is logged and
  * the keys before it stay. Without a file, development has one key with all roles, and production has none. Throws
  * ERR_CONFIG with every problem of the file at start.
  */

@@ -62,7 +62,7 @@ export function domainDoor(deps: DomainDeps): DomainDoor {
   const identifiers = identifierDoor(deps, known);
   const answer: Middleware = async (ctx) => {
     await routes(ctx, () => answerNowhere(ctx));
-    // Who listens in this process hears of a write at once.
+    // Listeners in this process get a write at once.
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') deps.feed.nudge();
   };
 

@@ -106,7 +106,7 @@ export function messageSchemas(form: JsonForm): MessageSchemas {
     of,
     ofField: (type, name) => {
       const field = type.fields.find((one) => one.name === name)!;
-      // Alone, what is not set is told in both forms.
+      // Alone, what is not set is written in both forms.
       return field.fieldKind === 'message'
         ? { anyOf: [describeElement(field), { type: 'null' }] }
         : describeField(field);

@@ -1,4 +1,4 @@
-// Whether the stores answer, known at any moment: nobody who asks for the server's health waits for a store that hangs.
+// Whether the stores answer, known at any moment: a request for the server's health never waits for a store that hangs.
 
 import { type Clock, systemClock } from '../../lib/clock.ts';
 

@@ -79,7 +79,7 @@ export interface LoggedError {
   readonly cause?: LoggedError;
 }
 
-/** What somebody else's code threw: none of its words is logged, whatever class it has. */
+/** What code from outside threw: none of its words is logged, of any class. */
 export class Foreign {
   readonly error: unknown;
 
@@ -92,7 +92,7 @@ const FRAMES = 8;
 
 /**
  * Our own errors and those of the operating system with their words; of all others only name, code and place, for their
- * words may quote what somebody typed.
+ * words may quote what was typed.
  */
 export function describeError(thrown: unknown): LoggedError {
   const described = describeWhole(thrown);
@@ -115,7 +115,7 @@ function describeWhole(thrown: unknown): LoggedError {
   };
 }
 
-// A stack begins with name and message, and a message may look like frames; where it ends cannot always be told.
+// A stack begins with name and message, and a message may look like frames; where it ends is not always clear.
 function frames(stack = '', message: string): string[] {
   const end = message === '' ? stack.search(/^\w*Error\n/) : stack.lastIndexOf(message);
   if (end < 0) return [];

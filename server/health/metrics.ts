@@ -14,7 +14,7 @@ export type GatewayRefusal = 'address' | 'secret' | 'signature' | 'timestamp';
 export type TurnOutcome = 'continue' | 'end' | 'invalid' | 'limited' | 'forbidden' | 'unavailable';
 
 /** What there was too much of when a request or a connection was turned away: requests of one address or phone, work
- * of the server, answers that nobody reads, connections of one address, sessions of one phone, streams and sockets of one address. */
+ * of the server, answers that are not read, connections of one address, sessions of one phone, streams and sockets of one address. */
 export type RefusedWhy = 'address' | 'phone' | 'overload' | 'unsent' | 'connections' | 'sessions' | 'streams';
 
 export interface Metrics {

@@ -14,7 +14,7 @@ export interface TurnWatch {
   metrics(): readonly string[];
 }
 
-/** Screens that are told apart; further ones, of very many flows, count as `other`. */
+/** Screens that are counted each; further ones, of very many flows, count as `other`. */
 const SCREENS_COUNTED = 2_000;
 /** Callers whose names for the log are remembered. */
 const CALLERS_NAMED = 10_000;

@@ -24,7 +24,7 @@ interface WriteState {
   takesWrites(): Promise<void>;
 }
 
-/** After a refused write, a store counts as refusing until a write succeeds: a caller's, or a trial when somebody asks. */
+/** After a refused write, a store counts as refusing until a write succeeds: a caller's, or a trial when health is asked for. */
 function writeState(tryToWrite: () => Promise<void>): WriteState {
   let refused: { readonly error: unknown } | undefined;
   let trial: { readonly at: number; readonly done: Promise<void> } | undefined;

@@ -186,7 +186,7 @@ const long = new WeakSet<object>();
 /** From now on this request may take as long as it needs, with pauses of up to SERVER_LIMITS.bulkIdleMs. */
 export function allowLongUpload({ socket }: IncomingMessage): void {
   long.add(socket);
-  // Node cuts a socket off by itself when nobody listens for this.
+  // Node cuts a socket off by itself when there is no listener for this.
   socket.setTimeout(SERVER_LIMITS.bulkIdleMs);
 }
 

@@ -1,4 +1,4 @@
-// What clients are told of errors: the tables from error codes and reasons to HTTP statuses, and words that leak nothing.
+// What clients get of errors: the tables from error codes and reasons to HTTP statuses, and words that leak nothing.
 
 import type { ResolutionCode } from '../../lib/domain/did/resolution-options.ts';
 import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
@@ -108,7 +108,7 @@ export class Refusal extends Error {
   }
 }
 
-/** An error as clients may be told of it. */
+/** An error as clients may see it. */
 export interface ErrorDescription {
   readonly status: number;
   readonly kind: RefusalKind;
@@ -121,7 +121,7 @@ export interface ErrorDescription {
   readonly details: readonly Detail[];
 }
 
-/** What clients are told of anything that was thrown; each service puts it into its own shape. */
+/** What clients get of anything that was thrown; each service puts it into its own shape. */
 export function describeError(thrown: unknown): ErrorDescription {
   if (thrown instanceof Refusal) {
     const { kind, message } = thrown;

@@ -146,7 +146,7 @@ export function openLimiter(deps: TurnAwayDeps): ClientLimiter {
 // A notice that a session has ended may name no phone.
 const isCaller = (bucket: string) => bucket.startsWith('phone ') || bucket.startsWith('session ');
 
-/** The same for dials; an address that is refused is told to the log, for it may be that of a telecom gateway. */
+/** The same for dials; an address that is refused is logged, for it may be that of a telecom gateway. */
 export function dialLimiter(limiter: ClientLimiter, log: Log): ClientLimiter {
   const fix = 'If this is your telecom gateway, list it in RATE_LIMIT_EXEMPT: its callers are then limited one by one.';
   const tell = callRarely((address: string, times) =>
@@ -204,7 +204,7 @@ export function connectionOptions({ metrics, log }: TurnAwayDeps, readClient: Re
   };
 }
 
-/** Counts the streams and sockets of each client; the log is told now and then of an address that has too many. */
+/** Counts the streams and sockets of each client; an address that has too many is logged now and then. */
 export function countedLivePlaces({ config, metrics, log }: TurnAwayDeps, readClient: ReadClient): LivePlaces {
   const fix = 'Where many clients share it, raise STREAMS_PER_CLIENT; a proxy belongs into TRUST_PROXY_CIDRS.';
   const tell = callRarely((address: string, times) =>

@@ -24,7 +24,7 @@ export interface LivePlaces {
   readonly open: number;
   /** Takes a place for the client of a request; undefined: it has as many as it may. To call the result again is harmless. */
   take(req: IncomingMessage): (() => void) | undefined;
-  /** What a client without a place is told. */
+  /** What a client without a place is answered. */
   readonly words: string;
 }
 
@@ -36,15 +36,15 @@ export class Answer<R extends IncomingMessage = IncomingMessage> extends ServerR
   isInFlight = false;
   /** Whether it stays open and mostly waits, as a stream of events does. */
   isWaiting = false;
-  /** Where large bodies are counted until the client has taken them; missing where nobody counts. */
+  /** Where large bodies are counted until the client has taken them; missing where it is not counted. */
   unsent: UnsentBytes | undefined;
-  /** Where it is counted when it stays open; missing where nobody counts. */
+  /** Where it is counted when it stays open; missing where it is not counted. */
   live: LivePlaces | undefined;
 
   override end(...given: unknown[]): this {
     super.end(...(given as []));
-    // A reader that gave the body up has left it paused, and Node reads on only what nobody has begun to read: the next request
-    // of the connection, perhaps of another client behind the same proxy, would get no answer.
+    // A reader that gave the body up has left it paused. Node goes on by itself only with a body that nothing has begun to read, and
+    // the next request of the connection, perhaps of another client behind the same proxy, would get no answer.
     if (this.req.readableFlowing === false && !this.req.complete) this.req.resume();
     this.emit(GIVEN);
     return this;

@@ -67,7 +67,7 @@ function findUrl(server: Server): string {
   return writeUrl(address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address, port);
 }
 
-/** Where a request has reached this server. Never what the request says: its headers may name a server of somebody else. */
+/** Where a request has reached this server. Never what the request says: its headers may name another server. */
 export function localUrl({ localAddress = '', localPort = 0 }: Pick<Socket, 'localAddress' | 'localPort'>): string {
   return writeUrl(localAddress.replace(/^::ffff:/, ''), localPort);
 }

@@ -1,6 +1,6 @@
 // Whether the server has more to do than it can: an event loop that comes too late, or requests that have waited too long; and how
 // requests wait until the server comes to them. Without that, all that arrived in one turn of the event loop would be worked on in
-// it, and whatever comes next, a probe of its health too, would wait for all of them. While a request waits, its client sends no
+// it, and all that comes next, a probe of its health too, would wait for all of them. While a request waits, its client sends no
 // other one on its connection, and nothing but its headers was read: waiting costs less than a refusal, which only makes room for
 // the next request.
 
@@ -22,7 +22,7 @@ export interface Overload {
   isFull: boolean;
   /** How late the event loop came in the last second: 99th percentile in milliseconds. */
   readonly loopDelayMs: number;
-  /** Watches the event loop from now on: nobody waits for a server that only starts, however busy it is. */
+  /** Watches the event loop from now on: a server that only starts has no clients yet, however busy it is. */
   begin(): void;
   stop(): void;
 }

@@ -68,7 +68,7 @@ function findFlaws(value: unknown, others: readonly string[]): string[] {
   return flaws;
 }
 
-// A rule of somebody else must not keep a server from starting, nor an edit from being told of.
+// A rule from outside must not keep a server from starting, nor an edit from being reported.
 function guardRule(rule: LintRule): LintRule {
   return {
     ...rule,

@@ -1,4 +1,4 @@
-// Writes the fixes of lint that are certain into the files of flows: only what the fix names changes, and a file that somebody else
+// Writes the fixes of lint that are certain into the files of flows: only what the fix names changes, and a file that another program
 // has written meanwhile is left alone.
 
 import { basename } from 'node:path';

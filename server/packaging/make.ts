@@ -11,7 +11,7 @@ import { writeChecks } from './checks.ts';
 import { isBuilt, keyOfDist, publish, takeStyleFiles } from './dist.ts';
 import { slimDist } from './slim.ts';
 
-/** A build that was killed leaves its folder; by then nobody writes to it. */
+/** A build that was killed leaves its folder; by then it is not written any more. */
 const ABANDONED_MS = 3_600_000;
 /** Between two tries to get the lock. */
 const RETRY_LOCK_MS = 100;
@@ -79,7 +79,7 @@ function removeAbandoned(builds: string): void {
   }
 }
 
-/** Does the work while no other process works under the same file. Waits for those who came first; `onWait` is told once. */
+/** Does the work while no other process works under the same file. Waits for those who came first; `onWait` is called once. */
 async function withLock<T>(file: string, onWait: () => void, work: () => Promise<T>): Promise<T> {
   mkdirSync(dirname(file), { recursive: true });
   const lock = new Database(file);

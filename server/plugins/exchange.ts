@@ -1,5 +1,5 @@
 // What plugins see of a request and its answer: the parts of Koa's context, and of its router, that they may use. Published types come
-// from here: they name these parts by themselves, so that nobody needs the types of Koa. A handler that is typed with Koa's own
+// from here: they name these parts by themselves, so that a plugin needs no types of Koa. A handler that is typed with Koa's own
 // `Context` fits, too.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -109,7 +109,7 @@ export interface PluginContext extends RequestInfo, PluginHost {
 /** Clients that send a secret of the plugin as a bearer token. */
 export interface PluginSecret {
   readonly bearer: string;
-  /** How the secret is called: those who have none are told. */
+  /** How the secret is called, in the answer to requests without it. */
   readonly name: string;
 }
 

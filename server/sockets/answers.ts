@@ -44,7 +44,7 @@ export function greeting(deps: AnswerDeps, { session }: Member): JsonObject {
   return { message: 'Connected successfully', sessionId: session, timestamp: now(deps) };
 }
 
-// Of this user alone: how many others there are is nobody's business.
+// Of this user alone: it does not show how many others there are.
 function makeStatus(deps: AnswerDeps, { user, session }: Member): JsonObject {
   const mine = [...deps.members.of(user.did)];
   const sessions = new Set(mine.flatMap(({ sessions: heard }) => [...heard]));

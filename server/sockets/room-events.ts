@@ -16,7 +16,7 @@ const ALSO: { readonly [event in RoomEvent]?: string } = { router_update: 'route
 
 /**
  * Not flat as well: clients act on every flat event of a call, so they get only the one that calls. How an action went is
- * told as `event`, and on the stream of the run.
+ * sent as `event`, and on the stream of the run.
  */
 const isOutcome = (event: RoomEvent, { status }: JsonObject) =>
   event === 'action_call' && (status === 'done' || status === 'error');

@@ -179,7 +179,7 @@ interface Packet {
   readonly data?: string | Buffer | ArrayBuffer;
 }
 
-/** Cuts a connection off when it sends too many packets, of whatever kind, one that says a name twice, or leaves too many bytes waiting. */
+/** Cuts a connection off when it sends too many packets of any kind, one that says a name twice, or leaves too many bytes waiting. */
 function limitConnection(connection: Connection): void {
   let left: number = SERVER_LIMITS.socketMessagesAtOnce;
   let seenAt = performance.now();

@@ -193,7 +193,7 @@ function readMissed({ rooms }: SocketState, fields: readonly string[]): unknown[
       ? (data.packet as { data: unknown[] }).data
       : undefined;
   } catch {
-    // Reading the stream has told about it.
+    // Reading the stream has reported it.
     return undefined;
   }
 }

@@ -118,7 +118,7 @@ async function mongoDocuments(config: StoreConfig, log: Log): Promise<OpenedStor
       await mongo.close();
     };
     const { version, topology, members } = await mongoFacts(mongo);
-    // With a majority of one there is nobody else who has it.
+    // With a majority of one no other member has it.
     const isAlone = topology !== 'sharded' && members === 1;
     const durability = isAlone ? 'power-loss' : store.durability;
     return { store, program: `MongoDB ${version}`, place: mongo.name, durability, close };

@@ -50,7 +50,7 @@ export const refusalAnswer = (description: string): RouteAnswer => jsonAnswer(de
 export const USER_ANSWERS: { readonly [status: number]: RouteAnswer } = {
   401: { ...refusalAnswer('No token, or none that counts'), headers: { 'WWW-Authenticate': 'How to come in' } },
   402: refusalAnswer('A plugin asks for something first, such as `credits`'),
-  // Too many requests are refused before anybody knows whose they are, too many streams afterwards.
+  // Too many requests are refused before the user is known, too many streams afterwards.
   429: {
     ...PLAIN_ANSWERS[429],
     types: { ...PLAIN_ANSWERS[429].types, 'application/json': { anyOf: [AGENT_ERROR, REFUSED] } },

@@ -1,5 +1,5 @@
 // The telecom dialects of this server: those that are shipped, and the modules of ADAPTERS, which are checked when they are loaded
-// and watched while they work: what they read must be sound, and whatever they throw the caller gets an answer.
+// and watched while they work: what they read must be sound, and the caller gets an answer whatever they throw.
 
 import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';

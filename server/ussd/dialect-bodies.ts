@@ -106,7 +106,7 @@ const INFOBIP_END = {
   required: false,
   example: { exitCode: 200, reason: '' },
 };
-// A session that cannot be ended is told what a session that goes on is told.
+// A session that cannot be ended gets the answer of one that goes on.
 const INFOBIP_NOTED: Schema = { anyOf: [NOTED['application/json'], INFOBIP['application/json']!] };
 
 /** By method and path below /api/ussd. */

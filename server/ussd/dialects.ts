@@ -11,7 +11,7 @@ export const USSD_BASE = '/api/ussd';
 /** The dialect of the plain endpoint, at the base itself. */
 export const PLAIN_DIALECT = 'africastalking';
 
-/** All routes of the dialects, as their adapters have them. `errorStatus`: with which status trouble of the server is told. */
+/** All routes of the dialects, as their adapters have them. `errorStatus`: with which status trouble of the server is answered. */
 export function ussdRouteGroup(
   { errorStatus }: { readonly errorStatus: number },
   adapters: Readonly<Record<string, Adapter>> = createAdapters('cumulative'),

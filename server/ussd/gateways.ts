@@ -18,7 +18,7 @@ import type { GatewayRefusal, Metrics } from '../health/metrics.ts';
 export type Credential =
   | { readonly kind: 'admitted' }
   | { readonly kind: 'refused'; readonly reason: GatewayRefusal }
-  /** Of its method, address and body; whether it fits can be told once the body is there. */
+  /** Of its method, address and body; whether it fits is known once the body is there. */
   | { readonly kind: 'signed'; readonly fits: (body: string) => boolean };
 
 /** Looks at a request of one dialect that comes from this address. */
@@ -115,7 +115,7 @@ function secretCheck(secrets: readonly string[]): (request: IncomingMessage) => 
   };
 }
 
-// Equal lengths for the comparison, whatever was sent.
+// Equal lengths for the comparison, for any text.
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
 const SIGNATURE = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;

@@ -88,7 +88,7 @@ function addDialectRoute(router: Router, { adapter, base, route, method, path }:
     await serve({ req: ctx.req, res: ctx.res, requestId: requestId(ctx.req) });
   };
   const layer = router.register(path, [method], [answer], router.opts);
-  // The router adds HEAD to GET, and a dialect that asks with GET would take a turn that nobody sees.
+  // The router adds HEAD to GET, and a dialect that asks with GET would take a turn whose reply is not sent.
   if (layer) layer.methods = [method];
 }
 

@@ -18,7 +18,7 @@ export const PAGE_LIMITS = {
   pagePassMs: 3_600_000,
 
   // --- inspector --------------------------------------------------------------------------------------------------------
-  /** The last turns and steps that are kept while somebody watches, and for how many milliseconds after the last one left. */
+  /** The last turns and steps that are kept while an inspector is open, and for how many milliseconds after the last one left. */
   inspectorMoments: 500,
   inspectorLingerMs: 15_000,
   /** Characters of one of them as JSON; a larger one comes without its context. */
@@ -31,13 +31,13 @@ export const PAGE_LIMITS = {
   inspectorSocketBytes: 8_388_608,
   /** Viewers of one process. */
   inspectorViewers: 32,
-  /** Living sessions that a viewer is told of when it comes. */
+  /** Living sessions that a viewer gets when it connects. */
   inspectorSessions: 200,
   /** Living sessions among which one is looked for by its name. */
   inspectorSearched: 20_000,
   /** Sessions that a search for a caller finds at most. */
   callersFound: 50,
-  /** Milliseconds between two words of an instance that somebody watches there, and after which silence means nobody does. */
+  /** Milliseconds between two notes of an instance that it has viewers, and after which silence means that it has none. */
   inspectorPresenceMs: 2_000,
   inspectorAbsenceMs: 7_000,
   /** Milliseconds that one stream may last; then its reader is asked again who it is. */

@@ -9,7 +9,7 @@ export const PAGE = 'server/docs/guides/guarantees.md';
 const WORDS = `# What Twinline guarantees
 
 Each promise with the tests that prove it. \`npm test\` runs all of them; the commands run longer. \`npm run promises\` runs the proofs
-and prints, for each promise, what came out on this machine; \`npm run promises -- chaos\` those whose proof or words have this word.
+at their whole size and prints, for each promise, what came out on this machine; \`npm run promises -- chaos\` those whose proof or words have this word.
 
 <!-- Made by \`npm run guides\` from test/promises/promises.ts and test/server/faults/matrix.ts. -->
 `;

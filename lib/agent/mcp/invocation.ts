@@ -83,7 +83,7 @@ export function passes(options: PassOptions): Pass {
   };
 }
 
-// Abilities are in lower case, whatever tools are called.
+// Abilities are in lower case; names of tools need not be.
 function listAbilities(tool: string): string[] {
   return ['*', 'mcp/call', `mcp/${tool.toLowerCase()}`];
 }

@@ -1,4 +1,4 @@
-// The tools of all MCP servers as tools of this server, prefixed where their names clash, and what their results become.
+// The tools of all MCP servers as tools of this server, prefixed where two have the same name, and what their results become.
 
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';

@@ -96,7 +96,7 @@ async function* ask(
       ...prompt,
       tools: modelTools({ box: turn.tools, schemas, afterText: order.afterText, sdk }),
       stopWhen: sdk.stepCountIs(AGENT_LIMITS.modelSteps),
-      // The last request is for an answer, whatever the model would still like to do.
+      // The last request is for an answer: it offers no tools.
       prepareStep: ({ stepNumber }) => (stepNumber === AGENT_LIMITS.modelSteps - 1 ? { toolChoice: 'none' } : {}),
       maxRetries: AGENT_LIMITS.modelRetries,
       abortSignal: over.signal,

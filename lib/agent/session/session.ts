@@ -62,7 +62,7 @@ export interface Sessions {
   readState(id: string, responder: string): Promise<Json | undefined>;
   /** Throws ERR_INPUT when it is larger than AGENT_LIMITS.responderStateBytes. */
   keepState(id: string, responder: string, value: Json): Promise<void>;
-  /** From now on it does not exist for anybody; false when it did not before, or was used after `unusedSince`. */
+  /** From now on it does not exist; false when it did not before, or was used after `unusedSince`. */
   softDelete(owner: string, id: string, unusedSince?: number): Promise<boolean>;
   /** Sessions that were last used before this time, the oldest first. */
   listUnused(before: number, limit: number): Promise<readonly { readonly owner: string; readonly id: string }[]>;

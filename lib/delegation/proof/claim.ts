@@ -87,7 +87,7 @@ export function makeDelegations(ucans: readonly Ucan[]): API.Delegation[] {
 /** The bytes that the issuer of a UCAN signed. */
 export function readSignedPayload({ data }: API.Delegation, { issuer, audience }: Ucan): Uint8Array {
   let signed = new Uint8Array();
-  // ucanto writes them for nobody but a verifier; the DIDs are as they were read, for base58 is slow to write.
+  // ucanto writes them for a verifier only; the DIDs are as they were read, for base58 is slow to write.
   const capture = {
     did: () => issuer,
     verify: (payload: Uint8Array) => {

@@ -1,4 +1,4 @@
-// Canonical DAG-CBOR, read strictly: whatever another encoder would write differently is no value.
+// Canonical DAG-CBOR, read strictly: bytes that the canonical encoder would write differently are refused.
 
 /** A link by the bytes of its CID. */
 export interface CborLink {

@@ -116,7 +116,7 @@ async function takePresent(documents: DocumentStore, { kind, id, revision, body 
   return true;
 }
 
-/** Each revision is a write: throws `invalid` when one line asks for many that nobody has sent. */
+/** Each revision is a write: throws `invalid` when one line asks for many that were not sent. */
 async function requireEarlier(documents: DocumentStore, { kind, id, revision }: Omit<Wanted, 'body'>): Promise<void> {
   if (revision <= DOMAIN_LIMITS.bulkRevisionsUnsent) return;
   const sent = await documents.count(JOURNAL, { index: 'of', where: { of: `${kind.name}/${id}` } });

@@ -74,7 +74,7 @@ export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }
   return {
     /** The signed list at `url`, up to date; undefined when no place of it has been given away. */
     async credential({ list, purpose, url }: StatusListRequest): Promise<JsonObject | undefined> {
-      // One look-up for a list that does not exist, which anybody may ask for.
+      // One look-up for a list that does not exist, which needs no key.
       if (!lists.has(list) && !(await hasPlaces(documents, list))) return undefined;
       // A list tells of domains of all tenants.
       await settleVotes('all');

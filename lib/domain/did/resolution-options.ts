@@ -13,7 +13,7 @@ export interface ResolutionOptions {
   readonly relativeRef?: string;
 }
 
-// What is read every time anew and always absolute meets these two, whatever they say.
+// What is read every time anew and always absolute needs neither of these two.
 const SWITCHES = new Set(['noCache', 'expandRelativeUrls']);
 const TEXTS = ['versionId', 'service', 'serviceType', 'relativeRef'] as const;
 const KNOWN = new Set<string>([...SWITCHES, ...TEXTS, 'versionTime']);

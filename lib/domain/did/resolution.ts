@@ -53,7 +53,7 @@ export interface ResolutionRequest {
 
 export type Resolver = (asked: ResolutionRequest) => Promise<Resolution>;
 
-/** Resolves DIDs and follows DID URLs; failures of the store reject, everything else is told. */
+/** Resolves DIDs and follows DID URLs; failures of the store reject, every other outcome is a result. */
 export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTES }: ResolverOptions): Resolver {
   return async ({ identifier, options: given, tenant }) => {
     const url = parseDidUrl(identifier);

@@ -110,7 +110,7 @@ export const VETO: Schema = {
   examples: [{ reason: 'The photographs are missing.' }],
 };
 
-/** An amount, and whatever else the issuer wants to keep with it. */
+/** An amount, and any other fields that the issuer keeps with it. */
 export const NEW_CREDIT: Schema = {
   type: 'object',
   required: ['amount'],

@@ -25,7 +25,7 @@ interface NewTwin extends TwinParts {
 }
 
 export interface CreateOptions {
-  /** Which field a body without a protocol is told to have. @default 'class' */
+  /** Which field a body without a protocol is asked to have. @default 'class' */
   readonly wanted?: 'class' | 'protocol';
   /** A DID that was reserved for this request; creating it again gives what is there. @default a new one */
   readonly did?: string;

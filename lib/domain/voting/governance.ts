@@ -217,7 +217,7 @@ export const DEFAULT_GOVERNANCE: Governance = {
   // { kind: 'count', value: '3' }: at least that much voting power, however many say no.
   threshold: { kind: 'majority' },
 
-  // How many must take part, whatever they vote: this share of all voting power. "0.2" is one fifth.
+  // How many must take part, with any vote: this share of all voting power. "0.2" is one fifth.
   quorum: '0.2',
 
   // How long a vote is open: 604800 seconds are seven days.

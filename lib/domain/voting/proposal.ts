@@ -1,4 +1,4 @@
-// A proposal as it is stored and as clients read it; and votes that are over, settled before anybody reads their domain.
+// A proposal as it is stored and as clients read it; and votes that are over, settled before their domain is read.
 
 import type { ProposalContext, ProposalState } from '../../../machines/proposal.ts';
 import type { Clock } from '../../clock.ts';

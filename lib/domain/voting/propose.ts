@@ -25,7 +25,7 @@ export interface VotingDeps {
   readonly clock: Clock;
   readonly governance: Governance;
   readonly proposals: Lifecycle<VotingContext, StoredProposal>;
-  /** Who may vote when the rules name nobody. */
+  /** Who may vote when the rules name no voters. */
   readonly electorate: (tenant: string) => readonly VoterPower[];
   readonly settle: SettleVotes;
 }

@@ -71,7 +71,7 @@ export function sessionWriter(
   };
 }
 
-// What cannot be read belongs to a session in whose place another one begins: nobody asks for its reply again.
+// What cannot be read belongs to a session in whose place another one begins: its reply is not asked for again.
 function lastReply(engine: Engine, key: string, before: StoredSession): string {
   const opened = openReply(engine, key, before);
   return typeof opened === 'string' ? '' : opened.text;

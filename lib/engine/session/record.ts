@@ -32,9 +32,9 @@ export interface SessionRecord {
   readonly calls: readonly SessionCall[];
   /** The key of a turn that has begun its calls and has not been answered. */
   readonly busy?: string | undefined;
-  /** Another request was told to wait while `busy` was being worked on. */
+  /** Another request was answered "please wait" while `busy` was being worked on. */
   readonly isOvertaken?: boolean;
-  /** The caller was told to wait and has not seen the outcome. */
+  /** The caller was answered "please wait" and has not seen the outcome. */
   readonly waiting?: boolean;
   /** Timers and answers passed through so far, while calls are pending. */
   readonly steps?: number | undefined;

@@ -1,6 +1,6 @@
 // Calls that hold a secret: what a service says about one, in its answer or in its error, is not passed on as it is.
 //
-// A service is told a PIN so that it can check it. Whatever it then says ends up in logs, records, inspectors and
+// A service gets a PIN so that it can check it. What it answers ends up in logs, records, inspectors and
 // recordings, and none of those may hold the PIN. So answers are masked, and of errors only what cannot quote it is kept.
 
 import { ERROR_CODES, TwinlineError } from '../../errors.ts';
@@ -65,7 +65,7 @@ export function hasKnownCode(error: unknown): error is TwinlineError {
   return error instanceof TwinlineError && Object.hasOwn(ERROR_CODES, error.code);
 }
 
-// Reading a property of what somebody has thrown may throw.
+// Reading a property of a thrown value may throw.
 function readProperty(thrown: unknown, name: string): unknown {
   try {
     return (thrown as { readonly [name: string]: unknown } | undefined)?.[name];

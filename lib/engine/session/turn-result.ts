@@ -1,4 +1,4 @@
-// What became of a turn, as callers of the engine are told.
+// What became of a turn, as callers of the engine get it.
 
 import type { StateValue } from 'xstate';
 import type { Reply } from '../conversation.ts';

@@ -279,7 +279,7 @@ async function deliver(engine: Engine, key: string, late: { call: WorkingCall; a
 async function joinTurn(engine: Engine, attempt: Attempt, opened: Live): Promise<TurnResult | Again> {
   const work = resumeWork(engine, attempt.key, opened);
   const isForeign = ({ call }: WorkingCall) => !engine.calls.find(call.key) && call.until > engine.clock.now();
-  // Out of time, this turn too stores that its caller was told to wait: the other process then says the same.
+  // Out of time, this turn too stores that its caller was answered "please wait": the other process then says the same.
   if (engine.clock.now() >= attempt.until || !work.calls.some(isForeign))
     return runTurn(engine, attempt, { opened, work, inputs: [] });
   await engine.clock.wait(JOIN_POLL_MS);

@@ -63,7 +63,7 @@ export function asObject(value: unknown): Foreign {
   return isObject(value) ? value : {};
 }
 
-/** The objects of a list; whatever else is in it is left out. */
+/** The objects of a list; its other items are left out. */
 export function asObjects(value: unknown): Foreign[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }

@@ -28,7 +28,7 @@ export interface TemplatePath {
 export interface Template {
   readonly source: string;
   readonly paths: readonly TemplatePath[];
-  /** Whether it prints the same text whatever the scope. */
+  /** Whether it prints the same text in every scope. */
   readonly isPlain: boolean;
   /** The text for `lang`, a BCP 47 tag; an unknown one formats numbers as English does. Never throws. */
   render(scope: JsonObject, lang: string): string;

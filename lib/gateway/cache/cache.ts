@@ -16,7 +16,7 @@ export interface CacheKey {
   readonly height?: string | undefined;
   /** Everything else that goes to the node, in a fixed order: the forwarded headers. */
   readonly forwarded?: Metadata;
-  /** What tells running calls apart whose answers are the same, such as a deadline of its own that the node is told. */
+  /** What tells running calls apart whose answers are the same, such as a deadline of its own that is sent to the node. */
   readonly apart?: string;
 }
 
@@ -29,7 +29,7 @@ export interface CacheOptions<T> {
   countBytes(answer: T): number;
   /** Whether it may be kept: never an error. */
   isKept(answer: T): boolean;
-  /** The height of the chain that the node told with it. */
+  /** The height of the chain that came with it. */
   readHeight(answer: T): string | undefined;
   readonly clock?: Clock;
 }

@@ -35,9 +35,9 @@ interface AnyCall {
   readonly path: string;
   /** Sent to the node. Names that gRPC keeps for itself (`grpc-…`, `te`, `host`, …) are refused. @default none */
   readonly metadata?: Metadata;
-  /** Milliseconds that the call may take; the node is told. @default the channel's */
+  /** Milliseconds that the call may take; sent to the node as its deadline. @default the channel's */
   readonly deadlineMs?: number;
-  /** Ends the call with CANCELLED; the node is told. */
+  /** Ends the call with CANCELLED, also at the node. */
   readonly signal?: StopSignal;
 }
 
@@ -67,7 +67,7 @@ export interface MessageStream {
   /** Resolves with what the node sent before the first message, empty when it sent nothing. Never rejects. */
   readonly headers: Promise<Metadata>;
   /**
-   * The messages, once; ends with the stream, whatever its status. Who takes no message slows the node down. Leaving the
+   * The messages, once; ends with the stream, with any status. Who takes no message slows the node down. Leaving the
    * loop cancels the call. Never throws.
    */
   readonly messages: AsyncIterable<Buffer>;
@@ -76,7 +76,7 @@ export interface MessageStream {
 }
 
 export interface ChannelHealth {
-  /** `idle`: nobody has called yet, or the last connection was given back; `failing`: the last attempt to connect failed. */
+  /** `idle`: there was no call yet, or the last connection was given back; `failing`: the last attempt to connect failed. */
   readonly state: 'idle' | 'connecting' | 'ready' | 'failing' | 'closed';
   /** Why the last attempt or connection failed, for logs; names addresses. */
   readonly trouble?: string;

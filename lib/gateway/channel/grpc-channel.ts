@@ -171,7 +171,7 @@ function createCredentials({ tls = false }: ChannelOptions) {
   return credentials.createSsl(tls === true ? null : Buffer.from(tls.ca));
 }
 
-// Nothing from the environment or from DNS: no proxies, no settings of services; and no retries that nobody asked for.
+// Nothing from the environment or from DNS: no proxies, no settings of services; and no retries of its own.
 function channelOptions(options: ChannelOptions) {
   const { answerBytes = GATEWAY_LIMITS.grpcAnswerBytes, pingMs = GATEWAY_LIMITS.grpcPingMs } = options;
   const { backoffMs = GATEWAY_LIMITS.grpcBackoffMs, backoffMaxMs = GATEWAY_LIMITS.grpcBackoffMaxMs } = options;

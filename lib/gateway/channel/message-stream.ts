@@ -1,4 +1,4 @@
-// A stream of messages for one reader: messages wait in a queue, and when much waits, the sender is told to wait too.
+// A stream of messages for one reader: messages wait in a queue, and when much waits, the sender has to wait too.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GATEWAY_LIMITS } from '../limits.ts';
@@ -150,7 +150,7 @@ export function messageStream(start: (sink: Sink) => CallSource, budget: ByteBud
           yield message;
           if (++given < GATEWAY_LIMITS.grpcMessagesPerTurn && performance.now() - begun < GATEWAY_LIMITS.gatewayTurnMs)
             continue;
-          // What waits already, and a source that goes on at once, would let nobody else have the thread.
+          // What waits already, and a source that goes on at once, would keep the thread from everything else.
           await nextTurn();
           given = 0;
           begun = performance.now();

@@ -95,7 +95,7 @@ function findGoType(types: { readonly [name: string]: GoType }, path = ''): GoTy
   return Object.hasOwn(types, name) ? types[name] : undefined;
 }
 
-/** An options message as the descriptors hold it; what nobody declared is kept as it came. */
+/** An options message as the descriptors hold it; what is not declared is kept as it came. */
 type Options = { readonly $unknown?: UnknownField[] | undefined } | undefined;
 
 /** A text option; the last one counts. */

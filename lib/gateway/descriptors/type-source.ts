@@ -133,7 +133,7 @@ export interface TypeSource {
 
 export interface TypeSourceOptions {
   readonly base: FileRegistry;
-  /** The node that is asked; undefined: nobody is, and what is unknown stays so. */
+  /** The node that is asked; without one, what is unknown stays so. */
   readonly channel: Channel | undefined;
   readonly clock?: Clock;
 }

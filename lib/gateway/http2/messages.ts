@@ -18,7 +18,7 @@ export type MessageError = 'compressed' | 'malformed' | 'too large' | 'crowded';
 export interface MessageHandler {
   /** Whether it takes no messages for now. */
   readonly isPaused: boolean;
-  /** A message, in memory that nobody else writes. */
+  /** A message, in memory that nothing else writes. */
   onMessage(bytes: Buffer): void;
 }
 

@@ -181,7 +181,7 @@ const VALUE_TAG = (2 << 3) | WIRE.bytes;
 
 /**
  * `{"@type": …}` with the fields of the message inside, or with `value` where its JSON is no object of its fields. Of a
- * type that nobody declares, or that cannot be written, `value` is its bytes in base64.
+ * type that is not declared, or that cannot be written, `value` is its bytes in base64.
  */
 export function anyWriter(registry: Registry, getWriter: (type: DescMessage) => TypeWriter): MessageWriter {
   const unwritable = new WeakSet<DescMessage>();

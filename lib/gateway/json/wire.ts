@@ -30,7 +30,7 @@ export interface WriteState {
   readonly maxBytes: number;
   /** Whether it is given up where it takes more than a turn of the event loop should. */
   readonly isBrief: boolean;
-  /** Is told of types that nobody declares. */
+  /** Called with the names of types that are not declared. */
   readonly unknown: UnknownTypes | undefined;
 }
 
@@ -166,7 +166,7 @@ export function enterMessage(state: WriteState): void {
     throw unreadableReply(`it nests deeper than ${GATEWAY_LIMITS.gatewayDepth} messages`);
 }
 
-/** What is thrown for a reply that is not what its descriptor says; the place in it is not told. */
+/** What is thrown for a reply that is not what its descriptor says; it does not name the place. */
 export function unreadableReply(why: string, cause?: unknown): TwinlineError {
   const message = `The reply of the node cannot be read: ${why}. Compare the descriptors with the version of the node.`;
   return new TwinlineError('ERR_SERVICE', message, { reason: 'unreadable', cause });

@@ -40,7 +40,7 @@ export interface JsonWriterOptions {
 /**
  * Gives the JSON of one message in UTF-8. Throws ERR_SERVICE: reason `unreadable` when the bytes are not such a message,
  * `no-json` when it holds a value that JSON has no way to tell, `too-large` when the JSON is longer than `maxBytes`, or
- * takes more than `most`. An Any of a type that nobody declares is written as base64, and `unknown` is told its name.
+ * takes more than `most`. An Any of a type that is not declared is written as base64, and `unknown` is called with its name.
  */
 export type JsonWriter = (bytes: Uint8Array, options?: WriteOptions) => Buffer;
 

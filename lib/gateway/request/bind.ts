@@ -35,7 +35,7 @@ export interface HttpInput {
   readonly query: string;
   /** JSON in UTF-8. Undefined or empty: no body. */
   readonly body?: Uint8Array | undefined;
-  /** Is told of types inside an Any of the body that nobody declares. */
+  /** Called with types inside an Any of the body that are not declared. */
   readonly unknown?: UnknownTypes;
 }
 

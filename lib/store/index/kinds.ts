@@ -195,7 +195,7 @@ export function next(key: Buffer): Buffer {
   return Buffer.concat([key, Buffer.from([0])]);
 }
 
-// A closing 0 makes "a" come before "ab"; a 0 inside is told from it by the 0xff behind.
+// A closing 0 makes "a" come before "ab"; a 0 inside differs from it by the 0xff behind.
 function stringStart(text: string): Buffer {
   const bytes = Buffer.from(text);
   if (!bytes.includes(0)) return Buffer.concat([Buffer.from([TAGS.string]), bytes]);

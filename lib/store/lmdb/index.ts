@@ -97,7 +97,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     return read(key);
   }
 
-  /** Makes these changes if nobody has written the entry since it was read. */
+  /** Makes these changes if the entry was not written since it was read. */
   function writeIf({ place, version }: SessionEntry, changes: () => void): Promise<boolean> {
     return gate.run(() => sessions.ifVersion(place, version, changes));
   }
@@ -159,7 +159,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     });
   }
 
-  // Each condition makes the step void when somebody wrote the session since it was read; the next sweep sees it again.
+  // Each condition makes the step void when the session was written since it was read; the next sweep sees it again.
   async function sweepPlace(place: string, now: number): Promise<boolean> {
     const old = readAt(place);
     if (!old) return false;

@@ -25,9 +25,9 @@ export interface LogWriter {
   latest(log: string): HeadEntry | undefined;
   /** Nothing when it has expired. */
   requireLiving(entry: HeadEntry | undefined): StoredHead | undefined;
-  /** Decides with the living head, again and again until nobody else was faster, and gives the answer. */
+  /** Decides with the living head, again and again until no other writer was faster, and gives the answer. */
   change<T>(log: string, decide: (head: StoredHead | undefined) => LogChange<T>): Promise<T>;
-  /** False when somebody changed the log since `entry` was read. */
+  /** False when the log was changed since `entry` was read. */
   erase(log: string, entry: HeadEntry): Promise<boolean>;
   /** Deletes the log of this row of the index by expiry if it has expired; true if it did. */
   sweepOne(place: string, now: number): Promise<boolean>;

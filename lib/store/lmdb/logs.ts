@@ -42,7 +42,7 @@ export interface LmdbOptions {
   readonly clock?: Pick<Clock, 'now'>;
 }
 
-/** Milliseconds between two looks for frames of other processes; only while somebody follows. */
+/** Milliseconds between two looks for frames of other processes; only while a log is followed. */
 const POLL_MS = 50;
 
 /**

@@ -109,7 +109,7 @@ export function refusal(action: string, path: string, error: unknown): TwinlineE
   );
 }
 
-/** Why a transaction failed: lmdb tells it by a second promise, which would end the process if nobody listened. */
+/** Why a transaction failed: lmdb tells it by a second promise, which would end the process without a handler. */
 export async function findReason(error: unknown): Promise<unknown> {
   const { commitError } = error as { commitError?: Promise<never> };
   if (!commitError) return error;

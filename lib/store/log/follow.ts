@@ -18,7 +18,7 @@ export interface FollowSource {
   readonly read: (log: string, options: Required<ReadOptions>) => Promise<LogPage | undefined>;
   /** Calls `wake` whenever the log may have changed, from when it resolves until what it resolved with is called. */
   readonly watch?: (log: string, wake: () => void) => Promise<() => void>;
-  /** For a backend that tells nobody: asked every `lookMs`, it gives a way to look at logs, or nothing if none changed. */
+  /** For a backend without notifications: asked every `lookMs`, it gives a way to look at logs, or nothing if none changed. */
   readonly look?: () => ((log: string) => LogProgress | undefined) | undefined;
   readonly lookMs?: number;
 }
@@ -54,7 +54,7 @@ interface SharedRead {
 const LOOK_MS = 500;
 const AGAIN_MS = 250;
 
-/** Follows logs of one store. Timers run only while somebody follows. */
+/** Follows logs of one store. Timers run only while a log is followed. */
 export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: FollowSource): Followers {
   const topics = new Map<string, Topic>();
   const failing = new Set<Topic>();

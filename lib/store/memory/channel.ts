@@ -1,4 +1,4 @@
-// A channel within this process: for one instance, whatever its stores are.
+// A channel within this process: for one instance, with any stores.
 
 import { type Channel, checkMessage, checkTopic, type Subscriber } from '../channel.ts';
 import { closedError } from '../input.ts';

@@ -31,7 +31,7 @@ interface MemoryIndex extends Index {
 interface Collection extends Declared<MemoryIndex> {
   readonly indexes: Map<string, MemoryIndex>;
   readonly ids: SortedList<IndexPlace>;
-  /** Bodies are kept as text, so that nobody's later change reaches in. */
+  /** Bodies are kept as text, so that a later change of an object does not reach them. */
   readonly documents: Map<string, { readonly revision: number; readonly text: string }>;
 }
 

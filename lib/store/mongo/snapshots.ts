@@ -31,7 +31,7 @@ interface Row {
   readonly dueAt?: number;
 }
 
-/** A session that nobody swept for so long after its end is deleted by the server. */
+/** A session that was not swept for so long after its end is deleted by the server. */
 const GRACE_SECONDS = 86_400;
 /** Times that a commit looks again when the session was removed or expired just now. */
 const TRIES = 10;

@@ -14,7 +14,7 @@ export interface RedisTimes {
   readonly connectMs: number;
 }
 
-// Maps come as lists and doubles as text, whatever protocol the server speaks.
+// Maps come as lists and doubles as text, with either protocol of the server.
 type Options = RedisOptions & { readonly replyMapping: 'legacy' };
 
 /** A client that begins to connect at once. */

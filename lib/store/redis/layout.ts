@@ -164,7 +164,7 @@ export function sessionScripts(connection: RedisConnection): SessionScripts {
 export interface LogNames {
   readonly head: string;
   readonly frames: string;
-  /** The topic on which changes of the log are told. */
+  /** The topic on which changes of the log are published. */
   readonly topic: string;
 }
 

@@ -131,7 +131,7 @@ export interface LogScripts {
   readonly remove: RedisScript;
 }
 
-/** Keys of each: head, frames and, where a change is told, the channel. */
+/** Keys of each: head, frames and, where a change is published, the channel. */
 export function logScripts({ script }: Pick<RedisConnection, 'script'>): LogScripts {
   return {
     open: script(OPEN, 3),

@@ -20,7 +20,7 @@ export interface SqlKind extends Declared<SqlIndex> {
 export interface KindRegistry {
   /** Read again when another process has changed them. */
   current(): ReadonlyMap<string, SqlKind>;
-  /** Adds what is missing, with the documents that are there; throws ERR_EXISTS, and changes nothing, when they clash. */
+  /** Adds what is missing, with the documents that are there; throws ERR_EXISTS, and changes nothing, when two of them have one value of a unique index. */
   declare(kinds: readonly Kind[]): void;
 }
 
@@ -69,7 +69,7 @@ export function openDatabase(path: string): Database.Database {
   }
 }
 
-// For this lock SQLite does not wait, whatever its timeout: of two processes that begin a file at once, one would fail.
+// For this lock SQLite does not wait, in spite of its timeout: of two processes that begin a file at once, one would fail.
 function keepLog(db: Database.Database): void {
   const until = performance.now() + OPEN_MS;
   for (;;)
@@ -200,7 +200,7 @@ export interface Rows {
   readonly addChange: Statement;
   readonly changes: Statement;
   readonly newestChange: Statement;
-  /** Key, id, revision and body of the documents of one stretch. */
+  /** Key, id, revision and body of the documents of one range. */
   readonly walks: Readonly<Record<'id' | 'index', Readonly<Record<'up' | 'down', Statement>>>>;
   readonly counters: Readonly<Record<'id' | 'index', Statement>>;
 }

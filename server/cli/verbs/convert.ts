@@ -1,4 +1,4 @@
-// `twinline convert`: menus of other programs as flows, and flows as a container of FLOIP; what has no counterpart is told.
+// `twinline convert`: menus of other programs as flows, and flows as a container of FLOIP; what has no counterpart is reported.
 
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

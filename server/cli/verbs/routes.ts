@@ -38,7 +38,7 @@ export interface RouteRow {
   readonly access: Access;
   /** Names of what proves who asks, one of which is needed; none for everybody and for telecom gateways. */
   readonly needs: readonly string[];
-  /** Requests per window and client; undefined where nobody is limited. */
+  /** Requests per window and client; undefined where there is no limit. */
   readonly rate: { readonly max: number; readonly windowMs: number } | undefined;
   /** Most bytes of a body; undefined where none is read. */
   readonly bodyBytes: number | undefined;

@@ -29,7 +29,7 @@ interface SchemaPlace {
   readonly prefix: string;
 }
 
-// Keys inside keys are told by their path: `keys.back`.
+// Keys inside keys are named by their path: `keys.back`.
 function keyEntries({ id, part, prefix }: SchemaPlace, pages: SchemaPages): ReferenceEntry[] {
   const required = new Set(part.required ?? []);
   return Object.entries(part.properties ?? {}).flatMap(([key, given]) => {

@@ -30,7 +30,7 @@ export interface BulkDeps {
   readonly feed: Feed;
   readonly settleVotes: SettleVotes;
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
-  /** Told of records that an operator has brought with their statuses, which nobody here has voted on. */
+  /** Called with records that an operator has brought with their statuses, without a vote here. */
   /** Resolves once it is noted. */
   readonly onImport: (report: ImportReport) => Promise<void>;
 }

@@ -15,7 +15,7 @@ export interface WrittenReply {
   readonly json: Buffer;
   /** The entity tag of the JSON. */
   readonly tag: string;
-  /** Types inside an Any that nobody declares. */
+  /** Types inside an Any that are not declared. */
   readonly unknown: readonly string[];
   /** What was written, when there are unknown types. */
   readonly bytes?: Uint8Array;

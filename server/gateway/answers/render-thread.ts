@@ -40,11 +40,11 @@ export type RenderOutcome =
       readonly kind: 'json';
       readonly json: Uint8Array;
       readonly tag: string;
-      /** Types that nobody declares; then the bytes are moved back, for another try. */
+      /** Types that are not declared; then the bytes are moved back, for another try. */
       readonly unknown: readonly string[];
       readonly bytes?: Uint8Array;
     }
-  /** What the writer threw; `reason` only when it says why the reply cannot be told. */
+  /** What the writer threw; `reason` only when it says why the reply cannot be written. */
   | { readonly kind: 'error'; readonly reason: string | undefined; readonly message: string };
 
 const { set, form } = workerData as ThreadData;

@@ -52,7 +52,7 @@ export interface CachedResponse extends GatewayResponse {
   readonly isFinal: boolean;
   /** Undefined for an error. */
   readonly tag: string | undefined;
-  /** The height that the node told. */
+  /** The height that the node answered with. */
   readonly height: string | undefined;
 }
 
@@ -88,7 +88,7 @@ export async function answerUnary(
   }
 }
 
-// Calls with a deadline of their own run apart: it ends them for all who wait, and the node is told of it.
+// Calls with a deadline of their own run apart: it ends them for all who wait, and the node gets it.
 function cacheKey(
   { grpcPath }: GatewayRoute,
   { message, metadata, deadlineMs, isHasty }: NodeRequest,

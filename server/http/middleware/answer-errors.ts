@@ -46,7 +46,7 @@ export interface AnsweredRequest {
   /** By `performance.now()`. */
   readonly begun: number;
   readonly requestId: string;
-  /** Why it was refused, in one word of a closed list; where clients are not told. */
+  /** Why it was refused, in one word of a closed list; where clients do not get it. */
   readonly reason?: string | undefined;
 }
 

@@ -19,7 +19,7 @@ export interface Client {
 }
 
 export interface ClientOptions {
-  /** Networks whose X-Forwarded-For is believed; empty: nobody's. */
+  /** Networks whose X-Forwarded-For is believed; empty: none. */
   readonly proxies: readonly string[];
   readonly exempt: readonly string[];
   /** Whether requests of this machine itself count. @default true */
@@ -36,7 +36,7 @@ const REMEMBERED = 10_000;
 const ADDRESS_CHARS = 45;
 const NOBODY: Client = { address: '', bucket: 'unknown', loopback: false, exempt: false, proxy: false };
 
-/** Tells the client of a request: the right-most X-Forwarded-For hop that is no trusted proxy, else the socket's peer. */
+/** Tells the client of a request: the right-most address of X-Forwarded-For that is no trusted proxy, else the socket's peer. */
 export function clientReader({ proxies, exempt, countsLoopback = true }: ClientOptions): ReadClient {
   const isProxy = networks(proxies);
   const isExempt = networks(exempt);
@@ -71,7 +71,7 @@ export function clientReader({ proxies, exempt, countsLoopback = true }: ClientO
     let client = peer;
     for (const hop of forwarded.split(',').reverse()) {
       const next = look(hop.trim());
-      // What nobody can read was not written by a proxy that we trust.
+      // What is no address was not written by a proxy that we trust.
       if (!next) return peer;
       client = next;
       if (!next.proxy) break;
@@ -80,7 +80,7 @@ export function clientReader({ proxies, exempt, countsLoopback = true }: ClientO
   };
 }
 
-// A part of a header keeps the whole header alive for as long as somebody holds the part.
+// A part of a header keeps the whole header alive for as long as the part is held.
 const copyText = (text: string) => Buffer.from(text, 'latin1').toString('latin1');
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;

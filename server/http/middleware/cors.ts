@@ -49,7 +49,7 @@ export type CorsDoor = keyof typeof DOORS;
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
 
 /**
- * For each door: `*` lets any origin in, without credentials: @koa/cors would otherwise repeat whatever origin asks,
+ * For each door: `*` lets any origin in, without credentials: @koa/cors would otherwise repeat the origin that asks,
  * `null` included. A list lets in exactly those, with credentials.
  */
 export function crossOrigin({ corsOrigins }: Pick<Config, 'corsOrigins'>): Readonly<Record<CorsDoor, Middleware>> {

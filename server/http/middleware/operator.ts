@@ -111,7 +111,7 @@ function readBearer(authorization: string): string | undefined {
   return /^Bearer ([\x21-\x7e]+)$/i.exec(authorization)?.[1];
 }
 
-// How long it takes says nothing about the secret: lengths are equal for the comparison, whatever was sent.
+// How long it takes says nothing about the secret: lengths are equal for the comparison, for any text.
 function secretCheck(secret: string): (given: string) => boolean {
   const expected = digest(secret);
   return (given) => timingSafeEqual(digest(given), expected);

@@ -1,4 +1,4 @@
-// How often one client may ask: koa-ratelimit, on a memory that does not grow with every address that somebody makes up.
+// How often one client may ask: koa-ratelimit, on a memory that does not grow with every address that is made up.
 
 import type { Context } from 'koa';
 import ratelimit from 'koa-ratelimit';

@@ -38,7 +38,7 @@ const COUNT = `
  * One count per bucket for all instances on the same Redis. Never rejects because of Redis, nor waits for it long.
  *
  * Of a limit of 2,000 and more an instance takes several requests at a time, see {@link computeLot}: together they never let
- * more than `max` pass, and what an instance has taken and nobody asks it for is lost to the others in this window.
+ * more than `max` pass, and what an instance has taken and does not give out is lost to the others in this window.
  */
 export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
   const { redis, local, max, windowMs, patienceMs = SERVER_LIMITS.sharedCountMs, onAway, onBack } = options;

@@ -54,7 +54,7 @@ export interface DrawingsOptions {
   flows(): ReadonlyMap<string, CompiledFlow>;
 }
 
-/** Diagrams that are made when somebody asks, each once, in a worker that ends when it is closed. */
+/** Diagrams that are made when they are asked for, each once, in a worker that ends when it is closed. */
 export function drawings({ flows }: DrawingsOptions): Drawings {
   const worker = layout();
   const kept = new LRUCache<string, Promise<Diagram>>({ max: PAGE_LIMITS.diagramsKept });

@@ -34,7 +34,7 @@ function eventsSinceDial(events: readonly TraceEvent[]): readonly TraceEvent[] {
 
 const isDial = ({ kind, edges }: TraceEvent) => kind === 'turn' && edges[0]?.from === null;
 
-// While a call lasts, callers send something to hear more; in a test no call lasts.
+// While a call lasts, callers send something to get the next answer; in a test no call lasts.
 function listInputs(compiled: CompiledFlow, turns: readonly TraceEvent[]): string[] {
   const secrets = secretReplacer(compiled);
   return turns.flatMap(({ typed = [], edges }, at) => {

@@ -2,7 +2,7 @@
 // watches, it records nothing.
 //
 // A turn only puts what it stored on a list; masking and sending come later, off the turn's way. A viewer is handed each
-// event and keeps its own bounded queue, so that a slow one delays nobody.
+// event and keeps its own bounded queue, so that a slow one delays no other.
 
 import { randomBytes } from 'node:crypto';
 import type { InspectionEvent, Inspector } from '../../../lib/engine/conversation.ts';
@@ -31,7 +31,7 @@ export interface HubOptions {
   readonly secret: Buffer;
   /** The first viewer has come, or the last one has left. */
   readonly onPresence?: (isWatched: boolean) => void;
-  /** Own events while somebody watches on another instance. */
+  /** Own events while there are viewers on another instance. */
   readonly onForOthers?: (events: readonly TraceEvent[]) => void;
   readonly onProblem?: (error: unknown) => void;
 }
@@ -85,7 +85,7 @@ export function createHub(options: HubOptions): Hub {
   return {
     isWatched: () => watched,
     emit(event) {
-      // More than anybody could be shown: the oldest go unseen.
+      // More than can be shown: the oldest are dropped.
       if (pending.length >= PAGE_LIMITS.inspectorQueue) pending.shift();
       pending.push(event);
       timer ??= setTimeout(flush, PAGE_LIMITS.inspectorBatchMs);
@@ -132,7 +132,7 @@ const PRESENCE = 'inspector/presence';
 const EVENTS = 'inspector/moments';
 
 export interface Instances {
-  /** Somebody watches here, or nobody any more. */
+  /** There are viewers here, or none any more. */
   presence(isWatched: boolean): void;
   /** To those who watch elsewhere. */
   tell(events: readonly TraceEvent[]): void;

@@ -40,7 +40,7 @@ export interface InspectorOptions {
   readonly onProblem: (error: unknown) => void;
 }
 
-/** An inspector that nobody watches yet. */
+/** An inspector without viewers yet. */
 export function createInspector({ keyring, onProblem }: InspectorOptions): Inspector {
   const secret = keyring.subkey('inspector/v1')!;
   let instances: Instances | undefined;

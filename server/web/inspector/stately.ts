@@ -52,7 +52,7 @@ function common(actor: string, id: string, at: number): Common {
   return { sessionId: actor, rootId: actor, id, createdAt: String(at), _version: FORMAT };
 }
 
-/** Of a session as it stood when somebody began to watch. */
+/** Of a session as it stood when the viewer connected. */
 export function sessionMessage(session: OpenSession, definition: string | undefined, at: number): StatelyMessage {
   const { context, value, ...twinline } = session;
   return { ...actorMessage(session, { status: 'active', value, context }, { definition, at }), twinline };

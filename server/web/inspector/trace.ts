@@ -138,7 +138,7 @@ export function maskNumbersIn(value: Json): Json {
   return mapText(value, maskNumbers);
 }
 
-/** A value without any of its texts: how much of what there is, and nothing that somebody wrote. */
+/** A value without any of its texts: how much of what there is, and nothing that was typed or written. */
 export function maskTexts(value: Json): Json {
   return mapText(value, (text) => DOT.repeat(Math.min(text.length, 8)));
 }
@@ -166,7 +166,7 @@ export function lifecycleContext(machine: string, context: JsonObject): JsonObje
   return seen ? Object.fromEntries(Object.entries(context).filter(([name]) => seen.includes(name))) : context;
 }
 
-/** A session without its last events: nobody saw them. */
+/** A session without its last events: they were not recorded. */
 export type OpenSession = Pick<
   TraceEvent,
   'actor' | 'door' | 'label' | 'caller' | 'machine' | 'version' | 'state' | 'value' | 'context' | 'born'

@@ -64,7 +64,7 @@ export function listTools(ctx: Context, reader: PageReader): readonly SiteLink[]
   return TOOLS.filter(({ href }) => studio || href !== '/studio');
 }
 
-/** The header of a page; operators are told below it when an edit of a menu is not served. */
+/** The header of a page; below it operators read when an edit of a menu is not served. */
 export function siteHeader(ctx: Context, reader: PageReader): Markup {
   const links = [...listTools(ctx, reader), ...READING];
   const here = links.find(({ holds }) => holds(ctx.path))?.href;

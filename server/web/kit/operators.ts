@@ -123,7 +123,7 @@ export interface OperatorPasses {
   signOut(ctx: Context): void;
 }
 
-/** Passes for holders of these tokens: when a token is taken away, or the key, nobody is signed in by it any more. */
+/** Passes for holders of these tokens: when a token is taken away, or the key, all who signed in with it are signed out. */
 export function operatorPasses(options: {
   readonly tokens: OperatorTokens;
   readonly keyring: Keyring;

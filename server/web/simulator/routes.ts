@@ -204,7 +204,7 @@ export async function readSessionState(
   if (!found) return undefined;
   const { path, conversation } = found;
   const node = conversation.screens.get(path);
-  // What nobody knows may be a secret.
+  // What is unknown may be a secret.
   if (!node) return { screen: path, secret: true, keys: [] };
   const keys = Object.values(node.scope.keys).filter((key) => typeof key === 'string');
   return { screen: path, secret: isAnswerHidden(node), keys };

@@ -57,7 +57,7 @@ export interface Drafts {
   drawing(draft: DraftText): { readonly name: readonly string[]; find(): Promise<Drawing> };
   words(draft: DraftText): Promise<Wordings>;
   test(draft: DraftText, tests: DraftTests): Promise<TestedDraft>;
-  /** Dials a draft, or goes on in a session that did: with the text that was dialled, whatever the editor holds by now. */
+  /** Dials a draft, or goes on in a session that did: with the text that was dialled, not what the editor holds by now. */
   dial(draft: DraftText, dialled: DraftDial): Promise<UssdReply>;
   /** The service of a session that dialled a draft. */
   phone(sessionId: string): UssdService<CompiledFlow> | undefined;

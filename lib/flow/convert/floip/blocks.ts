@@ -111,7 +111,7 @@ const BLOCKS: { readonly [type: string]: MakeBlock } = {
   'Core.Webhook': (place) => webhook(place),
 };
 
-// A result is a text, whatever it looks like.
+// A result is a text, also when it looks like a number.
 function asResult(value: Values[string]): Values[string] {
   return typeof value === 'string' && value.startsWith('=') ? `=str(${value.slice(1)})` : String(value ?? '');
 }

@@ -59,7 +59,7 @@ function setShared(kind: 'contact' | 'field', key: string, { text, place }: { te
   return value === undefined ? undefined : assign({ [context.nameShared(kind, key)]: asTextValue(value) }, place);
 }
 
-// Results and fields are texts, whatever they look like.
+// Results and fields are texts, also when they look like numbers.
 function asTextValue(value: Values[string]): Values[string] {
   if (typeof value !== 'string') return String(value ?? '');
   return value.startsWith('=') ? `=str(${value.slice(1)})` : value;

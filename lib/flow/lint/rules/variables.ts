@@ -131,7 +131,7 @@ export const variableRules: readonly LintRule[] = [
 function* listGivenNames({ flow, flows, parts, vars, varNames, nearest }: Lint): Iterable<string> {
   for (const { name, of } of parts.writes) {
     if (of !== undefined && of !== flow.flow) continue;
-    // A misspelt name is told as that.
+    // A misspelt name is reported as such.
     const meant = vars.has(name) ? name : nearest(name, varNames);
     if (meant !== undefined) yield meant;
   }

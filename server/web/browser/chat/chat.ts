@@ -91,7 +91,7 @@ async function show(session: string | undefined): Promise<void> {
     const isAsked = question === undefined || page.messages.some(({ id }) => id === question);
     const onFirst = isAsked ? undefined : async () => tellQuestion(await messagePage(session), question);
     await read(live.runId, { signal, ...(onFirst && { onFirst }) });
-    // Where nobody can tell which message is its answer, the transcript is read once more.
+    // Where it is unknown which message is its answer, the transcript is read once more.
     if (question === undefined && !signal.aborted) await show(session);
   } catch (error) {
     if (!signal.aborted) tellTrouble(error);
@@ -128,7 +128,7 @@ interface ReplyReading {
   readonly onFirst?: () => Promise<void>;
 }
 
-/** Shows a reply as it comes; the run goes on when nobody reads it. */
+/** Shows a reply as it comes; the run goes on when it is not read. */
 async function read(runId: string, { signal, answer, onFirst }: ReplyReading): Promise<void> {
   setRun(runId);
   const onConnected = (isConnected: boolean) => {

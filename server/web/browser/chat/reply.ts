@@ -13,7 +13,7 @@ export interface ReplyView {
   addText(text: string): void;
   addReasoning(text: string): void;
   addCard(id: string, facts: CardFacts): void;
-  /** Nothing more comes; how it has ended is told unless it has `finished`. */
+  /** Nothing more comes; how it has ended is shown unless it has `finished`. */
   end(status: string): void;
   /** Its choices can be pressed no longer. */
   close(): void;

@@ -62,7 +62,7 @@ export interface Asking {
   readonly signal?: AbortSignal;
 }
 
-/** Asks a route of the service. Throws {@link ServiceError}, or what `fetch` throws when nobody answers. */
+/** Asks a route of the service. Throws {@link ServiceError}, or what `fetch` throws when there is no answer. */
 export async function ask(path: string, { method = 'GET', body, signal }: Asking = {}): Promise<Response> {
   for (let tries = 1; ; tries++) {
     const { text } = await current();
@@ -129,7 +129,7 @@ export interface FrameReading {
 const TRIES = 12;
 const BACKOFF: Backoff = { firstMs: 500, maxMs: 8_000 };
 
-/** The frames up to `done`; throws when the run is gone or nobody answers for a minute. Ends when the signal aborts. */
+/** The frames up to `done`; throws when the run is gone or there is no answer for a minute. Ends when the signal aborts. */
 export async function* runFrames(
   runId: string,
   { signal, answer, onConnected }: FrameReading,

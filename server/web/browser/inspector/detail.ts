@@ -97,7 +97,7 @@ function variableEntry([name, value]: readonly [string, unknown]): HTMLElement[]
   return [element('dt', { text: called }), element('dd', {}, [shown])];
 }
 
-// The values of now, whatever moment is looked at. They stand in this page until it shows the next one.
+// The values of now, also when an earlier moment is looked at. They stand in this page until it shows the next one.
 async function showPrivate(actor: string): Promise<void> {
   const path = `/inspector/sessions/${encodeURIComponent(actor)}/private`;
   const answer = await fetch(path, { method: 'POST' }).catch(() => undefined);

@@ -164,7 +164,7 @@ interface DrawnArrow {
 }
 
 export interface EdgeMarks {
-  /** What stands for an edge; several when it leads over states that nobody stays in; none when it is not loaded. */
+  /** What stands for an edge; several when it leads over states that are passed at once; none when it is not loaded. */
   find(edge: Edge): readonly Element[];
   /** All arrows. */
   readonly arrows: readonly Element[];

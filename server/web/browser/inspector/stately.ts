@@ -1,4 +1,4 @@
-// Hands the stream of the inspector to Stately's page in a frame, once somebody has asked for it.
+// Hands the stream of the inspector to Stately's page in a frame, once it was asked for.
 
 import { element, findElement } from '../element.ts';
 

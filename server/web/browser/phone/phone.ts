@@ -32,9 +32,9 @@ export interface PhoneSession {
   readonly typed: readonly Typed[];
   /** What the screen shows; undefined before the first answer. */
   readonly screen?: { readonly kind: PhoneAnswer['kind']; readonly text: string };
-  /** Undefined when nobody knows: then whatever is typed counts as a secret. */
+  /** Undefined when it is unknown: then all that is typed counts as a secret. */
   readonly standing?: PhoneSessionState | undefined;
-  /** How much was typed when the server was told to forget it: what comes after is no part of the dialogue. */
+  /** How much was typed when the server was asked to forget it: what comes after is no part of the dialogue. */
   readonly forgottenAt?: number;
 }
 

@@ -70,7 +70,7 @@ export async function saveFlowTest(dialogue: {
 
 export interface Typed {
   readonly text: string;
-  /** It answered a screen that asks for a secret, or for nobody knows what. */
+  /** It answered a screen that asks for a secret, or for something unknown. */
   readonly secret: boolean;
 }
 
@@ -81,7 +81,7 @@ export function requestText(typed: readonly Typed[], mode: TextMode): string {
   return mode === 'latest' ? (typed.at(-1)?.text ?? '') : typed.map(({ text }) => text).join('*');
 }
 
-/** The same without its secrets; not even their length is told. */
+/** The same without its secrets; not even their length is shown. */
 export function maskText(typed: readonly Typed[], mode: TextMode): string {
   const shown = typed.map(({ text, secret }) => ({ text: secret ? HIDDEN : text, secret }));
   return requestText(shown, mode);
@@ -109,7 +109,7 @@ function findUnusedText(text: string, taken: ReadonlySet<string>): string {
   return [...text].map((letter) => (/\d/.test(letter) ? '0' : 'x')).join('');
 }
 
-// Neighbours differ by three, so that nobody calls it a PIN that is easy to guess.
+// Neighbours differ by three, so that no check refuses it as easy to guess.
 function replacementFor(letter: string, at: number): string {
   if (/\d/.test(letter)) return String((1 + 3 * at + Math.floor(at / 10)) % 10);
   return /\p{L}/u.test(letter) ? String.fromCharCode(97 + ((3 * at) % 26)) : letter;

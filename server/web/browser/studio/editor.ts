@@ -48,7 +48,7 @@ export interface Editor {
   problems(document: EditedDocument, problems: readonly Problem[], sent: SentText): void;
   /** Makes a change that mends a text that was sent, unless the place was edited meanwhile. */
   mend(document: EditedDocument, change: SentEdit): void;
-  /** Whether this is the text, whatever its line ends are. */
+  /** Whether this is the text, with any line ends. */
   isSame(document: EditedDocument, text: string): boolean;
   /** Moves the cursor there and shows the place. */
   reveal(document: EditedDocument, offset: number): void;
