@@ -71,7 +71,7 @@ export function pinVault(options: PinVaultOptions): PinVault {
     return [VERSION, kid, KDF, ...[salt, iv, body].map((bytes) => bytes.toString('base64url'))].join('$');
   };
   // What an unknown phone is checked against: no PIN fits it, and the check costs as much as a real one.
-  const nobody = write(randomBytes(DIGEST_BYTES), randomBytes(SALT_BYTES), '');
+  const dummy = write(randomBytes(DIGEST_BYTES), randomBytes(SALT_BYTES), '');
 
   return {
     seal: async (pin, phone) => {
@@ -83,7 +83,7 @@ export function pinVault(options: PinVaultOptions): PinVault {
       return sealed;
     },
     check: async (pin, phone, sealed) => {
-      const { kid, salt, digest } = open(keyring, sealed ?? nobody, sealed === undefined ? '' : phone);
+      const { kid, salt, digest } = open(keyring, sealed ?? dummy, sealed === undefined ? '' : phone);
       try {
         const candidate = await slowDigest(pin, salt);
         const match = timingSafeEqual(candidate, digest) && sealed !== undefined;

@@ -37,7 +37,7 @@ export interface CountedTogether {
 export interface SprayOptions {
   readonly onAlarm?: ((alarm: SprayAlarm) => void) | undefined;
   /**
-   * Adds checks of this moment to those of all instances. Told after a failed check and now and then, and never waited for:
+   * Adds checks of this moment to those of all instances. Called after a failed check and now and then, and never waited for:
    * while it takes its time, or rejects, this process counts alone. @default each process counts for itself
    */
   readonly share?: ((counted: Omit<PinChecks, 'at'>) => Promise<CountedTogether>) | undefined;
@@ -55,9 +55,9 @@ export const SPRAY_BUCKET_MS = sprayWindowMs / SPRAY_BUCKETS;
 export function sprayBrake(clock: Clock, { onAlarm = () => {}, share }: SprayOptions = {}): SprayBrake {
   let buckets: { at: number; checks: number; failures: number }[] = [];
   let shared: CountedTogether = { buckets: [], instances: 1 };
-  let untold = { checks: 0, failures: 0 };
-  let isTelling = false;
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let unshared = { checks: 0, failures: 0 };
+  let isSharing = false;
+  let sharedAt = Number.NEGATIVE_INFINITY;
   let alarmedAt = Number.NEGATIVE_INFINITY;
   let left: number = slowedChecks;
   let filledAt = clock.monotonic();
@@ -116,28 +116,28 @@ export function sprayBrake(clock: Clock, { onAlarm = () => {}, share }: SprayOpt
   };
 
   // One at a time: what is counted meanwhile goes with the next.
-  const tell = async (ask: NonNullable<SprayOptions['share']>) => {
-    isTelling = true;
-    const told = untold;
-    untold = { checks: 0, failures: 0 };
-    toldAt = clock.monotonic();
+  const shareCounts = async (ask: NonNullable<SprayOptions['share']>) => {
+    isSharing = true;
+    const counts = unshared;
+    unshared = { checks: 0, failures: 0 };
+    sharedAt = clock.monotonic();
     try {
-      const { buckets, instances } = await ask(told);
+      const { buckets, instances } = await ask(counts);
       const at = bucketNow();
       shared = { buckets: buckets.map((bucket) => ({ ...bucket, at: at + bucket.at })), instances };
       alarm(at);
     } catch {
       // The store is away, which its own watch reports. The counts are shared when it is back.
-      untold = { checks: untold.checks + told.checks, failures: untold.failures + told.failures };
+      unshared = { checks: unshared.checks + counts.checks, failures: unshared.failures + counts.failures };
     }
-    isTelling = false;
+    isSharing = false;
   };
 
   const note = (failed: boolean) => {
     if (!share) return;
-    untold = { checks: untold.checks + 1, failures: untold.failures + (failed ? 1 : 0) };
-    const isTime = failed || clock.monotonic() - toldAt >= sprayShareMs;
-    if (isTime && !isTelling) void tell(share);
+    unshared = { checks: unshared.checks + 1, failures: unshared.failures + (failed ? 1 : 0) };
+    const isTime = failed || clock.monotonic() - sharedAt >= sprayShareMs;
+    if (isTime && !isSharing) void shareCounts(share);
   };
 
   return {

@@ -117,8 +117,8 @@ function row({ y, content }: CardRow): Svg {
 
 function chipAt({ sign, text, to, events }: Chip, { x, y }: Point): Svg {
   const target = to !== undefined && svg` data-to="${to}"`;
-  const told = events !== undefined && svg` data-events="${events.join(' ')}"`;
-  return svg`<g class="chip ${sign}" transform="translate(${x} ${y})"${target}${told}><path class="sign" d="${SIGN_PATHS[sign]}" transform="translate(0 -9)"/><text x="${CHIP_INSET}">${text}</text></g>`;
+  const listened = events !== undefined && svg` data-events="${events.join(' ')}"`;
+  return svg`<g class="chip ${sign}" transform="translate(${x} ${y})"${target}${listened}><path class="sign" d="${SIGN_PATHS[sign]}" transform="translate(0 -9)"/><text x="${CHIP_INSET}">${text}</text></g>`;
 }
 
 function edge(arrow: Arrow, placed: PlacedArrow, { overlay, most }: { overlay: Overlay; most: number }): Svg {
@@ -132,12 +132,12 @@ function edge(arrow: Arrow, placed: PlacedArrow, { overlay, most }: { overlay: O
     count !== undefined && `heat-${heat(count, most)}`,
   ];
   const events = [...new Set(arrow.ways.map(({ event }) => event))].join(' ');
-  const told = arrow.ways.map(({ label, guard }) =>
+  const labels = arrow.ways.map(({ label, guard }) =>
     guard === undefined || label.includes(guard) ? label : `${label} [${guard}]`,
   );
   const counted = count !== undefined && svg` data-count="${count}"`;
   return svg`<g class="${classes.filter(Boolean).join(' ')}" data-from="${arrow.from}" data-to="${arrow.to}" data-events="${events}"${counted}>
-<title>${[`${arrow.from} → ${arrow.to}`, ...told, ...(count === undefined ? [] : [`taken ${count} times`])].join('\n')}</title>
+<title>${[`${arrow.from} → ${arrow.to}`, ...labels, ...(count === undefined ? [] : [`taken ${count} times`])].join('\n')}</title>
 <path class="track" d="${linePath(placed.points)}"/><path class="head" d="${headPath(placed.points)}"/>${words(measureLabel(arrow), placed.label)}</g>
 `;
 }

@@ -28,8 +28,8 @@ export function showProgress(options: ProgressOptions): Promise<ProgressBar> {
 
 function writeLines({ total, stream, unit = 'lines', lineMs = 60_000 }: ProgressOptions): ProgressBar {
   const begun = performance.now();
-  let told = '';
-  const timer = setInterval(() => stream.write(`${told}\n`), lineMs).unref();
+  let line = '';
+  const timer = setInterval(() => stream.write(`${line}\n`), lineMs).unref();
   return {
     update(done, { lines, failed = 0 }) {
       const seconds = (performance.now() - begun) / 1_000;
@@ -37,7 +37,7 @@ function writeLines({ total, stream, unit = 'lines', lineMs = 60_000 }: Progress
         total === undefined || done === 0 ? '' : `, ${Math.round((seconds * (total - done)) / done)} s to go`;
       const share = total === undefined ? '' : `${Math.floor((100 * done) / Math.max(1, total))}%, `;
       const trouble = failed ? `, ${failed.toLocaleString('en')} failed` : '';
-      told = `${share}${lines.toLocaleString('en')} ${unit}, ${Math.round(lines / seconds)} ${unit}/s${left}${trouble}`;
+      line = `${share}${lines.toLocaleString('en')} ${unit}, ${Math.round(lines / seconds)} ${unit}/s${left}${trouble}`;
     },
     stop: () => clearInterval(timer),
   };

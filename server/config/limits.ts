@@ -126,8 +126,8 @@ export const SERVER_LIMITS = {
   networkShare: 16,
   /** Clients whose requests are counted at the same time; the one that was seen longest ago is forgotten. */
   countedClients: 100_000,
-  /** Requests that an instance takes at a time from a count that it shares. */
-  countedLot: 100,
+  /** Permits for requests that an instance fetches at a time from a count that it shares. */
+  permitBatch: 100,
   /** Milliseconds that Redis may take to count a request; then this process counts. Part of the time of an answer. */
   sharedCountMs: 100,
   /** Milliseconds that work may go on after the server has stopped to listen. */

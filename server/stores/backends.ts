@@ -184,10 +184,10 @@ async function waitForStore(connection: Connection, { setting, patienceMs, log }
   const begun = performance.now();
   const timeLeftMs = () => patienceMs - (performance.now() - begun);
   let last: string | undefined;
-  let told = false;
+  let isReported = false;
   const tell = () => {
-    if (told) return;
-    told = true;
+    if (isReported) return;
+    isReported = true;
     log.warn({ setting, address: connection.name, reason: last }, 'waiting for a store to answer');
   };
   const attempt = () => connection.ping().then(() => true, noteError);

@@ -10,7 +10,7 @@ import { planQuery } from '../index/query.ts';
 import { checkKey, checkLimit, closedError } from '../input.ts';
 import type { Change, DocumentStore, Exists, JsonObject, Kind, ReplaceResult, StoredDocument } from '../store.ts';
 import { groupWriter } from './group-writer.ts';
-import { openDatabase, openFiling, openRegistry, openRows, type SqlKind } from './schema.ts';
+import { openDatabase, openIndexEntries, openRegistry, openRows, type SqlKind } from './schema.ts';
 
 export interface SqliteOptions {
   /** The database file, created when missing (its folder is not), or `:memory:`. */
@@ -24,9 +24,9 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
   const refuse = (action: string, error: unknown) => refusal(action, path, error);
   const opened = attempt('open', () => {
     const db = openDatabase(path);
-    return { db, registry: openRegistry(db), filing: openFiling(db), rows: openRows(db) };
+    return { db, registry: openRegistry(db), indexEntries: openIndexEntries(db), rows: openRows(db) };
   });
-  const { db, registry, filing, rows } = opened;
+  const { db, registry, indexEntries, rows } = opened;
   const writer = groupWriter(db, (error) => refuse('write', error));
   let closed = false;
 
@@ -55,10 +55,10 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
   function insert(kind: SqlKind, id: string, text: string): Exists | undefined {
     if (rows.read(kind, id)) return { kind: 'exists' };
     const entries = listEntries(kind.indexes.values(), id, JSON.parse(text));
-    const index = filing.clash(entries, id);
+    const index = indexEntries.findTaken(entries, id);
     if (index !== undefined) return { kind: 'exists', index };
     const { lastInsertRowid } = rows.insert.run([kind.n, Buffer.from(id), text]);
-    filing.add(entries, { n: Number(lastInsertRowid), id });
+    indexEntries.add(entries, { n: Number(lastInsertRowid), id });
     record(kind, id, 1);
     return undefined;
   }
@@ -68,11 +68,11 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
     if (!old || old.revision !== expected) return { kind: 'conflict', revision: old?.revision ?? 0 };
     const before = listEntries(kind.indexes.values(), id, JSON.parse(old.text));
     const after = listEntries(kind.indexes.values(), id, JSON.parse(text));
-    const index = filing.clash(after, id);
+    const index = indexEntries.findTaken(after, id);
     if (index !== undefined) return { kind: 'exists', index };
     rows.update.run([expected + 1, text, old.n]);
-    filing.drop(missingIn(after, before));
-    filing.add(missingIn(before, after), { n: old.n, id });
+    indexEntries.drop(missingIn(after, before));
+    indexEntries.add(missingIn(before, after), { n: old.n, id });
     record(kind, id, expected + 1);
     return { kind: 'replaced', revision: expected + 1 };
   }
@@ -80,7 +80,7 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
   function remove(kind: SqlKind, id: string, expected: number | undefined): boolean {
     const old = rows.read(kind, id);
     if (!old || (expected ?? old.revision) !== old.revision) return false;
-    filing.drop(listEntries(kind.indexes.values(), id, JSON.parse(old.text)));
+    indexEntries.drop(listEntries(kind.indexes.values(), id, JSON.parse(old.text)));
     rows.delete.run([old.n]);
     record(kind, id, 0);
     return true;

@@ -110,7 +110,7 @@ export function openRegistry(db: Database.Database): KindRegistry {
     writing(`DELETE FROM ${rows} = ?`),
   );
   const documents = reading('SELECT n, id, body FROM document WHERE kind = ? AND n > ? ORDER BY n LIMIT ?');
-  const filing = openFiling(db);
+  const indexEntries = openIndexEntries(db);
   let known: { version: number; kinds: Map<string, SqlKind> } | undefined;
 
   function read(): Map<string, SqlKind> {
@@ -139,8 +139,8 @@ export function openRegistry(db: Database.Database): KindRegistry {
       for (const [n, bytes, text] of rows) {
         const id = Buffer.from(bytes).toString();
         const entries = listEntries([index], id, JSON.parse(text));
-        if (filing.clash(entries, id) !== undefined) throw takenError(kind.name, id, name);
-        filing.add(entries, { n, id });
+        if (indexEntries.findTaken(entries, id) !== undefined) throw takenError(kind.name, id, name);
+        indexEntries.add(entries, { n, id });
         after = n;
       }
       if (rows.length < BACKFILL_ROWS) return;
@@ -206,9 +206,9 @@ export interface Rows {
 }
 
 /** Index entries and unique claims of documents. */
-export interface Filing {
+export interface IndexEntries {
   /** The name of the unique index in which another document than `id` holds one of the values. */
-  clash(entries: Entries, id: string): string | undefined;
+  findTaken(entries: Entries, id: string): string | undefined;
   add(entries: Entries, document: { n: number; id: string }): void;
   drop(entries: Entries): void;
 }
@@ -249,7 +249,7 @@ export function openRows(db: Database.Database): Rows {
   };
 }
 
-export function openFiling(db: Database.Database): Filing {
+export function openIndexEntries(db: Database.Database): IndexEntries {
   const reading = (sql: string) => db.prepare(sql).raw(true);
   const writing = (sql: string) => db.prepare(sql);
   const holder = reading('SELECT id FROM claim WHERE ix = ? AND key = ?');
@@ -258,7 +258,7 @@ export function openFiling(db: Database.Database): Filing {
   const dropEntry = writing('DELETE FROM entry WHERE ix = ? AND key = ?');
   const dropClaim = writing('DELETE FROM claim WHERE ix = ? AND key = ?');
   return {
-    clash(entries, id) {
+    findTaken(entries, id) {
       const taken = entries.find(({ index, claim }) => {
         const row = claim && (holder.get([index.n, claim]) as [Uint8Array] | undefined);
         return row && Buffer.from(row[0]).toString() !== id;

@@ -66,8 +66,8 @@ const COMMANDS: { readonly [name: string]: Command } = {
   timeout: {
     words: 'the telecom ends the session, and the phone dials again',
     run: async ({ call, say }) => {
-      const told = await call.hangUp();
-      say(told ? 'The telecom has ended the session.' : 'The session is left; this server is not told.');
+      const isReported = await call.hangUp();
+      say(isReported ? 'The telecom has ended the session.' : 'The session is left; this server is not told.');
       return 'new';
     },
   },

@@ -99,10 +99,10 @@ export function openStreams(stallMs: number = SERVER_LIMITS.eventStallMs): Strea
       const first = await messages.next();
       const waiting = { deadlineMs, signal: ended.signal };
       if (first.done && (await fails(exchange, stream, { service, waiting }))) return;
-      const told = toHeaders(await stream.headers, service.catalog.back);
+      const metadataHeaders = toHeaders(await stream.headers, service.catalog.back);
       const form = route.isRaw && !first.done ? rawForm(first.value) : jsonForm;
       const own = ['Content-Type', form.type, ...(form.headers ?? [])];
-      beginResponse(exchange, [...Object.entries(told).flat(), ...own, ...UNSTORED]);
+      beginResponse(exchange, [...Object.entries(metadataHeaders).flat(), ...own, ...UNSTORED]);
       res.emit(WAITING);
       const lines = { first, messages, stream };
       await pump(res, lines, { form, route, service, waiting });
@@ -196,8 +196,8 @@ async function fails(
   const { back } = service.catalog;
   const answer = await describeStatus({ status, trailers }, service, waiting);
   const metadata = await headers;
-  const told = toHeaders([...metadata, ...earlyTrailers(trailers, back)], back);
-  const list = [...challengeHeaders(answer, [...metadata, ...trailers]), ...Object.entries(told).flat()];
+  const metadataHeaders = toHeaders([...metadata, ...earlyTrailers(trailers, back)], back);
+  const list = [...challengeHeaders(answer, [...metadata, ...trailers]), ...Object.entries(metadataHeaders).flat()];
   sendResponse(exchange, { ...answer, headers: list, trailers: toTrailers(trailers, back) });
   return true;
 }

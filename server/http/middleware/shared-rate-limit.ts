@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
-import { type AskForLot, computeLot, createLots } from './lots.ts';
+import { type AskForPermits, computeBatchSize, createPermits } from './permits.ts';
 import type { Limiter, LimiterOptions } from './rate-limit.ts';
 
 export interface SharedLimiterOptions extends LimiterOptions {
@@ -25,30 +25,30 @@ export interface SharedLimiterOptions extends LimiterOptions {
 const RETRY_MS = 1_000;
 const PREFIX = 'twinline:rate:';
 
-// A window begins with its first request and is measured by the clock of Redis. Of a lot that is counted, answers how
+// A window begins with its first request and is measured by the clock of Redis. Of a batch that is counted, answers how
 // many may pass, and the milliseconds that are left of the window.
 const COUNT = `
-  local lot = tonumber(ARGV[3])
-  local count = redis.call('INCRBY', KEYS[1], lot)
-  if count == lot then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+  local batch = tonumber(ARGV[3])
+  local count = redis.call('INCRBY', KEYS[1], batch)
+  if count == batch then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
   local over = math.max(0, count - tonumber(ARGV[2]))
-  return {math.max(0, lot - over), math.max(1, redis.call('PTTL', KEYS[1]))}`;
+  return {math.max(0, batch - over), math.max(1, redis.call('PTTL', KEYS[1]))}`;
 
 /**
  * One count per bucket for all instances on the same Redis. Never rejects because of Redis, nor waits for it long.
  *
- * Of a limit of 2,000 and more an instance takes several requests at a time, see {@link computeLot}: together they never let
+ * Of a limit of 2,000 and more an instance takes several requests at a time, see {@link computeBatchSize}: together they never let
  * more than `max` pass, and what an instance has taken and does not give out is lost to the others in this window.
  */
 export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
   const { redis, local, max, windowMs, patienceMs = SERVER_LIMITS.sharedCountMs, onAway, onBack } = options;
   const count = redis.script(COUNT, 1);
-  const lot = computeLot(max);
+  const batch = computeBatchSize(max);
   // Clients that must wait are refused without asking again: a flood of refused requests costs Redis nothing.
   const waiting = new LRUCache<string, number>({ max: SERVER_LIMITS.countedClients });
   let retryAt: number | undefined;
 
-  const ask: AskForLot = async (bucket, requests) => {
+  const ask: AskForPermits = async (bucket, requests) => {
     const counted = redis.run('count a request', () => count(PREFIX + bucket, windowMs, max, requests));
     const [passing, leftMs] = (await within(patienceMs, counted)) as [number, number];
     if (retryAt !== undefined) onBack?.();
@@ -60,8 +60,8 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
     const { passing, leftMs } = await ask(bucket, 1);
     return passing > 0 ? 0 : leftMs;
   };
-  const lots = createLots(lot, ask);
-  const askFor = lot === 1 ? askForOne : lots.draw;
+  const permits = createPermits(batch, ask);
+  const askFor = batch === 1 ? askForOne : permits.fetch;
 
   // koa-ratelimit hands out its record and reads it a moment later: counted at the same moment, all would see the last
   // of them. When Redis goes away, all that have asked it come here at the same moment.
@@ -74,7 +74,7 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
 
   return async (bucket) => {
     const now = performance.now();
-    if (lots.take(bucket, now)) return 0;
+    if (permits.take(bucket, now)) return 0;
     if (retryAt !== undefined && now < retryAt) return countHere(bucket);
     const until = waiting.get(bucket);
     if (until !== undefined && now < until) return seconds(until - now);

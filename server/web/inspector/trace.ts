@@ -39,7 +39,7 @@ export interface TraceEvent extends Identity {
   readonly value: StateValue;
   readonly context: JsonObject;
   readonly ended: boolean;
-  readonly born?: number;
+  readonly startedAt?: number;
   /** The screen that was answered with. */
   readonly reply?: string;
   readonly waiting?: boolean;
@@ -101,13 +101,10 @@ function maskTextNumbers(context: JsonObject): JsonObject {
   ) as JsonObject;
 }
 
-function maskTurn(
-  { startedAt: born, reply, waiting, typed, answers }: TurnInspection,
-  chat: boolean,
-): Partial<TraceEvent> {
-  if (chat) return { born, waiting };
+function maskTurn({ startedAt, reply, waiting, typed, answers }: TurnInspection, chat: boolean): Partial<TraceEvent> {
+  if (chat) return { startedAt, waiting };
   return {
-    born,
+    startedAt,
     waiting,
     typed: typed.map(({ text, at }) => ({ text: text === null ? null : maskNumbers(text), at: toPath(at) })),
     answers: answers.map(({ outcome, ...call }) => ({
@@ -169,7 +166,7 @@ export function lifecycleContext(machine: string, context: JsonObject): JsonObje
 /** A session without its last events: they were not recorded. */
 export type OpenSession = Pick<
   TraceEvent,
-  'actor' | 'door' | 'label' | 'caller' | 'machine' | 'version' | 'state' | 'value' | 'context' | 'born'
+  'actor' | 'door' | 'label' | 'caller' | 'machine' | 'version' | 'state' | 'value' | 'context' | 'startedAt'
 >;
 
 /** Living sessions of phones and chats in key order, at most PAGE_LIMITS.inspectorSessions. */
@@ -188,12 +185,12 @@ export async function* listOpenSessions(
 /** A stored session as it may be shown. */
 export function maskSession(
   key: string,
-  { conversation, version, startedAt: born, rest, door }: Omit<SessionView, 'reply'>,
+  { conversation, version, startedAt, rest, door }: Omit<SessionView, 'reply'>,
   secret: Buffer,
 ) {
   const who = identify(key, door, secret);
   const masked = isChat(who) ? maskTexts : maskNumbersIn;
   const state = toPath(rest.state);
   const context = masked(rest.context) as JsonObject;
-  return { ...who, machine: conversation, version, state, value: rest.state, context, born };
+  return { ...who, machine: conversation, version, state, value: rest.state, context, startedAt };
 }

@@ -38,9 +38,9 @@ export function repairFlow(flow: Flow, { report, others, nodes, contracts }: Rep
       reportPages(problems, { flow: flow.flow, nodes, report });
       return changed as Flow;
     }
-    const told = round < ROUNDS_MAX ? mendErrors(errors, changed) : [];
-    if (told.length === 0) throw refuseFlow(flow.flow, errors);
-    for (const { id, how } of told)
+    const mended = round < ROUNDS_MAX ? mendErrors(errors, changed) : [];
+    if (mended.length === 0) throw refuseFlow(flow.flow, errors);
+    for (const { id, how } of mended)
       report.add({ flow: flow.flow, node: nodes.get(id) ?? '', what: id ? `screen "${id}"` : 'the flow', reason: how });
   }
 }

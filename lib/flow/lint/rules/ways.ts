@@ -170,18 +170,18 @@ function* menuClashes(id: string, { options }: MenuScreen, keys: Keys): Iterable
   for (const [at, option] of options.entries()) {
     if (option.key !== undefined) continue;
     number++;
-    const clash = taken.get(String(number));
+    const other = taken.get(String(number));
     const pointer = pointerTo('screens', id, 'options', at);
-    const message = `Option "${option.id}" of menu "${id}" would be number ${number}, and "${number}" is ${clash}.`;
-    if (clash) yield { pointer, message, fix: `Give ${clash} another key than "${number}" in "keys".` };
+    const message = `Option "${option.id}" of menu "${id}" would be number ${number}, and "${number}" is ${other}.`;
+    if (other) yield { pointer, message, fix: `Give ${other} another key than "${number}" in "keys".` };
   }
   for (let one = 1; one <= number; one++) taken.set(String(one), `the number of another option`);
   for (const [at, option] of options.entries()) {
     if (option.key === undefined) continue;
-    const clash = taken.get(option.key);
+    const other = taken.get(option.key);
     const pointer = pointerTo('screens', id, 'options', at, 'key');
-    const message = `Option "${option.id}" of menu "${id}" has the key "${option.key}", which is ${clash} too.`;
-    if (clash) yield { pointer, message, fix: `Give option "${option.id}" another key than "${option.key}".` };
+    const message = `Option "${option.id}" of menu "${id}" has the key "${option.key}", which is ${other} too.`;
+    if (other) yield { pointer, message, fix: `Give option "${option.id}" another key than "${option.key}".` };
     taken.set(option.key, `the key of option "${option.id}"`);
   }
 }

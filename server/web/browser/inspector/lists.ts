@@ -76,8 +76,8 @@ function formatPlace({ caller, label, machine, state, ended, hasFailed }: Listed
   ].join(' · ');
 }
 
-function formatAge({ born, at }: ListedSession): string {
-  const since = born ?? at;
+function formatAge({ startedAt, at }: ListedSession): string {
+  const since = startedAt ?? at;
   if (!since) return '';
   const seconds = Math.max(0, Math.round((Date.now() - since) / 1000));
   if (seconds < 60) return `${seconds} s`;

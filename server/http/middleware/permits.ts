@@ -1,4 +1,4 @@
-// Requests that a process may let pass by itself, taken a lot at a time from a count that it shares with others.
+// Permits: requests that a process may let pass by itself, fetched in batches from a count that it shares with others.
 
 import { LRUCache } from 'lru-cache';
 import { SERVER_LIMITS } from '../../config/limits.ts';
@@ -12,18 +12,18 @@ export interface CountAnswer {
 }
 
 /** Counts so many requests of a bucket together. */
-export type AskForLot = (bucket: string, count: number) => Promise<CountAnswer>;
+export type AskForPermits = (bucket: string, count: number) => Promise<CountAnswer>;
 
-export interface Lots {
+export interface Permits {
   /** Takes one request of what is left; false when nothing is. `now`: milliseconds of performance.now(). */
   take(bucket: string, now: number): boolean;
-  /** Waits for one of a new lot: 0, or the milliseconds to the end of the window. Rejects with what `ask` rejects with. */
-  draw(bucket: string): Promise<number>;
+  /** Waits for one of a new batch: 0, or the milliseconds to the end of the window. Rejects with what `ask` rejects with. */
+  fetch(bucket: string): Promise<number>;
 }
 
-/** How many requests are taken at a time: one thousandth of the limit, at least one and at most SERVER_LIMITS.countedLot. */
-export function computeLot(max: number): number {
-  return Math.max(1, Math.min(SERVER_LIMITS.countedLot, Math.floor(max / 1_000)));
+/** How many permits are fetched at a time: one thousandth of the limit, at least one and at most SERVER_LIMITS.permitBatch. */
+export function computeBatchSize(max: number): number {
+  return Math.max(1, Math.min(SERVER_LIMITS.permitBatch, Math.floor(max / 1_000)));
 }
 
 interface Waiter {
@@ -31,16 +31,16 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** Lots of so many requests, or of as many as wait for one when they are more. A lot ends with its window. */
-export function createLots(lot: number, ask: AskForLot): Lots {
+/** Permits in batches of this size, or of as many as wait for one when they are more. A batch ends with its window. */
+export function createPermits(batch: number, ask: AskForPermits): Permits {
   const held = new LRUCache<string, { left: number; readonly until: number }>({ max: SERVER_LIMITS.countedClients });
   const lines = new Map<string, Waiter[]>();
 
   async function serve(bucket: string, line: Waiter[]): Promise<void> {
     try {
-      // Those who come while a lot is on its way wait for the next.
+      // Requests that come while a batch is on its way wait for the next.
       while (line.length) {
-        const count = Math.max(lot, line.length);
+        const count = Math.max(batch, line.length);
         const { passing, leftMs } = await ask(bucket, count);
         const served = line.splice(0, passing);
         for (const { resolve } of served) resolve(0);
@@ -62,7 +62,7 @@ export function createLots(lot: number, ask: AskForLot): Lots {
       one.left--;
       return true;
     },
-    draw: (bucket) =>
+    fetch: (bucket) =>
       new Promise((resolve, reject) => {
         const line = lines.get(bucket) ?? [];
         if (line.push({ resolve, reject }) > 1 || lines.has(bucket)) return;
