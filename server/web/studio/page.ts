@@ -49,9 +49,9 @@ export function studioPage({ flow, callsServices }: StudioPageOptions): PageCont
 <ol id="problems" class="problems" aria-label="Problems" tabindex="0"></ol>
 </section>
 <section id="drawing" aria-label="Drawing">
-<div class="row"><h2>Drawing</h2><span id="drawn" class="quiet"></span>
+<div class="row"><h2>Drawing</h2><span id="drawn" class="quiet" role="status"></span>
 <button id="smaller" type="button" aria-label="Smaller">−</button><button id="larger" type="button" aria-label="Larger">+</button></div>
-<div id="picture" tabindex="0" role="region" aria-label="The flow as a drawing"></div>
+<div id="picture" tabindex="0" role="region" aria-label="The flow as a drawing: arrow keys go from screen to screen, Enter to the text"></div>
 </section>
 <section id="phone" aria-label="Phone">
 <div class="row"><h2>Phone</h2><button id="dial" class="primary" type="button">Dial the draft</button></div>
