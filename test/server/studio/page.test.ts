@@ -10,6 +10,7 @@ import { makeProject } from '../../../server/cli/verbs/new.ts';
 import { assertReadable } from '../pages/clean.ts';
 import { browser, type Visit } from '../support/browser.ts';
 import { DIAL, type Served, withServer } from '../support/serve.ts';
+import { dial, part, paste, problems, text } from './hands.ts';
 
 const test = suite('the page of the studio', { timeoutMs: 300_000 });
 const open = browser(test);
@@ -50,22 +51,8 @@ function readService(path: string): boolean {
   }
 }
 
-/** Puts the text that the editor is to hold there as a person would paste it. */
-async function paste(page: Page, text: string): Promise<void> {
-  await page.locator('#editor .cm-content').click();
-  await page.keyboard.press('Control+a');
-  await page.keyboard.insertText(text);
-}
-
 const CHANGE =
   '"change": { "type": "menu", "text": "Call 2233 to change it.", "options": [{ "id": "end", "text": "End", "to": "bye" }] },';
-
-const problems = (page: Page) => page.locator('#problems li').allInnerTexts();
-const part = (page: Page, name: string) => page.locator(`.tabs [data-part="${name}"]`).click();
-const text = (page: Page) =>
-  page.evaluate<string>(
-    `document.querySelector('#editor').shadowRoot.querySelector('.cm-content').cmTile?.view?.state.doc.toString() ?? document.querySelector('#editor').shadowRoot.querySelector('.cm-content').cmView.view.state.doc.toString()`,
-  );
 
 test('mistakes are named where they stand, a screen is added, a dialogue becomes a test, and what is saved is dialled', () =>
   inStudio(async ({ seen, page, server, file }) => {
@@ -116,15 +103,11 @@ test('mistakes are named where they stand, a screen is added, a dialogue becomes
     await part(page, 'phone');
     await page.locator('#dial').click();
     await page.locator('#device .screen', { hasText: 'Your name?' }).waitFor();
-    for (const [typed, shows] of [
+    await dial(page, [
       ['Ann Banda', 'How many bags of maize?'],
       ['7', 'Ann Banda, 7 bags?'],
       ['2', 'Call 2233 to change it.'],
-    ] as const) {
-      await page.locator('#device .answer input').fill(typed);
-      await page.locator('#device .answer .primary').click();
-      await page.locator('#device .screen', { hasText: shows }).waitFor();
-    }
+    ]);
     await page.locator('#test-name').fill('somebody changes their mind');
     await page.locator('#record button').click();
     await page.locator('#told', { hasText: 'The dialogue is a test now' }).waitFor();

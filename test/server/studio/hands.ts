@@ -1,0 +1,31 @@
+// What hands do in the studio, and what eyes see of it.
+
+import type { Page } from 'playwright-core';
+
+/** Puts the text that the editor is to hold there as a person would paste it. */
+export async function paste(page: Page, text: string): Promise<void> {
+  await page.locator('#editor .cm-content').click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText(text);
+}
+
+/** The lines of the list of problems. */
+export const problems = (page: Page): Promise<string[]> => page.locator('#problems li').allInnerTexts();
+
+/** Opens a part of the page, such as `phone`. */
+export const part = (page: Page, name: string): Promise<void> => page.locator(`.tabs [data-part="${name}"]`).click();
+
+/** The whole text in the editor, of which only a part is in the page. */
+export const text = (page: Page): Promise<string> =>
+  page.evaluate<string>(
+    `document.querySelector('#editor').shadowRoot.querySelector('.cm-content').cmTile?.view?.state.doc.toString() ?? document.querySelector('#editor').shadowRoot.querySelector('.cm-content').cmView.view.state.doc.toString()`,
+  );
+
+/** Types one answer after the other into the phone of the studio, and waits for what it shows. */
+export async function dial(page: Page, steps: readonly (readonly [typed: string, shows: string])[]): Promise<void> {
+  for (const [typed, shows] of steps) {
+    await page.locator('#device .answer input').fill(typed);
+    await page.locator('#device .answer .primary').click();
+    await page.locator('#device .screen', { hasText: shows }).waitFor();
+  }
+}
