@@ -234,12 +234,6 @@ export function mongoRules({ url, db }: MongoBench): void {
     assert.equal((await rows().indexes()).map(({ name }) => name).sort(), ['_id_', 'pending']);
   });
 
-  test('a database in the form of a development version is refused with what to do', async () => {
-    await db.collection<{ _id: string }>(`${prefix}.registry`).insertOne({ _id: 'kinds' });
-    const error = await refuses('ERR_CONFIG', () => open(PLAIN));
-    assert.match(error.message, /development version .* name another database in the URL, or drop the collections/);
-  });
-
   test('what was read has its number before anything that is written after it', async () => {
     const [one, other] = [await open(PLAIN), await open(PLAIN)];
     await one.insert(PLAIN, 'a', {});

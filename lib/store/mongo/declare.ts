@@ -66,7 +66,6 @@ export function openRegistry(db: () => Db, prefix: string): Registry {
 
   async function declare(kinds: readonly Kind[]): Promise<void> {
     const wanted = kinds.map((kind) => ({ name: kind.name, indexes: declareIndexes(kind) }));
-    await refuseFormerForm();
     const added: { readonly rows: Collection<Row>; readonly name: string }[] = [];
     try {
       for (const { name, indexes } of wanted) {
@@ -107,15 +106,6 @@ export function openRegistry(db: () => Db, prefix: string): Registry {
         await openRows(name)
           .dropIndex(native.name)
           .catch(() => {});
-  }
-
-  async function refuseFormerForm(): Promise<void> {
-    const former = await db().collection<{ _id: string }>(`${prefix}.registry`).findOne({ _id: 'kinds' });
-    if (!former) return;
-    throw new TwinlineError(
-      'ERR_CONFIG',
-      `The MongoDB database "${db().databaseName}" holds documents in the form of a development version (collection "${prefix}.registry"). This version cannot read them: name another database in the URL, or drop the collections "${prefix}.registry", "${prefix}.changes" and "${prefix}.documents.*" with all that is in them.`,
-    );
   }
 
   return {
