@@ -30,6 +30,7 @@ export const DOMAIN: Kind = {
     // Who points at a twin, under which relation: for graphs and for the integrity of references.
     edge: { fields: ['tenant', 'edges[]'] },
     target: { fields: ['tenant', 'targets[]'] },
+    found: { fields: ['tenant', 'found[]', 'created'] },
     provisional: { fields: ['provisionalSince'] },
   },
 };

@@ -20,6 +20,9 @@ export const DOMAIN_LIMITS = {
   partsPerTwin: 500,
   /** Twins above one that are asked whether they were suspended or revoked. */
   ancestorsAsked: 16,
+  /** Words of a twin's names, and values of its properties, by which it is found without reading others. */
+  wordsPerTwin: 24,
+  valueTermsPerTwin: 256,
   /** Characters and levels of a filter. */
   filterChars: 2_000,
   filterDepth: 16,

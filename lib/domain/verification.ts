@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Inspector } from '../engine/conversation.ts';
 import { type LifecycleOptions, lifecycle } from '../engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../engine/machine/transition.ts';
-import type { DocumentStore, JsonObject } from '../store/store.ts';
+import type { DocumentStore, JsonObject, Query } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { readRevisions } from './feed/journal.ts';
 import { findPage, requireDomain, requireLimit, type SettleVotes } from './find.ts';
@@ -57,6 +57,8 @@ export interface VerificationOptions {
 export interface ProposalQuery {
   /** Of a domain: a DID or alias. @default those of all domains */
   readonly did?: string;
+  /** `undecided`: only those whose vote or timelock still runs, the one that is over first before others. @default all */
+  readonly which?: 'all' | 'undecided';
   /** 1 to LIMITS.pageSizeMax. @default 20 */
   readonly limit?: number;
   readonly cursor?: string;
@@ -148,15 +150,13 @@ export function verification(options: VerificationOptions): VerificationService 
     execute: async (caller, { id, ...request }) =>
       (await permitAction(deps, caller, { id, action: 'execute' }))(request),
 
-    async list(caller, { did, limit = 20, cursor } = {}) {
+    async list(caller, { did, which = 'all', limit = 20, cursor } = {}) {
       requireLimit(limit);
       const subject = did === undefined ? undefined : (await requireDomain(documents, caller, did)).id;
-      const { tenant } = caller;
-      const where = subject === undefined ? { tenant } : { tenant, subject };
-      const index = subject === undefined ? 'created' : 'subject';
-      const query = { index, where, descending: true, limit, cursor };
-      const page = await findPage<StoredProposal>(documents, PROPOSAL, query);
-      const items = await Promise.all(page.items.map((item) => proposals.refresh(item)));
+      const plan = planProposals(caller.tenant, subject, which);
+      const page = await findPage<StoredProposal>(documents, PROPOSAL, { ...plan, limit, cursor });
+      const read = await Promise.all(page.items.map((item) => proposals.refresh(item)));
+      const items = which === 'all' ? read : read.filter(({ state }) => isUndecided(state));
       return { items, ...(page.next !== undefined && { next: page.next }) };
     },
 
@@ -188,6 +188,17 @@ export function verification(options: VerificationOptions): VerificationService 
     settle,
     sweep: (limit) => proposals.sweep(limit),
   };
+}
+
+function planProposals(tenant: string, subject: string | undefined, which: 'all' | 'undecided'): Query {
+  if (which === 'undecided') {
+    const due = { dueAt: { gt: 0 } };
+    return subject === undefined
+      ? { index: 'tenant-due', where: { tenant, ...due } }
+      : { index: 'subject-due', where: { subject, ...due } };
+  }
+  if (subject === undefined) return { index: 'created', where: { tenant }, descending: true };
+  return { index: 'subject', where: { tenant, subject }, descending: true };
 }
 
 function outcome(context: ProposalContext, when: 'voting' | 'close') {

@@ -133,6 +133,7 @@ function device(id: string, at: number): StoredDomain {
     verification: {},
     metadata: {},
     properties: { burns: 1 },
+    found: [],
     relationships: {},
     services: [],
     verifiableCredential: [],

@@ -14,6 +14,7 @@ import type { StoredProtocol } from '../protocol/protocol.ts';
 import { checkShape } from '../schema/check.ts';
 import { RECORD_LINE, STORED } from '../schema/records.ts';
 import type { StoredDomain } from '../twin/record.ts';
+import { indexTerms } from '../twin/terms.ts';
 
 /** The kinds that exports carry, in the order in which they do. */
 export const CARRIED = { protocol: PROTOCOL, domain: DOMAIN, proposal: PROPOSAL, credit: CREDIT } as const;
@@ -68,7 +69,8 @@ export async function importRecord(documents: DocumentStore, caller: Caller, val
     throw invalid('The record is about something else than its body.', [
       { field: '/id', error: 'differs from /body/did' },
     ]);
-  const body = { ...stored, tenant: caller.tenant } as unknown as Journaled;
+  const terms = carried === 'domain' ? indexTerms(stored as unknown as StoredDomain) : {};
+  const body = { ...stored, ...terms, tenant: caller.tenant } as unknown as Journaled;
   const wanted = { kind: CARRIED[carried], id, revision, body };
   if (kind === 'revision') return { did, created: await takeEarlier(documents, wanted) };
   if (!(await takePresent(documents, wanted))) return { did, created: false };

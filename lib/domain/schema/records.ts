@@ -79,7 +79,7 @@ export const STORED = {
       provisionalSince: orNull(MS),
       ...TIMES,
     },
-    { leaving: { const: true } },
+    { leaving: { const: true }, found: TEXTS },
   ),
   proposal: body({
     subject: DID,

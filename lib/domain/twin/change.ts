@@ -16,6 +16,7 @@ import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexEdges } from './graph.ts
 import { applyPatch, type Patch } from './patch.ts';
 import { type Domain, domainView, type LinksTo, type StoredDomain, type SubDomain, TWIN_LISTS } from './record.ts';
 import { settle, type TwinDeps, type TwinParts } from './rules.ts';
+import { indexTerms } from './terms.ts';
 
 /** The revision that the caller has seen; undefined when it does not say. */
 export interface Expecting {
@@ -233,11 +234,12 @@ async function write(deps: ChangeDeps, caller: Caller, { old, body, action }: Tw
 const SHOWN: { readonly [field: string]: string } = { controllers: 'controller', classReference: 'class' };
 
 async function replace(deps: ChangeDeps, old: Domain, body: StoredDomain, material = true): Promise<Domain> {
-  const result = await replaceJournaled(deps.documents, { kind: DOMAIN, old, body });
+  const next = { ...body, ...indexTerms(body) };
+  const result = await replaceJournaled(deps.documents, { kind: DOMAIN, old, body: next });
   if (result.kind === 'conflict')
     throw refuse('revision-changed', `The record is at revision ${result.revision} by now. Read it again.`);
   if (result.kind === 'exists') throw refuse('already-exists', NAME_TAKEN);
-  const domain = { id: old.id, revision: result.revision, body };
+  const domain = { id: old.id, revision: result.revision, body: next };
   if (material) await deps.onMaterialChange(domain);
   return domain;
 }

@@ -16,6 +16,7 @@ import { checkShape } from '../schema/check.ts';
 import { edgeIn, indexEdges, PART_EDGE } from './graph.ts';
 import { type Domain, isOfKind, pickLists, type StoredDomain, type SubDomain, TWIN_LISTS } from './record.ts';
 import { classReference, settle, type TwinDeps, type TwinFrame, type TwinParts } from './rules.ts';
+import { indexTerms } from './terms.ts';
 
 interface NewTwin extends TwinParts {
   readonly type: string;
@@ -52,6 +53,7 @@ export async function createTwin(
   const settled = await settle(deps, reference, { frame, parts: body });
   await refuseForeignDids(deps.documents, { did, names: settled.alsoKnownAs });
   const now = deps.clock.now();
+  const externalId = body.externalId ?? null;
   const twin: StoredDomain = {
     ...settled,
     ...frame,
@@ -59,7 +61,8 @@ export async function createTwin(
     status: 'Created',
     verification: {},
     parent: parent?.body.did ?? null,
-    externalId: body.externalId ?? null,
+    externalId,
+    ...indexTerms({ ...settled, externalId }),
     created: now,
     updated: now,
     provisionalSince: parent ? now : null,
@@ -94,18 +97,19 @@ function groupDid(organisation: string): string {
   return `did:ixo:entity:${hash.slice(0, 32)}`;
 }
 
+const NEW_GROUP = { metadata: { name: 'Members' }, properties: {}, externalId: null };
+
 function firstGroup(organisation: StoredDomain, { did, type }: SubDomain): StoredDomain {
   const { created: at, journal, class: protocol } = organisation;
   return {
     ...organisation,
     did,
     type,
-    metadata: { name: 'Members' },
-    properties: {},
+    ...NEW_GROUP,
+    ...indexTerms(NEW_GROUP),
     relationships: {},
     ...pickLists(TWIN_LISTS, {}),
     alsoKnownAs: [],
-    externalId: null,
     validFrom: null,
     validUntil: null,
     parent: organisation.did,

@@ -12,6 +12,7 @@ import { refuse } from '../problems.ts';
 import type { Protocols } from '../protocol/protocol.ts';
 import { type Filter, matches, parseFilter } from './filter.ts';
 import { type Domain, domainView, findValidity, type StoredDomain } from './record.ts';
+import { findTerm, hasWords, MANY_VALUES, splitWords } from './terms.ts';
 
 /** What a list is asked for. Texts as clients send them. */
 export interface ListQuery {
@@ -22,6 +23,8 @@ export interface ListQuery {
   readonly controller?: string;
   readonly name?: string;
   readonly externalId?: string;
+  /** Words, each of which begins a word of its name or of its name elsewhere, in any case. */
+  readonly text?: string;
   /** Only twins that are valid at this moment, RFC 3339. */
   readonly validAt?: string;
   /** See filter.ts. */
@@ -53,6 +56,7 @@ interface Equalities {
 const BY_CREATION = [
   { index: 'external', fields: ['externalId'] },
   { index: 'name', fields: ['metadata.name'] },
+  { index: 'found', fields: ['found[]'] },
   { index: 'type-status', fields: ['type', 'status'] },
   { index: 'controller', fields: ['controllers[]'] },
   { index: 'class', fields: ['class'] },
@@ -76,7 +80,7 @@ export async function listTwins(deps: ListDeps, caller: Caller, query: ListQuery
 
 // Undefined: nothing can match.
 async function readEqualities(
-  { protocols }: ListDeps,
+  { documents, protocols }: ListDeps,
   { tenant }: Caller,
   query: ListQuery,
 ): Promise<Equalities | undefined> {
@@ -90,10 +94,21 @@ async function readEqualities(
     'metadata.name': name,
     externalId,
     class: protocol?.body.did,
+    'found[]': await chooseTerm(documents, tenant, query),
   };
   const filter = query.filter === undefined ? {} : listEqualities(parseFilter(query.filter));
   const given = Object.entries(equalities).filter(([, value]) => value !== undefined);
   return { ...filter, ...Object.fromEntries(given) } as Equalities;
+}
+
+// The values of twins that have very many are no terms: where there are such twins, all that have the property are read.
+async function chooseTerm(documents: DocumentStore, tenant: string, query: ListQuery): Promise<string | undefined> {
+  const filter = query.filter === undefined ? undefined : parseFilter(query.filter);
+  const found = findTerm({ words: splitWords(query.text ?? ''), filter });
+  if (found?.orElse === undefined) return found?.term;
+  const where = { tenant, 'found[]': MANY_VALUES };
+  const { items } = await documents.find(DOMAIN, { index: 'found', where, limit: 1 });
+  return items.length > 0 ? found.orElse : found.term;
 }
 
 /** Fields that a filter holds to one value. */
@@ -128,12 +143,14 @@ function makeCondition(query: ListQuery, equal: Equalities, now: number): Holds 
   const moment = query.validAt === undefined ? undefined : Date.parse(query.validAt);
   if (Number.isNaN(moment))
     throw refuse('bad-request', `validAt=${JSON.stringify(query.validAt)} is no moment such as 2026-01-01T00:00:00Z.`);
-  const { 'controllers[]': controller, 'metadata.name': name, ...plain } = equal;
+  const { 'controllers[]': controller, 'metadata.name': name, 'found[]': _term, ...plain } = equal;
+  const words = splitWords(query.text ?? '');
   return (domain) => {
     const { body } = domain;
     if (body.status === 'Deactivated' && query.status !== 'Deactivated') return false;
     if (controller !== undefined && !body.controllers.includes(controller as string)) return false;
     if (name !== undefined && body.metadata.name !== name) return false;
+    if (words.length > 0 && !hasWords(body, words)) return false;
     if (!Object.entries(plain).every(([field, value]) => body[field] === value)) return false;
     if (moment !== undefined && findValidity(body, moment) !== 'valid') return false;
     return filter === undefined || matches(filter, domainView(domain, now));

@@ -67,6 +67,8 @@ export type StoredDomain = Journaled &
     /** `<relation> <did>` and `<did>` of everything that this twin points at; see edges.ts. */
     readonly edges: readonly string[];
     readonly targets: readonly string[];
+    /** Beginnings of words and values of properties that it is found by; see terms.ts. */
+    readonly found: readonly string[];
     /** Since when the record waits for its parent: a new part that the parent must name, or one that is leaving; else null. */
     readonly provisionalSince: number | null;
     /** Deactivated as soon as its parent does not name it any more. */

@@ -47,6 +47,15 @@ const ONE = '/v1/proposals/:id';
 const ID_EXAMPLE = '4c73552dbf8a4343016e7f7952836014';
 const SHOWN = { description: 'The proposal', types: { [JSON_TYPE]: PROPOSAL_ANSWER }, headers: MADE };
 
+const PROPOSALS = {
+  which: {
+    description:
+      '`undecided`: only those whose vote or timelock still runs, the one that is over first before others; a page may be short and have a next one',
+    schema: { enum: ['all', 'undecided'], default: 'all' },
+  },
+  ...PAGE,
+} as const;
+
 const RATIONALES = {
   rationales: {
     description: 'Whether the page shows the reasons that voters gave',
@@ -82,11 +91,11 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
       path: '/v1/proposals',
       id: 'listProposals',
       summary: 'List the proposals about all domains',
-      query: PAGE,
+      query: PROPOSALS,
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: PROPOSAL_PAGE } } },
-      problems: ['bad-cursor', 'bad-limit'],
+      problems: ['bad-request', 'bad-cursor', 'bad-limit'],
       handle: async (ctx, { verification }) => {
-        const { items, next } = await verification.list(readCaller(ctx), readQuery(ctx, PAGE));
+        const { items, next } = await verification.list(readCaller(ctx), readQuery(ctx, PROPOSALS));
         answerPage(ctx, { items: items.map(showProposal), next });
       },
     },

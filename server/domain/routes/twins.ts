@@ -46,6 +46,10 @@ const LIST = {
   controller: { description: 'Who may change it', schema: TEXT },
   name: { description: 'The name in its metadata', schema: TEXT },
   externalId: { description: 'Its name in the system that it comes from', schema: TEXT },
+  text: {
+    description: 'Words, each of which begins a word of its name or of its externalId, in any case',
+    schema: { type: 'string', maxLength: 256, examples: ['stove'] },
+  },
   validAt: { description: 'A moment (RFC 3339) at which it is valid', schema: TEXT },
   filter: { description: 'Conditions such as `and(eq(status,"Verified"),gt(properties.size,3))`', schema: TEXT },
   sort: { description: 'A field, with `-` in front for the greatest first', schema: TEXT },

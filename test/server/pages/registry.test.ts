@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { keyOf, type Name, place } from '../domain/place.ts';
+import { keyOf, type Name, path, place } from '../domain/place.ts';
 import { browser, type Visit } from '../support/browser.ts';
 import { assertQuiet } from './clean.ts';
 
@@ -68,6 +68,8 @@ test('a twin is registered, proposed, voted on by three people and verified in t
   await rep.page.locator('header .badge', { hasText: 'Verified' }).waitFor();
   await rep.page.locator('.history summary').first().click();
   assert.match((await rep.page.locator('.history li').first().textContent())!, /verify.*status/);
+  await rep.page.locator('.history li').first().getByText('UnderReview').waitFor();
+  assert.match((await rep.page.locator('.history li').first().textContent())!, /status.*UnderReview.*→.*Verified/);
   const [credential] = await Promise.all([
     rep.page.waitForEvent('download'),
     rep.page.getByRole('button', { name: 'Card as a credential' }).click(),
@@ -99,6 +101,30 @@ test('twins are found by words, type, status and property, and what is no proper
   await page.getByLabel('Property').fill('more than ten');
   await page.keyboard.press('Enter');
   await page.getByText('A property is written as stoves > 10 or place = Lusaka.').waitFor();
+});
+
+test('open proposals are listed and decided by role; a deactivated twin is told as such, with its history', async () => {
+  const { did } = await here.domain({ metadata: { name: 'Mill of Kabwe' } });
+  const { id } = await here.proposal(did);
+  const rep = await as('rep', '#/proposals');
+  await rep.page.getByRole('link', { name: `To verify ${did}` }).click();
+  await rep.page.getByRole('heading', { name: /What is voted on/ }).waitFor();
+  assert.is(hashOf(rep.page), `#/proposal/${id}`);
+  assert.is(await rep.page.getByRole('button', { name: 'Veto' }).count(), 0, 'that is for operators');
+  await rep.page.getByRole('button', { name: 'Withdraw' }).click();
+  await rep.page.getByRole('button', { name: 'Withdraw' }).waitFor({ state: 'detached' });
+  await rep.page.getByRole('link', { name: 'Open proposals' }).click();
+  await rep.page.getByRole('heading', { name: 'Open proposals' }).waitFor();
+  assert.is(await rep.page.getByRole('link', { name: `To verify ${did}` }).count(), 0);
+
+  assert.is((await here.ask('owner', `DELETE ${path(did)}`)).status, 200);
+  const { page } = await as('nobody');
+  await page.getByLabel('Status').selectOption('Deactivated');
+  await page.getByRole('link', { name: 'Mill of Kabwe' }).click();
+  await page.getByText(/This twin was deactivated by did:ixo:owner/).waitFor();
+  assert.is(await page.locator('h1').textContent(), 'Mill of Kabwe');
+  await page.locator('.history summary').first().click();
+  await page.locator('.history li').first().getByText('Deactivated').waitFor();
 });
 
 test('the key stays in the tab, stands in no address, and is forgotten by a button; a wrong one is told', async () => {

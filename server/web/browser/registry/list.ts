@@ -21,11 +21,8 @@ export function makeQuery({ words, type, status, property }: ListSearch): URLSea
   const query = new URLSearchParams({ limit: String(PAGE_SIZE), sort: '-created' });
   if (type !== '') query.set('type', type);
   if (status !== '') query.set('status', status);
-  const conditions = [
-    ...(words === '' ? [] : [`like(metadata.name,${JSON.stringify(`*${words}*`)})`]),
-    ...(property === '' ? [] : [propertyCondition(property)]),
-  ];
-  if (conditions.length) query.set('filter', conditions.length > 1 ? `and(${conditions.join(',')})` : conditions[0]!);
+  if (words !== '') query.set('text', words);
+  if (property !== '') query.set('filter', propertyCondition(property));
   return query;
 }
 
@@ -41,7 +38,9 @@ function propertyCondition(text: string): string {
 
 /** The list, with its search. */
 export function twinList(): HTMLElement {
-  const words = element('input', { is: { type: 'search', 'aria-label': 'Name', placeholder: 'Words of a name' } });
+  const words = element('input', {
+    is: { type: 'search', 'aria-label': 'Name', placeholder: 'Words of a name, or their beginnings' },
+  });
   const type = element('input', { is: { 'aria-label': 'Type', placeholder: 'Type, such as Project' } });
   const status = element('select', { is: { 'aria-label': 'Status' } }, [
     element('option', { text: 'Any status', is: { value: '' } }),

@@ -5,6 +5,7 @@ import { startHeader } from '../site.ts';
 import { askJson, forgetKey, hasKey, keepKey, type Me, RequestProblem } from './client.ts';
 import { twinList } from './list.ts';
 import { newTwin } from './new-twin.ts';
+import { openProposals } from './open-proposals.ts';
 import { proposalView } from './proposal.ts';
 import { card, twinPage } from './twin.ts';
 
@@ -19,6 +20,7 @@ type MakePage = (id: string, me: Me) => HTMLElement | Promise<HTMLElement>;
 const PAGES: { readonly [name: string]: MakePage } = {
   '': () => twinList(),
   new: () => newTwin(),
+  proposals: () => openProposals(),
   twin: (did, me) => twinPage(did, me),
   proposal: (id, me) => proposalView(id, me, () => void show()),
 };
@@ -52,6 +54,7 @@ function whoBar({ principal, roles, tenant }: Me): HTMLElement {
   const words = `${principal} · ${roles.join(', ') || 'reads only'} · tenant ${tenant}`;
   return element('nav', { class: 'who', is: { 'aria-label': 'You' } }, [
     element('a', { text: 'All twins', is: { href: '#/' } }),
+    element('a', { text: 'Open proposals', is: { href: '#/proposals' } }),
     element('span', { class: 'at', text: words }),
     button('Forget the key', () => signOut(''), { class: 'small' }),
   ]);

@@ -1,7 +1,8 @@
 // A twin: its record in words, what it is related to, its history with what changed, its proposals, and what may be done with it.
 
 import { button, element, valueTree } from '../element.ts';
-import { ask, askJson, type Me, segment } from './client.ts';
+import { ask, askJson, type Me, RequestProblem, segment } from './client.ts';
+import { historyList, historyPath } from './history.ts';
 import { formatTime, type HistoryItem, type ProposalView, type RecordPage, readName, type Twin } from './records.ts';
 
 const KINDS: { readonly [status: string]: readonly string[] } = {
@@ -11,16 +12,54 @@ const KINDS: { readonly [status: string]: readonly string[] } = {
   Suspended: ['reinstate', 'verify', 'revoke'],
   Revoked: ['verify'],
 };
-const HISTORY_SHOWN = 20;
+const PROPOSALS_SHOWN = 20;
 
-/** The page of a twin. Rejects as `ask` does. */
+/** The page of a twin, also of one that was deactivated. Rejects as `ask` does. */
 export async function twinPage(did: string, me: Me): Promise<HTMLElement> {
   const path = `/v1/domains/${segment(did)}`;
-  const [twin, history, proposals] = await Promise.all([
+  const read = Promise.all([
     askJson<Twin>(`GET ${path}`),
-    askJson<RecordPage<HistoryItem>>(`GET ${path}/history?limit=${HISTORY_SHOWN}`),
-    askJson<RecordPage<ProposalView>>(`GET ${path}/proposals?limit=${HISTORY_SHOWN}`),
+    askJson<RecordPage<HistoryItem>>(historyPath(path)),
+    askJson<RecordPage<ProposalView>>(`GET ${path}/proposals?limit=${PROPOSALS_SHOWN}`),
   ]);
+  return read.then(
+    ([twin, history, proposals]) => livingTwin({ twin, history, proposals }, me),
+    (error) => {
+      if (!(error instanceof RequestProblem) || error.status !== GONE) throw error;
+      return deactivatedTwin(did, path);
+    },
+  );
+}
+
+const GONE = 410;
+
+/** What is left of a twin that was deactivated: its history, and what it was at last. */
+async function deactivatedTwin(did: string, path: string): Promise<HTMLElement> {
+  const history = await askJson<RecordPage<HistoryItem>>(historyPath(path));
+  const [end] = history.items;
+  const last = end && (await askJson<Twin>(`GET ${path}?at=${end.revision - 1}`).catch(() => undefined));
+  return element('div', { class: 'page' }, [
+    element('header', { class: 'card' }, [
+      element('p', { class: 'over' }, [element('span', { class: 'badge Deactivated', text: 'Deactivated' })]),
+      element('h1', { text: last ? readName(last) : did }),
+      element('p', { class: 'did', text: did }),
+      element('p', {
+        text: `This twin was deactivated${end ? ` by ${end.by}, ${formatTime(end.at)}` : ''}. Its DID stays its own, and its history can be read.`,
+      }),
+    ]),
+    ...(last ? [recordCard(last, 'Record, as it was at last')] : []),
+    card('History', historyList(history, path)),
+  ]);
+}
+
+interface LivingTwin {
+  readonly twin: Twin;
+  readonly history: RecordPage<HistoryItem>;
+  readonly proposals: RecordPage<ProposalView>;
+}
+
+function livingTwin({ twin, history, proposals }: LivingTwin, me: Me): HTMLElement {
+  const path = `/v1/domains/${segment(twin.did)}`;
   const drawing = element('div', {
     class: 'drawing-box',
     text: 'Drawing …',
@@ -34,10 +73,7 @@ export async function twinPage(did: string, me: Me): Promise<HTMLElement> {
     card('Proposals', [
       proposals.items.length ? element('ul', { class: 'twins' }, proposals.items.map(proposalRow)) : 'None.',
     ]),
-    card('History', [
-      element('ol', { class: 'history' }, history.items.map(historyRow)),
-      history.next !== null && element('p', { class: 'at', text: `The last ${HISTORY_SHOWN}.` }),
-    ]),
+    card('History', historyList(history, path)),
   ]);
 }
 
@@ -83,11 +119,11 @@ const isEmpty = (value: unknown) =>
   value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
 
 /** The record of a twin as names and values, without what is empty. */
-export function recordCard(twin: Twin): HTMLElement {
+export function recordCard(twin: Twin, title = 'Record'): HTMLElement {
   const fields = Object.entries({ ...twin.metadata, ...twin }).filter(
     ([name, value]) => !ABOVE.has(name) && name !== 'name' && name !== 'description' && !isEmpty(value),
   );
-  return card('Record', [
+  return card(title, [
     element(
       'dl',
       { class: 'record' },
@@ -130,26 +166,6 @@ function proposalRow({ id, kind, status, closesAt, proposer }: ProposalView): HT
     element('a', { text: `To ${kind} it`, is: { href: `#/proposal/${id}` } }),
     element('span', { class: `badge ${status}`, text: status }),
     element('span', { class: 'at', text: `by ${proposer}, until ${formatTime(closesAt)}` }),
-  ]);
-}
-
-function historyRow({ revision, at, by, action, changes }: HistoryItem): HTMLElement {
-  const words = `${changes.length} ${changes.length === 1 ? 'field' : 'fields'}`;
-  return element('li', {}, [
-    element('details', {}, [
-      element('summary', {}, [
-        `${revision}. ${action} `,
-        element('span', { class: 'at', text: `${by}, ${formatTime(at)}, ${words}` }),
-      ]),
-      element(
-        'dl',
-        { class: 'record' },
-        changes.flatMap(({ op, path, value }) => [
-          element('dt', { text: path.slice(1).replaceAll('/', ' › ') }),
-          element('dd', {}, [op === 'remove' ? 'removed' : valueTree(value)]),
-        ]),
-      ),
-    ]),
   ]);
 }
 

@@ -1,0 +1,98 @@
+// What twins are found by besides their own fields: the beginnings of words, in any case, and the values of properties. Stored with
+// each twin and indexed, so that a search reads what it finds and not what is there.
+
+import type { Json, JsonObject } from '../../store/store.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
+import type { Filter } from './filter.ts';
+import type { StoredDomain } from './record.ts';
+
+/** Characters of the longest beginning of a word that is a term, of names and values in terms, and of a text that is read. */
+const PREFIX_CHARS = 12;
+const VALUE_CHARS = 64;
+const TEXT_CHARS = 1_024;
+
+/** Lower case, without accents, in words of letters and digits. */
+export function splitWords(text: string): string[] {
+  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  return plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+}
+
+/** The words that a twin is found by: those of its name and of its name elsewhere. */
+export function listWords({ metadata, externalId }: Pick<StoredDomain, 'metadata' | 'externalId'>): string[] {
+  return [metadata.name, externalId].flatMap((text) =>
+    typeof text === 'string' ? splitWords(text.slice(0, TEXT_CHARS)) : [],
+  );
+}
+
+/** The first characters of a text; none is cut in half. */
+const cut = (text: string, chars: number) => [...text.slice(0, 2 * chars)].slice(0, chars).join('');
+const wordTerm = (word: string) => `w:${cut(word, PREFIX_CHARS)}`;
+const nameTerm = (property: string) => `?${cut(property, VALUE_CHARS)}`;
+const valueTerm = (property: string, value: Json) =>
+  `=${cut(property, VALUE_CHARS)}:${cut(JSON.stringify(value), VALUE_CHARS)}`;
+
+/** The term of twins with so many values that those are left out: see {@link findTerm}. */
+export const MANY_VALUES = '*';
+
+/** The terms of a twin, to be stored with it. */
+export function indexTerms(
+  body: Pick<StoredDomain, 'metadata' | 'externalId' | 'properties'>,
+): Pick<StoredDomain, 'found'> {
+  const words = listWords(body).slice(0, DOMAIN_LIMITS.wordsPerTwin).flatMap(listBeginnings);
+  const names = Object.keys(body.properties).map(nameTerm);
+  const values = listValueTerms(body.properties);
+  const isMany = values.length > DOMAIN_LIMITS.valueTermsPerTwin;
+  return { found: [...new Set([...words, ...names, ...(isMany ? [MANY_VALUES] : values)])] };
+}
+
+function listBeginnings(word: string): string[] {
+  const chars = [...word].slice(0, PREFIX_CHARS);
+  return chars.map((_, at) => wordTerm(chars.slice(0, at + 1).join('')));
+}
+
+function listValueTerms(properties: JsonObject): string[] {
+  return Object.entries(properties).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value])
+      .filter((one) => typeof one !== 'object' || one === null)
+      .map((one) => valueTerm(name, one)),
+  );
+}
+
+/** Whether each of the words begins a word of the twin. */
+export function hasWords(body: Pick<StoredDomain, 'metadata' | 'externalId'>, words: readonly string[]): boolean {
+  const own = listWords(body);
+  return words.every((word) => own.some((one) => one.startsWith(word)));
+}
+
+/** What is looked for: words, and a filter that all must match. */
+export interface Sought {
+  readonly words: readonly string[];
+  readonly filter: Filter | undefined;
+}
+
+/** A term that everything which is looked for has, the rarest by its form; undefined where there is none. */
+export interface FoundTerm {
+  readonly term: string;
+  /** It is of a value: twins with {@link MANY_VALUES} may match and not have it. Then this one is right. */
+  readonly orElse?: string;
+}
+
+export function findTerm({ words, filter }: Sought): FoundTerm | undefined {
+  const longest = [...words].sort((one, other) => other.length - one.length)[0];
+  if (longest !== undefined) return { term: wordTerm(longest) };
+  const terms = filter === undefined ? [] : listFilterTerms(filter);
+  return terms.find(({ orElse }) => orElse !== undefined) ?? terms[0];
+}
+
+const PROPERTY = /^properties\.([^.]+)(\..+)?$/;
+/** Comparisons that no twin without the property matches. */
+const POSITIVE = new Set(['eq', 'in', 'like', 'gt', 'ge', 'lt', 'le', 'exists']);
+
+function listFilterTerms(filter: Filter): FoundTerm[] {
+  if (filter.op === 'and') return filter.of.flatMap(listFilterTerms);
+  if (!('field' in filter) || !POSITIVE.has(filter.op)) return [];
+  const [, name, rest] = PROPERTY.exec(filter.field) ?? [];
+  if (name === undefined) return [];
+  if (filter.op !== 'eq' || rest !== undefined) return [{ term: nameTerm(name) }];
+  return [{ term: valueTerm(name, filter.values[0]!), orElse: nameTerm(name) }];
+}

@@ -1,0 +1,129 @@
+// What a search of twins reads: what it finds, and hardly more, however many others there are.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SimulatedClock } from '../../lib/clock.ts';
+import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
+import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
+import { registry } from '../../lib/domain/registry.ts';
+import type { ListQuery } from '../../lib/domain/twin/list.ts';
+import { indexTerms } from '../../lib/domain/twin/terms.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
+import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
+import { ALICE, COOKING } from './registry-bench.ts';
+
+const test = suite('search of twins');
+
+const OTHERS = 600;
+
+/** A registry with many twins that nobody looks for, and what a search in it finds and reads. */
+async function open() {
+  const clock = new SimulatedClock();
+  const inner = memoryDocuments({ clock });
+  let rows = 0;
+  const documents: DocumentStore = {
+    ...inner,
+    find: async (kind, query) => {
+      const page = await inner.find(kind, query);
+      if (kind.name === 'domain') rows += page.items.length;
+      return page as never;
+    },
+  };
+  await documents.declare(DOMAIN_KINDS);
+  const twins = registry({ documents, clock });
+  await twins.protocols.create(ALICE, {
+    type: 'Protocol',
+    alsoKnownAs: COOKING,
+    properties: { place: 'string', stoves: 'number', tags: 'array', rare: 'number' },
+  });
+  const make = async (name: string, properties: JsonObject = {}, more: JsonObject = {}) => {
+    await clock.advance(1_000);
+    return twins.create(ALICE, { body: { type: 'Project', class: COOKING, metadata: { name }, properties, ...more } });
+  };
+  for (let at = 0; at < OTHERS; at++)
+    await make(
+      `House number ${at}`,
+      { place: `Place ${at % 50}`, stoves: at },
+      { type: at % 2 ? 'Device' : 'Project' },
+    );
+  const search = async (query: ListQuery) => {
+    rows = 0;
+    const { items } = await twins.list(ALICE, { limit: 25, sort: '-created', ...query });
+    return { names: items.map(({ body }) => body.metadata.name), rows };
+  };
+  return { make, search, twins };
+}
+
+const at = open();
+
+test('words are found by their beginnings, in any case and without accents, and only what fits is read', async () => {
+  const { make, search } = await at;
+  await make('Élan Stoves of Mukuni', {}, { externalId: 'KOB/7731' });
+  await make('Stovepipes, Mongu');
+  for (const text of ['STOVES', 'stoves mukuni', 'elan', 'ÉLAN sto', '7731', 'kob 77'])
+    assert.equal((await search({ text })).names, ['Élan Stoves of Mukuni'], text);
+  const both = await search({ text: 'stove' });
+  assert.equal(both, { names: ['Stovepipes, Mongu', 'Élan Stoves of Mukuni'], rows: 2 });
+  assert.equal(await search({ text: 'toves' }), { names: [], rows: 0 }, 'not from the middle of a word');
+  const long = 'abcdefghijklmnopqrstuvwxyz';
+  await make(`${long}one`);
+  await make(`${long}two`);
+  assert.equal(await search({ text: `${long}t` }), { names: [`${long}two`], rows: 2 }, 'what follows is compared');
+});
+
+test('type, status and values of properties are read from an index, and comparisons from those that have the property', async () => {
+  const { make, search } = await at;
+  await make('Rare one', { rare: 7, place: 'Kabwe', tags: ['red', 'green'] }, { type: 'Oracle' });
+  assert.equal(await search({ filter: 'eq(properties.place,"Kabwe")' }), { names: ['Rare one'], rows: 1 });
+  assert.equal(await search({ filter: 'eq(properties.tags,"green")' }), { names: ['Rare one'], rows: 1 });
+  assert.equal(await search({ filter: 'gt(properties.rare,5)' }), { names: ['Rare one'], rows: 1 });
+  assert.equal(await search({ filter: 'and(eq(type,"Oracle"),exists(properties.rare))' }), {
+    names: ['Rare one'],
+    rows: 1,
+  });
+  assert.equal(await search({ type: 'Oracle' }), { names: ['Rare one'], rows: 1 });
+  assert.equal(await search({ status: 'Verified' }), { names: [], rows: 0 });
+  const place = await search({ filter: 'eq(properties.place,"Place 3")', type: 'Device' });
+  assert.is(place.names.length, OTHERS / 50);
+  assert.is(place.rows, OTHERS / 50);
+  assert.equal(await search({ text: 'rare', status: 'Verified' }), { names: [], rows: 1 });
+});
+
+test('what has changed is found by what it is now', async () => {
+  const { make, search, twins } = await at;
+  const { id, revision } = await make('Former name', { place: 'Chipata' });
+  const patch = {
+    type: 'merge',
+    patch: { metadata: { name: 'Later name' }, properties: { place: 'Solwezi' } },
+  } as const;
+  await twins.patch(ALICE, { did: id, expected: revision, patch });
+  assert.equal((await search({ text: 'former' })).names, []);
+  assert.equal((await search({ text: 'later' })).names, ['Later name']);
+  assert.equal((await search({ filter: 'eq(properties.place,"Chipata")' })).names, []);
+  assert.equal((await search({ filter: 'eq(properties.place,"Solwezi")' })).names, ['Later name']);
+});
+
+test('a twin with more values than are indexed is found all the same', async () => {
+  const { make, search } = await at;
+  const tags = Array.from({ length: DOMAIN_LIMITS.valueTermsPerTwin + 10 }, (_, index) => `tag ${index}`);
+  await make('Many tags', { tags });
+  for (const tag of [tags[0], tags.at(-1)])
+    assert.equal((await search({ filter: `eq(properties.tags,"${tag}")` })).names, ['Many tags']);
+  assert.equal((await search({ filter: 'eq(properties.place,"Kabwe")' })).names, ['Rare one']);
+});
+
+test('terms are few and well-formed, whatever a name is', () => {
+  const name = `${'\u{1f525}'.repeat(700)} ${'x'.repeat(5_000)} ${'ab '.repeat(2_000)}`;
+  const { found } = indexTerms({
+    metadata: { name },
+    externalId: null,
+    properties: { ['\u{1f600}'.repeat(90)]: name },
+  });
+  assert.ok(found.length < 400, `${found.length}`);
+  for (const term of found) {
+    assert.ok(term.length <= 270, term);
+    assert.is(Buffer.from(term).toString(), term);
+  }
+});
+
+test.run();
