@@ -86,7 +86,21 @@ test('type, status and values of properties are read from an index, and comparis
   const place = await search({ filter: 'eq(properties.place,"Place 3")', type: 'Device' });
   assert.is(place.names.length, OTHERS / 50);
   assert.is(place.rows, OTHERS / 50);
-  assert.equal(await search({ text: 'rare', status: 'Verified' }), { names: [], rows: 1 });
+  assert.equal(await search({ text: 'rare', status: 'Verified' }), { names: [], rows: 0 });
+  const last = await search({ text: `house number ${OTHERS - 1}` });
+  assert.equal(last, { names: [`House number ${OTHERS - 1}`], rows: 1 }, 'by the rarest of the words');
+});
+
+test('pages go on where they were, in the index that was chosen for the first', async () => {
+  const { twins } = await at;
+  const query = { text: 'house', type: 'Device', sort: '-created', limit: 100 };
+  const names: unknown[] = [];
+  for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+    const page = await twins.list(ALICE, { ...query, ...(cursor !== undefined && { cursor }) });
+    names.push(...page.items.map(({ body }) => body.metadata.name));
+    cursor = page.next;
+  }
+  assert.equal([names.length, new Set(names).size, names[0]], [OTHERS / 2, OTHERS / 2, `House number ${OTHERS - 1}`]);
 });
 
 test('what has changed is found by what it is now', async () => {

@@ -12,7 +12,7 @@ import { refuse } from '../problems.ts';
 import type { Protocols } from '../protocol/protocol.ts';
 import { type Filter, matches, parseFilter } from './filter.ts';
 import { type Domain, domainView, findValidity, type StoredDomain } from './record.ts';
-import { findTerm, hasWords, MANY_VALUES, splitWords } from './terms.ts';
+import { hasWords, listTerms, MANY_VALUES, splitWords } from './terms.ts';
 
 /** What a list is asked for. Texts as clients send them. */
 export interface ListQuery {
@@ -56,7 +56,6 @@ interface Equalities {
 const BY_CREATION = [
   { index: 'external', fields: ['externalId'] },
   { index: 'name', fields: ['metadata.name'] },
-  { index: 'found', fields: ['found[]'] },
   { index: 'type-status', fields: ['type', 'status'] },
   { index: 'controller', fields: ['controllers[]'] },
   { index: 'class', fields: ['class'] },
@@ -74,13 +73,18 @@ export async function listTwins(deps: ListDeps, caller: Caller, query: ListQuery
   const equal = await readEqualities(deps, caller, query);
   if (!equal) return { items: [] };
   const holds = makeCondition(query, equal, deps.clock.now());
-  const plan = planQuery(caller.tenant, equal, query);
-  return walk(deps.documents, plan, { limit, holds, cursor: query.cursor, print: fingerprintQuery(query) });
+  const { plan, number } = await choosePlan(deps, caller, { query, equal });
+  return walk(deps.documents, plan, {
+    limit,
+    holds,
+    cursor: query.cursor,
+    print: `${fingerprintQuery(query)}-${number}`,
+  });
 }
 
 // Undefined: nothing can match.
 async function readEqualities(
-  { documents, protocols }: ListDeps,
+  { protocols }: ListDeps,
   { tenant }: Caller,
   query: ListQuery,
 ): Promise<Equalities | undefined> {
@@ -94,22 +98,53 @@ async function readEqualities(
     'metadata.name': name,
     externalId,
     class: protocol?.body.did,
-    'found[]': await chooseTerm(documents, tenant, query),
   };
   const filter = query.filter === undefined ? {} : listEqualities(parseFilter(query.filter));
   const given = Object.entries(equalities).filter(([, value]) => value !== undefined);
   return { ...filter, ...Object.fromEntries(given) } as Equalities;
 }
 
-// The values of twins that have very many are no terms: where there are such twins, all that have the property are read.
-async function chooseTerm(documents: DocumentStore, tenant: string, query: ListQuery): Promise<string | undefined> {
+/** The terms that serve a query; see terms.ts. */
+async function readTerms(documents: DocumentStore, tenant: string, query: ListQuery): Promise<readonly string[]> {
   const filter = query.filter === undefined ? undefined : parseFilter(query.filter);
-  const found = findTerm({ words: splitWords(query.text ?? ''), filter });
-  if (found?.orElse === undefined) return found?.term;
+  const found = listTerms({ words: splitWords(query.text ?? ''), filter });
+  if (!found.some(({ orElse }) => orElse !== undefined)) return found.map(({ term }) => term);
+  // The values of twins that have very many are no terms: where there are such twins, all that have the property are read.
   const where = { tenant, 'found[]': MANY_VALUES };
   const { items } = await documents.find(DOMAIN, { index: 'found', where, limit: 1 });
-  return items.length > 0 ? found.orElse : found.term;
+  return found.map(({ term, orElse = term }) => (items.length > 0 ? orElse : term));
 }
+
+interface PlanInput {
+  readonly query: ListQuery;
+  readonly equal: Equalities;
+}
+
+/** A plan and which of those that a query has it is. */
+interface Chosen {
+  readonly plan: ListPlan;
+  readonly number: number;
+}
+
+/** Of several indexes that serve a search the one that holds the fewest twins of it, so that the others are not read. */
+async function choosePlan({ documents }: ListDeps, { tenant }: Caller, { query, equal }: PlanInput): Promise<Chosen> {
+  const plan = planQuery(tenant, equal, query);
+  if (plan.index !== 'created' && !COUNTED.has(plan.index)) return { plan, number: 0 };
+  const terms = await readTerms(documents, tenant, query);
+  const others = terms.map((term) => ({ ...plan, index: 'found', where: { tenant, 'found[]': term } }));
+  const plans = plan.index === 'created' ? others : [plan, ...others];
+  const [only = plan, ...more] = plans;
+  if (more.length === 0) return { plan: only, number: 0 };
+  // The next page goes on in the index of the page before.
+  const [, begun] = /^[^.]*-(\d)\./.exec(query.cursor ?? '') ?? [];
+  if (begun !== undefined && plans[Number(begun)]) return { plan: plans[Number(begun)]!, number: Number(begun) };
+  const counts = await Promise.all(plans.map(({ index, where }) => documents.count(DOMAIN, { index, where })));
+  const number = counts.indexOf(Math.min(...counts));
+  return { plan: plans[number]!, number };
+}
+
+/** Indexes that hold many twins of one value, and give the order of creation. */
+const COUNTED = new Set(['type-status', 'controller', 'class', 'type', 'status']);
 
 /** Fields that a filter holds to one value. */
 function listEqualities(filter: Filter): Equalities {
@@ -119,7 +154,9 @@ function listEqualities(filter: Filter): Equalities {
   return typeof value === 'string' ? { [filter.field]: value } : {};
 }
 
-function planQuery(tenant: string, equal: Equalities, { sort = 'created' }: ListQuery): Query {
+type ListPlan = Query & Required<Pick<Query, 'index' | 'where'>>;
+
+function planQuery(tenant: string, equal: Equalities, { sort = 'created' }: ListQuery): ListPlan {
   const descending = sort.startsWith('-');
   const field = descending ? sort.slice(1) : sort;
   if (field !== 'created' && !Object.hasOwn(BY_FIELD, field))
@@ -143,7 +180,7 @@ function makeCondition(query: ListQuery, equal: Equalities, now: number): Holds 
   const moment = query.validAt === undefined ? undefined : Date.parse(query.validAt);
   if (Number.isNaN(moment))
     throw refuse('bad-request', `validAt=${JSON.stringify(query.validAt)} is no moment such as 2026-01-01T00:00:00Z.`);
-  const { 'controllers[]': controller, 'metadata.name': name, 'found[]': _term, ...plain } = equal;
+  const { 'controllers[]': controller, 'metadata.name': name, ...plain } = equal;
   const words = splitWords(query.text ?? '');
   return (domain) => {
     const { body } = domain;

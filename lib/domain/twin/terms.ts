@@ -6,8 +6,10 @@ import { DOMAIN_LIMITS } from '../limits.ts';
 import type { Filter } from './filter.ts';
 import type { StoredDomain } from './record.ts';
 
-/** Characters of the longest beginning of a word that is a term, of names and values in terms, and of a text that is read. */
-const PREFIX_CHARS = 12;
+/** Lengths of the beginnings of a word that are terms: few, for each is written with each twin. Numbers differ later than words. */
+const WORD_LENGTHS = [3, 4, 5, 6, 8, 12];
+const NUMBER_LENGTHS = [3, 4, 5, 6, 7, 8, 12];
+/** Characters of names and values in terms, and of a text that is read. */
 const VALUE_CHARS = 64;
 const TEXT_CHARS = 1_024;
 
@@ -26,7 +28,6 @@ export function listWords({ metadata, externalId }: Pick<StoredDomain, 'metadata
 
 /** The first characters of a text; none is cut in half. */
 const cut = (text: string, chars: number) => [...text.slice(0, 2 * chars)].slice(0, chars).join('');
-const wordTerm = (word: string) => `w:${cut(word, PREFIX_CHARS)}`;
 const nameTerm = (property: string) => `?${cut(property, VALUE_CHARS)}`;
 const valueTerm = (property: string, value: Json) =>
   `=${cut(property, VALUE_CHARS)}:${cut(JSON.stringify(value), VALUE_CHARS)}`;
@@ -45,9 +46,11 @@ export function indexTerms(
   return { found: [...new Set([...words, ...names, ...(isMany ? [MANY_VALUES] : values)])] };
 }
 
+/** The terms of the beginnings of a word, the shortest first; none of a very short one. */
 function listBeginnings(word: string): string[] {
-  const chars = [...word].slice(0, PREFIX_CHARS);
-  return chars.map((_, at) => wordTerm(chars.slice(0, at + 1).join('')));
+  const chars = [...word];
+  const lengths = /\p{N}/u.test(word) ? NUMBER_LENGTHS : WORD_LENGTHS;
+  return lengths.filter((length) => length <= chars.length).map((length) => `w:${chars.slice(0, length).join('')}`);
 }
 
 function listValueTerms(properties: JsonObject): string[] {
@@ -70,19 +73,24 @@ export interface Sought {
   readonly filter: Filter | undefined;
 }
 
-/** A term that everything which is looked for has, the rarest by its form; undefined where there is none. */
+/** A term that everything which is looked for has. */
 export interface FoundTerm {
   readonly term: string;
   /** It is of a value: twins with {@link MANY_VALUES} may match and not have it. Then this one is right. */
   readonly orElse?: string;
 }
 
-export function findTerm({ words, filter }: Sought): FoundTerm | undefined {
-  const longest = [...words].sort((one, other) => other.length - one.length)[0];
-  if (longest !== undefined) return { term: wordTerm(longest) };
-  const terms = filter === undefined ? [] : listFilterTerms(filter);
-  return terms.find(({ orElse }) => orElse !== undefined) ?? terms[0];
+/** All such terms; what has them all may still be something else. */
+export function listTerms({ words, filter }: Sought): FoundTerm[] {
+  // What has a digit begins only words that have one, and those are cut at all lengths of words and more.
+  const beginnings = words.slice(0, WORDS_LOOKED_UP).flatMap((word) => {
+    const term = listBeginnings(word).at(-1);
+    return term === undefined ? [] : [{ term }];
+  });
+  return [...beginnings, ...(filter === undefined ? [] : listFilterTerms(filter))];
 }
+
+const WORDS_LOOKED_UP = 4;
 
 const PROPERTY = /^properties\.([^.]+)(\..+)?$/;
 /** Comparisons that no twin without the property matches. */
