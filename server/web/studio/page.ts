@@ -49,7 +49,7 @@ export function studioPage({ flow, callsServices }: StudioPageOptions): PageCont
 <ol id="problems" class="problems" aria-label="Problems" tabindex="0"></ol>
 </section>
 <section id="drawing" aria-label="Drawing">
-<div class="row"><h2>Drawing</h2><span id="drawn" class="quiet" role="status"></span>
+<div class="row"><h2>Drawing</h2><span id="drawn" class="quiet" role="status">Drawing …</span>
 <button id="smaller" type="button" aria-label="Smaller">−</button><button id="larger" type="button" aria-label="Larger">+</button></div>
 <div id="picture" tabindex="0" role="region" aria-label="The flow as a drawing: arrow keys go from screen to screen, Enter to the text"></div>
 </section>
@@ -67,7 +67,7 @@ ${callsServices ? '' : NO_CALLS}
 </section>
 <section id="words" aria-label="Languages">
 <div class="row"><h2>Languages</h2><label class="grow"><span class="hidden">Find</span><input id="find-words" type="search" placeholder="Find a text"></label></div>
-<p class="quiet">The number is what a text takes of a screen of 182 septets, before values and lines of keys. Red: a character that halves the room.</p>
+<p class="quiet">The number is what a text takes of a screen of 182 characters, before values and lines of keys. Red: a character that halves the room.</p>
 <div id="wordings" class="wordings" tabindex="0"></div>
 </section>
 <section id="history" aria-label="History">

@@ -123,7 +123,7 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
   return {
     draw,
     outdate: () => {
-      words.textContent = 'As it was before the errors.';
+      words.textContent = svg ? 'As it was before the errors.' : 'It is drawn when the errors are mended.';
     },
     mark(screen) {
       if (screen === marked) return;

@@ -93,5 +93,8 @@ export function wordsPart({ draft, write, onPick }: WordsOptions): { refresh(): 
 }
 
 function formatPlace(pointer: string): string {
-  return pointer.replace(/^\/(screens\/)?/, '').replaceAll('/', ' › ');
+  return pointer
+    .replace(/^\/(screens\/)?/, '')
+    .replace(/\boptions\/(\d+)\/text$/, (_, at: string) => `option ${Number(at) + 1}`)
+    .replaceAll('/', ' › ');
 }
