@@ -6,6 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { completeFlow } from '../../lib/flow/editing/completion.ts';
 import { explainFlow } from '../../lib/flow/editing/explain.ts';
+import { completeTests, explainTests } from '../../lib/flow/editing/tests.ts';
 import { parseFlow } from '../../lib/flow/format/parse.ts';
 
 const test = suite('editing');
@@ -133,6 +134,54 @@ test('what a service takes is proposed and explained, and so are functions and o
   assert.is(explained(inScreen('{"type": "branch", "branch": [{"when": "true an‸d true"}]}'))[0], 'a and b');
   assert.not.match(explained(inScreen('{"type": "end", "text": "Tea an‸d {{farmer.name}}"}'))[0], 'a and b');
   assert.equal(labels('{"flow": "f", "vars": {‸}}').includes('phoneNumber'), true);
+});
+
+const CONTRACTS = {
+  'auth.verifyPin': {
+    doc: 'Checks a PIN.',
+    input: { pin: { kind: 'text', about: 'What was typed.' } },
+    answer: { ok: { kind: 'boolean', about: 'Whether it is right.' } },
+  },
+} as const;
+const TESTED = {
+  text: WALLET.replace('"sorry": {', '"login": { "type": "flow", "flow": "login", "done": "home" },\n    "sorry": {'),
+  flows,
+  contracts: CONTRACTS,
+};
+
+function testLabels(marked: string): string[] {
+  const { text: tests, offset } = at(marked);
+  return completeTests({ ...TESTED, tests }, offset)?.items.map(({ label }) => label) ?? [];
+}
+const inTest = (inner: string) => `{"flow": "wallet", "tests": [{"name": "a", ${inner}}]}`;
+
+test('in tests: keys of the format, and the screens, variables and services of the flow that they test', () => {
+  assert.equal(testLabels(inTest('‸')), ['note', 'given', 'phone', 'services', 'steps']);
+  assert.equal(testLabels(inTest('"steps": [{"in": "", "screen": "lo‸"}]')).slice(0, 4), [
+    'welcome',
+    'pin',
+    'verify',
+    'home',
+  ]);
+  assert.ok(testLabels(inTest('"steps": [{"screen": ‸}]')).includes('login.pin'), 'screens of the flow that is called');
+  assert.ok(testLabels(inTest('"given": {‸}')).includes('balance'));
+  assert.equal(testLabels(inTest('"services": {‸}')), ['auth.verifyPin', 'wallet.history']);
+  assert.equal(testLabels(inTest('"services": {"auth.verifyPin": [{"when": {‸}}]}')), ['pin']);
+  assert.equal(testLabels(inTest('"services": {"auth.verifyPin": [{"return": {‸}}]}')), ['ok']);
+  assert.ok(testLabels(inTest('"services": {"auth.verifyPin": [{"fail": "‸"}]}')).includes('ERR_TIMEOUT'));
+  assert.equal(testLabels(inTest('"steps": [{"end": ‸}]')), ['true', 'false']);
+});
+
+test('in tests, a screen, a service and a key are explained', () => {
+  const explained = (marked: string) => {
+    const { text: tests, offset } = at(marked);
+    return explainTests({ ...TESTED, tests }, offset);
+  };
+  const { title, words } = explained(inTest('"steps": [{"screen": "bye‸"}]'))!;
+  assert.equal([title, words], ['bye: end', 'en: Goodbye\nsn: Chisarai']);
+  assert.match(explained(inTest('"services": {"auth.veri‸fyPin": []}'))!.words, 'Checks a PIN.');
+  assert.match(explained(inTest('"ste‸ps": []'))!.words, 'What the caller types, and what must follow.');
+  assert.is(explained('‸'), undefined);
 });
 
 test('any piece of a flow, cut anywhere, is helped with or left alone', () => {

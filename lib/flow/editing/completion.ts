@@ -5,44 +5,13 @@ import { FILTERS } from '../expression/filters.ts';
 import { describeUse, FUNCTIONS } from '../expression/functions.ts';
 import type { Flow } from '../format/flow.ts';
 import { DOOR_NAMES, LOCAL_NAMES } from '../format/names.ts';
-import { type SchemaPart, schemaAt, screenTypes } from '../format/schema.ts';
+import { schemaAt, screenTypes } from '../format/schema.ts';
 import { pointerTo } from '../format/source.ts';
 import type { LintContext } from '../lint/lint.ts';
 import { declaredShapes, FAILURE, type Shape, UNKNOWN } from '../lint/shapes.ts';
 import { type Cursor, readLoosely, type Sketch, sketchFlow } from './cursor.ts';
-import { describePart, findContract } from './words.ts';
-
-export type CompletionKind =
-  | 'key'
-  | 'value'
-  | 'screen'
-  | 'variable'
-  | 'field'
-  | 'function'
-  | 'filter'
-  | 'service'
-  | 'flow'
-  | 'lang';
-
-export interface Completion {
-  readonly label: string;
-  readonly kind: CompletionKind;
-  /** A word or two beside it. */
-  readonly detail?: string;
-  /** Sentences. */
-  readonly info?: string;
-  /** What is written in the place of `from` to `to`. */
-  readonly insert: string;
-  /** Where the cursor stands in it afterwards. @default its end */
-  readonly caret?: number;
-}
-
-export interface Completions {
-  /** Offsets, in UTF-16 units. */
-  readonly from: number;
-  readonly to: number;
-  readonly items: readonly Completion[];
-}
+import { type Completion, type Completions, listValues, type ProposedName, proposeKeys, toNames } from './proposals.ts';
+import { findContract } from './words.ts';
 
 /** A text of the editor, and what surrounds its flow. */
 export interface Draft extends LintContext {
@@ -63,43 +32,15 @@ export function completeFlow(draft: Draft, offset: number): Completions | undefi
 type Placed = Sketch & { readonly cursor: Cursor };
 
 function completeKey({ text, flows, contracts }: Draft, { cursor, vars }: Placed): Completions {
-  const { path, keys, around, isQuoted, from } = cursor;
-  const closing = isQuoted ? cursor.to + 1 : cursor.to;
-  const hasColon = /^\s*:/.test(text.slice(closing));
-  // With the quotation mark, when a value is still to be written behind it.
-  const to = hasColon ? cursor.to : closing;
-  const write = (key: string, part: SchemaPart): Pick<Completion, 'insert' | 'caret'> => {
-    if (hasColon) return { insert: isQuoted ? key : JSON.stringify(key) };
-    const { value, caret } = emptyValue(part);
-    const start = `${isQuoted ? '' : '"'}${key}": `;
-    return { insert: start + value, caret: start.length + caret };
-  };
-  const part = schemaAt(pointerTo(...path), around);
-  const declared = Object.entries(part.properties ?? {}).map(([label, own]) => {
-    const whole = schemaAt(pointerTo(...path, label), around);
-    const detail = part.required?.includes(label) ? 'required' : undefined;
-    return {
-      label,
-      kind: 'key' as const,
-      ...(detail && { detail }),
-      info: describePart({ ...whole, ...own }),
-      ...write(label, whole),
-    };
-  });
-  const others = nameKeys(path, { vars, flows, contracts, around }).map(
-    (name): Completion => ({ ...name, ...write(name.label, {}) }),
-  );
-  return { from, to, items: [...declared, ...others].filter(({ label }) => !keys.has(label)) };
+  const { path, around } = cursor;
+  const names = nameKeys(path, { vars, flows, contracts, around });
+  return proposeKeys(cursor, { text, names, find: (...steps) => schemaAt(pointerTo(...steps), around) });
 }
-
-type Name = Pick<Completion, 'label' | 'kind' | 'detail' | 'info'>;
-const toNames = (labels: Iterable<string>, kind: CompletionKind): Name[] =>
-  [...labels].map((label) => ({ label, kind }));
 
 type KnownNames = Pick<Sketch, 'vars'> & Pick<Draft, 'flows' | 'contracts'> & Pick<Cursor, 'around'>;
 
 // Keys that are names: of variables that are set, of the variables of a called flow, of what a service takes.
-function nameKeys(path: readonly string[], { vars, flows, contracts, around }: KnownNames): Name[] {
+function nameKeys(path: readonly string[], { vars, flows, contracts, around }: KnownNames): ProposedName[] {
   const owner = path.at(-1);
   if (owner === 'set') return toNames(vars, 'variable');
   if (owner === 'vars')
@@ -126,7 +67,7 @@ function completeValue(
   const key = path.at(-1) ?? '';
   const part = schemaAt(pointerTo(...path), around);
   const nameServices = () =>
-    toNames(services ?? [], 'service').map((name): Name => {
+    toNames(services ?? [], 'service').map((name): ProposedName => {
       const contract = findContract(contracts, name.label);
       return contract ? { ...name, info: contract.doc } : name;
     });
@@ -153,17 +94,6 @@ function completeValue(
     ...listed,
   ];
   return items.length ? { from, to, items } : undefined;
-}
-
-function listValues({ enum: all, const: only, type, default: usual, oneOf }: SchemaPart): unknown[] {
-  if (all) return [...all];
-  if (only !== undefined) return [only];
-  if (oneOf) return oneOf.flatMap(listValues);
-  return [type].flat().includes('boolean')
-    ? [true, false]
-    : usual === undefined || typeof usual === 'object'
-      ? []
-      : [usual];
 }
 
 interface Inside {
@@ -268,22 +198,4 @@ function listFields(shape: Shape): Completion[] {
 
 function wordEnd(text: string, offset: number): number {
   return offset + /^\w*/.exec(text.slice(offset, offset + 200))![0].length;
-}
-
-const EMPTY: { readonly [type: string]: readonly [value: string, caret: number] } = {
-  string: ['""', 1],
-  object: ['{}', 1],
-  array: ['[]', 1],
-  boolean: ['true', 4],
-};
-
-function emptyValue({ type, const: only, enum: all, default: usual, properties, items }: SchemaPart): {
-  value: string;
-  caret: number;
-} {
-  const fixed = only ?? (all ? '' : typeof usual === 'number' ? usual : undefined);
-  if (fixed !== undefined && fixed !== '') return { value: JSON.stringify(fixed), caret: JSON.stringify(fixed).length };
-  const first = [type ?? (properties ? 'object' : items ? 'array' : 'string')].flat()[0]!;
-  const [value, caret] = EMPTY[first] ?? ['', 0];
-  return { value, caret };
 }

@@ -112,7 +112,8 @@ const WORDS: { readonly [word: string]: Described } = { ...FUNCTIONS, ...BINARY_
 
 const describeNamed = (known: Described) => ({ title: known.usage, words: describeUse(known) });
 
-function describeScreen(screen: Screen): string {
+/** What a screen says or does, in a line or two. */
+export function describeScreen(screen: Screen): string {
   if ('text' in screen) return showText(screen.text);
   if (screen.type === 'call') return `Calls ${screen.service}.`;
   return screen.type === 'flow' ? `Runs the flow ${screen.flow}.` : 'Goes on by the first condition that holds.';

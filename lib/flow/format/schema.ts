@@ -43,27 +43,36 @@ export function flowSchema(): SchemaPart {
   return load().schema;
 }
 
+let testSchema: SchemaPart | undefined;
+
+/** That of test files. */
+export function flowTestSchema(): SchemaPart {
+  testSchema ??= JSON.parse(readSchema('test')) as SchemaPart;
+  return testSchema;
+}
+
 /** What the schema says against `value`, all at once; empty when nothing. */
 export function schemaErrors(value: unknown): readonly ErrorObject[] {
   const { validate } = load();
   return validate(value) ? [] : (validate.errors ?? []);
 }
 
-/** What the schema says about the place at `pointer` in `value`; empty where it says nothing. */
-export function schemaAt(pointer: string, value: unknown): SchemaPart {
-  let part = resolvePart(load().schema, value);
+/** What a schema says about the place at `pointer` in `value`; empty where it says nothing. @default schema that of flows */
+export function schemaAt(pointer: string, value: unknown, schema: SchemaPart = load().schema): SchemaPart {
+  let part = resolvePart(schema, value, schema);
   let here: unknown = value;
   for (const step of parsePointer(pointer)) {
     here = here !== null && typeof here === 'object' ? (here as { [key: string]: unknown })[step] : undefined;
-    part = resolvePart(findChild(part, step), here);
+    part = resolvePart(findChild(part, step), here, schema);
   }
   return part;
 }
 
 /** The types of screens, in the order of the schema. */
 export function screenTypes(): string[] {
-  const kinds = load().schema.definitions?.screen?.oneOf ?? [];
-  return kinds.map((kind) => String(resolvePart(kind, undefined).properties?.type?.const));
+  const { schema } = load();
+  const kinds = schema.definitions?.screen?.oneOf ?? [];
+  return kinds.map((kind) => String(resolvePart(kind, undefined, schema).properties?.type?.const));
 }
 
 function findChild(part: SchemaPart, step: string): SchemaPart {
@@ -75,13 +84,13 @@ function findChild(part: SchemaPart, step: string): SchemaPart {
 }
 
 // What stands beside a $ref wins: it says what the value means there.
-function resolvePart(part: SchemaPart, value: unknown): SchemaPart {
+function resolvePart(part: SchemaPart, value: unknown, schema: SchemaPart): SchemaPart {
   const { $ref, ...own } = part;
-  const target = $ref === undefined ? undefined : load().schema.definitions?.[$ref.replace('#/definitions/', '')];
-  const whole: SchemaPart = target ? { ...resolvePart(target, value), ...own } : part;
+  const target = $ref === undefined ? undefined : schema.definitions?.[$ref.replace('#/definitions/', '')];
+  const whole: SchemaPart = target ? { ...resolvePart(target, value, schema), ...own } : part;
   const type = (value as { type?: unknown } | null | undefined)?.type;
   const kind = whole.oneOf
-    ?.map((one) => resolvePart(one, undefined))
+    ?.map((one) => resolvePart(one, undefined, schema))
     .find((one) => one.properties?.type?.const === type);
   return kind ?? whole;
 }

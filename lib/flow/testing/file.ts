@@ -7,10 +7,9 @@ import { requireMomoa, requireRe2 } from '../../packages.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { suggest } from '../expression/suggest.ts';
 import { type Finding, locateProblem, type Problem, showValue, sortProblems } from '../format/problem.ts';
-import type { SchemaPart } from '../format/schema.ts';
 import { type FlowSource, flowSource, makeFlowSource, pointerTo } from '../format/source.ts';
 import { outline, parseDocument } from '../format/syntax.ts';
-import { loadValidator, readSchema } from '../format/validators.ts';
+import { loadValidator } from '../format/validators.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 
 export interface FlowTestFile {
@@ -127,14 +126,7 @@ function findRepeatedKeys(node: ValueNode, pointer: string): TestFinding[] {
   });
 }
 
-let schema: SchemaPart | undefined;
 let validator: ValidateFunction | undefined;
-
-/** The JSON Schema of test files. */
-export function flowTestSchema(): SchemaPart {
-  schema ??= JSON.parse(readSchema('test')) as SchemaPart;
-  return schema;
-}
 
 function schemaErrors(value: unknown): readonly ErrorObject[] {
   validator ??= loadValidator('test');

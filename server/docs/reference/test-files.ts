@@ -1,8 +1,8 @@
 // /docs/test-files: every key of a test file, how screens of called flows are named, and a whole flow with its tests.
 
 import type { Flow, FlowScreen } from '../../../lib/flow/format/flow.ts';
-import { flowSchema } from '../../../lib/flow/format/schema.ts';
-import { type FlowTestFile, flowTestSchema } from '../../../lib/flow/testing/file.ts';
+import { flowSchema, flowTestSchema } from '../../../lib/flow/format/schema.ts';
+import type { FlowTestFile } from '../../../lib/flow/testing/file.ts';
 import { formatFile } from '../../../lib/flow/testing/update.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 import type { Json } from '../../../lib/store/store.ts';

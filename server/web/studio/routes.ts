@@ -5,6 +5,7 @@ import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { completeFlow } from '../../../lib/flow/editing/completion.ts';
 import { explainFlow } from '../../../lib/flow/editing/explain.ts';
+import { completeTests, explainTests } from '../../../lib/flow/editing/tests.ts';
 import { addFlowTest } from '../../../lib/flow/testing/update.ts';
 import { jsonTypes, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
@@ -128,18 +129,25 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
     }),
     asked('/studio/complete', {
       id: 'completeDraft',
-      summary: 'What may be written at a place of a draft',
+      summary: 'What may be written at a place of a draft, or of its tests where they are given',
       needs: ['flow', 'text', 'offset'],
-      handle: (ctx, { text, offset }, { drafts }) => {
-        ctx.body = completeFlow({ text, ...drafts.known() }, offset) ?? { from: offset, to: offset, items: [] };
+      takes: ['tests'],
+      handle: (ctx, { text, tests, offset }, { drafts }) => {
+        const draft = { text, ...drafts.known() };
+        const found = tests === undefined ? completeFlow(draft, offset) : completeTests({ ...draft, tests }, offset);
+        ctx.body = found ?? { from: offset, to: offset, items: [] };
       },
     }),
     asked('/studio/explain', {
       id: 'explainDraft',
-      summary: 'What stands at a place of a draft',
+      summary: 'What stands at a place of a draft, or of its tests where they are given',
       needs: ['flow', 'text', 'offset'],
-      handle: (ctx, { text, offset }, { drafts }) => {
-        ctx.body = { found: explainFlow(text, offset, drafts.known()) ?? null };
+      takes: ['tests'],
+      handle: (ctx, { text, tests, offset }, { drafts }) => {
+        const known = drafts.known();
+        const found =
+          tests === undefined ? explainFlow(text, offset, known) : explainTests({ text, tests, ...known }, offset);
+        ctx.body = { found: found ?? null };
       },
     }),
     asked('/studio/texts', {

@@ -3,10 +3,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Flow, Screen, Variable } from '../../../lib/flow/format/flow.ts';
-import { flowSchema, type SchemaPart, screenTypes } from '../../../lib/flow/format/schema.ts';
+import { flowSchema, flowTestSchema, type SchemaPart, screenTypes } from '../../../lib/flow/format/schema.ts';
 import { checkFlow } from '../../../lib/flow/lint/lint.ts';
 import { compileFlow } from '../../../lib/flow/run/compile.ts';
-import { type FlowTestFile, flowTestSchema, parseFlowTests } from '../../../lib/flow/testing/file.ts';
+import { type FlowTestFile, parseFlowTests } from '../../../lib/flow/testing/file.ts';
 import { failureText, runFlowTests } from '../../../lib/flow/testing/run.ts';
 import type { Json, JsonObject } from '../../../lib/store/store.ts';
 import { findScreen } from '../../../server/docs/reference/flow-format.ts';

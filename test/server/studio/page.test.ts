@@ -247,6 +247,12 @@ test('a click on a state leads to its text, keys propose what may stand there, a
     await page.waitForTimeout(500);
     await page.keyboard.press('Enter');
     assert.match(await text(page), '"screens": {');
+    await page.locator('#show-tests').click();
+    await paste(page, '{ "flow": "main", "tests": [{ "name": "a", "steps": [{ "in": "", ');
+    await page.keyboard.type('"scr');
+    await page.locator('#editor .cm-tooltip-autocomplete li', { hasText: 'screen' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('#show-flow').click();
     const two = {
       flow: 'main',
       version: 1,

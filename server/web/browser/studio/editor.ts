@@ -10,7 +10,7 @@ import { EditorState, type Extension, Text } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
 import type { SyntaxNode } from '@lezer/common';
 import { followText, type SentText } from './followed.ts';
-import { explanations, proposals } from './help.ts';
+import { type DescribeDraft, explanations, proposals } from './help.ts';
 import { LOOK, openShadow } from './look.ts';
 import type { Edit, Problem } from './requests.ts';
 
@@ -83,10 +83,15 @@ export function openEditor({ host, flow, onChange, onMove, onSave, onMissed }: E
     if ((update.selectionSet || update.docChanged) && open === 'flow') onMove(update.state.selection.main.head);
   });
   const shared = [...LOOK, history(), closeBrackets(), highlightSelectionMatches(), keys, heard, lintGutter()];
+  const help = (describe: DescribeDraft) => [proposals(describe), explanations(describe)];
   const label = (name: string) => EditorView.contentAttributes.of({ 'aria-label': name, tabindex: '0' });
   const extensions: { readonly [document in EditedDocument]: Extension } = {
-    flow: [...shared, label('The flow as JSON'), proposals(flow), explanations(flow)],
-    tests: [...shared, label('The tests as JSON')],
+    flow: [...shared, label('The flow as JSON'), ...help((text) => ({ flow: flow(), text }))],
+    tests: [
+      ...shared,
+      label('The tests as JSON'),
+      ...help((tests) => ({ flow: flow(), text: readState('flow').doc.toString(), tests })),
+    ],
   };
   const make = (document: EditedDocument, doc: string) => EditorState.create({ doc, extensions: extensions[document] });
   const kept = { flow: make('flow', ''), tests: make('tests', '') };

@@ -23,12 +23,22 @@ const TYPES: { readonly [kind: string]: string } = {
   flow: 'namespace',
 };
 
-/** Proposals for the text of a flow, whose name is asked for. */
-export function proposals(flow: () => string): Extension {
+/** The draft that a text belongs to; `tests` where the text in the editor is that of its tests. */
+export interface HelpedDraft {
+  readonly flow: string;
+  readonly text: string;
+  readonly tests?: string;
+}
+
+/** Makes of the text in the editor what the server is asked about. */
+export type DescribeDraft = (text: string) => HelpedDraft;
+
+/** Proposals for a text of a draft. */
+export function proposals(describe: DescribeDraft): Extension {
   const source = async (context: CompletionContext): Promise<CompletionResult | null> => {
     const before = context.state.sliceDoc(Math.max(0, context.pos - 2), context.pos);
     if (!context.explicit && !/[\w"{|.=]$/.test(before)) return null;
-    const body = { flow: flow(), text: context.state.doc.toString(), offset: context.pos };
+    const body = { ...describe(context.state.doc.toString()), offset: context.pos };
     const found = await post<{ from: number; to: number; items: Completion[] }>('/complete', body).catch(
       () => undefined,
     );
@@ -58,9 +68,9 @@ function toOption({ label, kind, detail, info, insert, caret }: Completion, behi
 }
 
 /** Explanations of what is under the pointer. */
-export function explanations(flow: () => string): Extension {
+export function explanations(describe: DescribeDraft): Extension {
   return hoverTooltip(async (view, offset) => {
-    const body = { flow: flow(), text: view.state.doc.toString(), offset };
+    const body = { ...describe(view.state.doc.toString()), offset };
     const asked = post<{ found: { from: number; to: number; title: string; words: string } | null }>('/explain', body);
     const found = (await asked.catch(() => undefined))?.found;
     if (!found) return null;

@@ -1,0 +1,109 @@
+// Proposals for a place of a file that is being written: their form, keys with an empty value, and the values that a schema lists.
+
+import type { SchemaPart } from '../format/schema.ts';
+import type { Cursor } from './cursor.ts';
+import { describePart } from './words.ts';
+
+export type CompletionKind =
+  | 'key'
+  | 'value'
+  | 'screen'
+  | 'variable'
+  | 'field'
+  | 'function'
+  | 'filter'
+  | 'service'
+  | 'flow'
+  | 'lang';
+
+export interface Completion {
+  readonly label: string;
+  readonly kind: CompletionKind;
+  /** A word or two beside it. */
+  readonly detail?: string;
+  /** Sentences. */
+  readonly info?: string;
+  /** What is written in the place of `from` to `to`. */
+  readonly insert: string;
+  /** Where the cursor stands in it afterwards. @default its end */
+  readonly caret?: number;
+}
+
+export interface Completions {
+  /** Offsets, in UTF-16 units. */
+  readonly from: number;
+  readonly to: number;
+  readonly items: readonly Completion[];
+}
+
+/** A proposal before it is known how it is written. */
+export type ProposedName = Pick<Completion, 'label' | 'kind' | 'detail' | 'info'>;
+export const toNames = (labels: Iterable<string>, kind: CompletionKind): ProposedName[] =>
+  [...labels].map((label) => ({ label, kind }));
+
+interface KeyPlace {
+  readonly text: string;
+  /** Keys that are names of the author's own. */
+  readonly names: readonly ProposedName[];
+  /** What the schema says of the place behind these steps. */
+  readonly find: (...steps: readonly string[]) => SchemaPart;
+}
+
+/** The keys that the schema and the author's names have for the object of the cursor, without those that are there. */
+export function proposeKeys(cursor: Cursor, { text, names, find }: KeyPlace): Completions {
+  const { path, keys, isQuoted, from } = cursor;
+  const closing = isQuoted ? cursor.to + 1 : cursor.to;
+  const hasColon = /^\s*:/.test(text.slice(closing));
+  // With the quotation mark, when a value is still to be written behind it.
+  const to = hasColon ? cursor.to : closing;
+  const write = (key: string, part: SchemaPart): Pick<Completion, 'insert' | 'caret'> => {
+    if (hasColon) return { insert: isQuoted ? key : JSON.stringify(key) };
+    const { value, caret } = emptyValue(part);
+    const start = `${isQuoted ? '' : '"'}${key}": `;
+    return { insert: start + value, caret: start.length + caret };
+  };
+  const part = find(...path);
+  const declared = Object.entries(part.properties ?? {}).map(([label, own]) => {
+    const whole = find(...path, label);
+    const detail = part.required?.includes(label) ? 'required' : undefined;
+    return {
+      label,
+      kind: 'key' as const,
+      ...(detail && { detail }),
+      info: describePart({ ...whole, ...own }),
+      ...write(label, whole),
+    };
+  });
+  const others = names.map((name): Completion => ({ ...name, ...write(name.label, find(...path, name.label)) }));
+  return { from, to, items: [...declared, ...others].filter(({ label }) => !keys.has(label)) };
+}
+
+/** The values that a schema names for a place. */
+export function listValues({ enum: all, const: only, type, default: usual, oneOf }: SchemaPart): unknown[] {
+  if (all) return [...all];
+  if (only !== undefined) return [only];
+  if (oneOf) return oneOf.flatMap(listValues);
+  return [type].flat().includes('boolean')
+    ? [true, false]
+    : usual === undefined || typeof usual === 'object'
+      ? []
+      : [usual];
+}
+
+const EMPTY: { readonly [type: string]: readonly [value: string, caret: number] } = {
+  string: ['""', 1],
+  object: ['{}', 1],
+  array: ['[]', 1],
+  boolean: ['true', 4],
+};
+
+function emptyValue({ type, const: only, enum: all, default: usual, properties, items }: SchemaPart): {
+  value: string;
+  caret: number;
+} {
+  const fixed = only ?? (all ? '' : typeof usual === 'number' ? usual : undefined);
+  if (fixed !== undefined && fixed !== '') return { value: JSON.stringify(fixed), caret: JSON.stringify(fixed).length };
+  const first = [type ?? (properties ? 'object' : items ? 'array' : 'string')].flat()[0]!;
+  const [value, caret] = EMPTY[first] ?? ['', 0];
+  return { value, caret };
+}
