@@ -62,6 +62,11 @@ export const VERBS: Readonly<Record<string, ListedVerb>> = {
     summary: 'Check settings, stores, keys, clocks, limits and menus: 0 when nothing is broken, 1 otherwise',
     load: async () => (await import('./verbs/doctor.ts')).doctorVerb,
   },
+  upgrade: {
+    summary:
+      'Say what the stores hold, in which formats, and whether this version reads it: 0 when it does, 1 otherwise',
+    load: async () => (await import('./verbs/upgrade.ts')).upgradeVerb,
+  },
   audit: {
     summary: 'Show what operators and votes have done, and check that the log of it is whole',
     load: async () => (await import('./verbs/audit.ts')).auditVerb,

@@ -23,6 +23,7 @@ export const GUIDES = {
   agent: ['The agent service', 'chats, streams, sockets, models, tools'],
   plugins: ['Writing plugins', 'routes, tools, gates and events of the agent service'],
   extending: ['Extending a server', 'telecom dialects, stores, responders and lint rules of your own'],
+  versions: ['Versions', 'what a new version may change, what it keeps, and how to go from one to the next'],
   queries: ['Chain queries over HTTP', 'a node’s gRPC methods as HTTP routes'],
   guarantees: ['What Twinline guarantees', 'each promise with the tests that prove it'],
   performance: ['How fast', 'each number beside its floor, from the same run'],

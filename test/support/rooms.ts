@@ -150,7 +150,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/flow/lint lib/flow/run lib/store/redis server/plugins server/sockets',
   ),
   'server/cli': room(
-    'lib lib/flow/expression server/boot server/cli/verbs server/config server/gateway server/health server/http server/plugins server/stores server/ussd',
+    'lib lib/account lib/agent lib/delegation lib/domain lib/engine/session lib/flow/expression server/audit server/boot server/cli/verbs server/config server/gateway server/health server/http server/plugins server/stores server/ussd server/web/studio',
     'lib/store',
   ),
   'server/cli/phone': room(
@@ -158,7 +158,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store server/boot',
   ),
   'server/cli/verbs': room(
-    'lib lib/account lib/delegation lib/delegation/issuer lib/flow/convert lib/flow/convert/floip/writing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/testing lib/gateway lib/ussd server/audit server/boot server/cli server/cli/phone server/config server/doctor server/gateway server/health server/http server/http/middleware server/menus server/openapi server/ussd server/web/diagram',
+    'lib lib/account lib/delegation lib/delegation/issuer lib/engine/session lib/flow/convert lib/flow/convert/floip/writing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/testing lib/gateway lib/ussd server/audit server/boot server/cli server/cli/phone server/config server/doctor server/gateway server/health server/http server/http/middleware server/menus server/openapi server/ussd server/web/diagram',
     'lib/flow/run lib/store',
   ),
   'server/config': room('lib lib/flow/expression lib/http lib/store/redis', 'server/plugins'),

@@ -58,14 +58,15 @@ export type RecordProblem =
   | 'outdated'
   | 'unknown-state';
 
-const FORMAT = 1;
+/** Of the records that this version writes; it reads this one and none that is newer. */
+export const RECORD_FORMAT = 1;
 const SEAL_CHARS = 16;
 
 /** One line of text for the store. Throws ERR_TURN_LIMIT when it is longer than COMMON_LIMITS.recordChars. */
 export function encodeRecord(key: string, record: SessionRecord, seal: SealKey | undefined): string {
   const { rest, calls, timers } = record;
   const json = JSON.stringify({
-    r: FORMAT,
+    r: RECORD_FORMAT,
     f: record.conversation,
     v: record.version,
     h: record.hash,
@@ -105,8 +106,8 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
     return 'malformed';
   }
   if (!isObject(raw)) return 'malformed';
-  if (typeof raw.r === 'number' && raw.r > FORMAT) return 'future';
-  if (raw.r !== FORMAT || !isSound(raw)) return 'malformed';
+  if (typeof raw.r === 'number' && raw.r > RECORD_FORMAT) return 'future';
+  if (raw.r !== RECORD_FORMAT || !isSound(raw)) return 'malformed';
   const state = raw.s as StateValue;
   const context = raw.u ? withUndefined(raw.c as JsonObject, raw.u as string[]) : (raw.c as JsonObject);
   const record: Writable<SessionRecord> = {
@@ -181,4 +182,22 @@ export function withUndefined(context: JsonObject, names: readonly string[]): Js
   const whole: Record<string, unknown> = { ...context };
   for (const name of names) whole[name] = undefined;
   return whole as JsonObject;
+}
+
+/** What a stored record says of itself, sealed or not; none of it is proved. */
+export interface RecordHead {
+  readonly format: number;
+  readonly conversation: string;
+  readonly version: number;
+}
+
+/** The head of a record of any format, for those who count; undefined when there is none. */
+export function readRecordHead(text: string): RecordHead | undefined {
+  const begin = text.indexOf('{');
+  try {
+    const { r, f, v } = JSON.parse(text.slice(begin));
+    return isCount(r) && isText(f) && isCount(v) ? { format: r, conversation: f, version: v } : undefined;
+  } catch {
+    return undefined;
+  }
 }
