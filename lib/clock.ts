@@ -1,5 +1,6 @@
 // Time as something that is passed in: the real clock, and a simulated one for tests.
 
+/** Time as the engine takes it, in milliseconds: of the day, of a clock that never goes back, and to wait for. */
 export interface Clock {
   /** Milliseconds since 1970-01-01 UTC, for what is stored, answered or shared between processes. It may be set back or on. */
   now(): number;
@@ -9,6 +10,7 @@ export interface Clock {
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** The time of this machine. */
 export const systemClock: Clock = {
   now: Date.now,
   monotonic: () => performance.now(),

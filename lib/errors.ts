@@ -26,6 +26,7 @@ export const ERROR_CODES = {
   ERR_PIN: { retry: false, means: 'a PIN cannot be set: malformed, weak, or its stored form is damaged' },
 } as const satisfies Record<string, { retry: boolean; means: string }>;
 
+/** A code of `TwinlineError`; the list is closed. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** What is wrong with one field of an input. */

@@ -22,6 +22,7 @@ export type KeyPurpose =
   | 'audit/v1'
   | 'delegation-at-rest/v1';
 
+/** Keys by their purpose: the first seals, all of them open. */
 export interface Keyring {
   /** Id of the key that seals; the others only open what was sealed before a rotation. */
   readonly active: string;

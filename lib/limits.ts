@@ -13,6 +13,7 @@ import { HTTP_LIMITS } from './http/limits.ts';
 import { STORE_LIMITS } from './store/limits.ts';
 import { USSD_LIMITS } from './ussd/limits.ts';
 
+/** Every limit of the library, by name; each says its unit. */
 export const LIMITS = {
   ...COMMON_LIMITS,
   ...ACCOUNT_LIMITS,

@@ -6,10 +6,14 @@
 
 import { assertEvent, assign, setup } from 'xstate';
 
+/** The states of a run. */
 export const RUN_STATES = ['queued', 'running', 'waiting', 'finished', 'aborted', 'interrupted', 'failed'] as const;
+/** One of `RUN_STATES`. */
 export type RunState = (typeof RUN_STATES)[number];
 
+/** How a run may end. */
 export const RUN_ENDS = ['finished', 'aborted', 'interrupted', 'failed'] as const;
+/** One of `RUN_ENDS`. */
 export type RunEnd = (typeof RUN_ENDS)[number];
 
 type Data = null | boolean | number | string | readonly Data[] | { readonly [key: string]: Data };
@@ -62,6 +66,7 @@ export type RunInput = {
   readonly leaseMs: number;
 };
 
+/** What moves a run. */
 export type RunEvent =
   | { readonly type: 'CLAIM'; readonly holder: string; readonly leaseMs: number }
   | { readonly type: 'RENEW'; readonly fence: number; readonly leaseMs: number }

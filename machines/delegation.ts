@@ -14,11 +14,13 @@ export type Grant = {
   readonly keys: readonly string[];
 };
 
+/** What the lifecycle of a delegation keeps. */
 export type DelegationContext = Grant & { readonly storedAt: number };
 
 /** A token takes the place of the one before. */
 export type StoreEvent = { readonly type: 'STORE'; readonly grant: Grant };
 
+/** What moves a delegation. */
 export type DelegationEvent = StoreEvent | { readonly type: 'REVOKE' };
 
 /** Milliseconds since 1970, which the engine adds to every event and input. */

@@ -1,5 +1,6 @@
 // What a proposal is made of: its states, voters, rules, context, events, and the tally that lib provides.
 
+/** The states of a proposal. */
 export const PROPOSAL_STATES = [
   'open',
   'timelock',
@@ -11,8 +12,10 @@ export const PROPOSAL_STATES = [
   'vetoed',
   'invalidated',
 ] as const;
+/** One of `PROPOSAL_STATES`. */
 export type ProposalState = (typeof PROPOSAL_STATES)[number];
 
+/** What a ballot may say. */
 export type Choice = 'yes' | 'no' | 'abstain';
 
 /** Who may vote, with what power, and what they voted; one ballot each. */
@@ -60,6 +63,7 @@ export type ProposalInput = Omit<ProposalContext, 'openedAt' | 'closesAt'> & {
   readonly at: number;
 };
 
+/** What the count of a proposal's ballots comes to. */
 export type TallyOutcome = { readonly kind: 'passes' | 'open' } | { readonly kind: 'fails'; readonly reason: string };
 
 /** What lib provides once at start. */
@@ -68,6 +72,7 @@ export interface Tally {
   outcome(context: ProposalContext, when: 'voting' | 'close'): TallyOutcome;
 }
 
+/** A ballot that is cast. */
 export type CastEvent = {
   readonly type: 'CAST';
   readonly voter: string;
@@ -75,6 +80,7 @@ export type CastEvent = {
   readonly rationale?: string;
 };
 
+/** What moves a proposal. */
 export type ProposalEvent =
   | CastEvent
   | { readonly type: 'WITHDRAW' | 'EXECUTE' }

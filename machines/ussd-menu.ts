@@ -9,6 +9,7 @@ import { assign, type PromiseActorLogic, setup } from 'xstate';
 
 type Data = null | boolean | number | string | readonly Data[] | { readonly [key: string]: Data };
 
+/** The variables of a menu; those of the engine begin with `$`. */
 export interface MenuContext {
   readonly [variable: string]: Data;
   readonly $stack: readonly string[];

@@ -29,6 +29,7 @@ import { callResult } from './tool.ts';
 /** What to do when a run of the session is live. */
 export type Multitask = 'reject' | 'enqueue' | 'interrupt';
 
+/** Something that a user says to the agent. */
 export interface SendRequest {
   readonly owner: string;
   readonly session: string;
@@ -42,6 +43,7 @@ export interface SendRequest {
   readonly runId?: string;
 }
 
+/** What became of it: the run that answers. */
 export type Sent =
   /** Stored: it will be answered, also when this process or the connection ends. */
   | { readonly kind: 'accepted'; readonly run: RunView }

@@ -14,6 +14,7 @@ import type { Transcript } from './session/message.ts';
 import type { Quotas } from './session/quota.ts';
 import type { Oracle, Sessions } from './session/session.ts';
 
+/** Options of `openAgent`. */
 export interface AgentOptions {
   readonly documents: DocumentStore;
   readonly logs: LogStore;

@@ -41,6 +41,7 @@ export function listTurnSecrets({ mcpInvocations = {}, ...tokens }: TurnSecrets)
   return [...Object.values(tokens), ...Object.values(mcpInvocations)];
 }
 
+/** What a responder is given to answer. */
 export interface ResponderTurn {
   readonly runId: string;
   readonly requestId: string;
@@ -62,6 +63,7 @@ export interface ResponderTurn {
   readonly state: { get(): Promise<Json | undefined>; set(value: Json): Promise<void> };
 }
 
+/** What answers chats: a model, a flow, or a part of yours. */
 export interface Responder {
   /** Letters, digits and dashes. */
   readonly name: string;
@@ -76,8 +78,10 @@ export interface Responder {
   forget?(session: string): Promise<void>;
 }
 
+/** Where a tool runs: in the server, in a browser, or as an action of the client. */
 export type ToolKind = 'host' | 'browser' | 'action';
 
+/** A tool as a responder sees it. */
 export interface ToolDescription {
   readonly kind: ToolKind;
   readonly name: string;
@@ -86,11 +90,13 @@ export interface ToolDescription {
   readonly schema: JsonObject;
 }
 
+/** What the call of a tool gave. */
 export type ToolOutcome =
   | { readonly ok: true; readonly output: Json }
   /** In words, for the responder. */
   | { readonly ok: false; readonly error: string };
 
+/** The tools that a responder may call. */
 export interface ToolBox {
   /** Of tools with one name those of the server come first, then actions. */
   readonly tools: readonly ToolDescription[];

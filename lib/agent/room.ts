@@ -17,8 +17,10 @@ export const ROOM_EVENTS = [
   'message_cache_invalidation',
   'reasoning',
 ] as const;
+/** One of `ROOM_EVENTS`. */
 export type RoomEvent = (typeof ROOM_EVENTS)[number];
 
+/** Those who listen to a chat session. */
 export interface Room {
   /** Sends an event to the sockets of a session. Never rejects; `false`: it could not be published. */
   tell(session: string, event: RoomEvent, payload: JsonObject): Promise<boolean>;

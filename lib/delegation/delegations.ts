@@ -18,6 +18,7 @@ import { TOKEN_REASONS } from './reason.ts';
 import type { Capability } from './token/ucan.ts';
 import { inspectToken, mintInvocation } from './tokens.ts';
 
+/** Options of `delegations`. */
 export interface DelegationsOptions {
   /** With DELEGATION_KINDS declared. */
   readonly documents: DocumentStore;
@@ -43,6 +44,7 @@ export type DelegationStatus =
   | { readonly authorized: false }
   | { readonly authorized: true; readonly expiration: number };
 
+/** The delegations that users have given: kept, looked at, revoked, used. */
 export interface Delegations {
   /** Stores the user's delegation in place of the one before; throws ERR_INPUT with the reason, and changes nothing. */
   store(user: string, raw: string): Promise<{ readonly expiration: number }>;
@@ -63,6 +65,7 @@ export interface Delegations {
 
 type Current = Instance<DelegationContext>;
 
+/** Opens the delegations over a store of documents. */
 export function delegations(options: DelegationsOptions): Delegations {
   const { documents, clock, keyring, guard, revocations, onRevoked = () => {} } = options;
   const granted = lifecycle<DelegationContext>({
@@ -178,6 +181,7 @@ function cannotStore(why: string): TwinlineError {
   return new TwinlineError('ERR_INPUT', `This delegation cannot be stored: ${why}.`);
 }
 
+/** Which tokens have been revoked. */
 export interface Revocations {
   /** Whether any of these keys was revoked, by whichever instance. */
   has(keys: readonly string[]): Promise<boolean>;
@@ -187,6 +191,7 @@ export interface Revocations {
   sweep(now: number, limit: number): Promise<number>;
 }
 
+/** Opens the revocations over a store of documents. */
 export function revocations({ documents }: { documents: DocumentStore }): Revocations {
   return {
     has: async (keys) => (await Promise.all(keys.map((key) => documents.get(REVOCATION, key)))).some(Boolean),

@@ -20,6 +20,7 @@ const MAX_CHARS = {
 // Keys of a DID can change: then what they signed is asked for again.
 const KEYS_SECONDS = DELEGATION_LIMITS.issuerKeysFreshMs / 1000;
 
+/** Options of `tokenGuard`. */
 export interface GuardOptions {
   /** The DID that tokens must name as their audience; any of several while the key of a service is changed. */
   readonly audience: string | readonly string[];
@@ -52,6 +53,7 @@ export interface Invocation extends Checked {
   readonly capability: Capability;
 }
 
+/** Checks tokens: signatures, times, proofs, revocations. */
 export interface TokenGuard {
   /** Checks an invocation: exactly one capability, short-lived. Never rejects. */
   checkInvocation(text: string): Promise<Invocation | Refused>;
@@ -147,6 +149,7 @@ async function afterRevocation(passed: Invocation, revoked: GuardOptions['revoke
 /** An invocation asks for one thing now; a delegation lets the service do things later. */
 export type TokenKind = 'invocation' | 'delegation';
 
+/** What a guard takes: which capabilities, of whom. */
 export interface Accepted {
   /** The only resource that everybody may name, with the ability `*`: it says who asks and no more. */
   readonly identity: string;

@@ -36,6 +36,7 @@ export const TOKEN_REASONS = {
   unavailable: 'whether it was revoked could not be found out; try again',
 } as const;
 
+/** A word for why a token is refused; one of `TOKEN_REASONS`. */
 export type TokenReason = keyof typeof TOKEN_REASONS;
 
 /** A refusal. */

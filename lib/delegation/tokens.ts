@@ -25,10 +25,12 @@ interface MintOptions {
   readonly clock?: Clock;
 }
 
+/** Options of `mintInvocation`. */
 export interface InvocationOptions extends MintOptions {
   readonly capability: Capability;
 }
 
+/** Options of `mintDelegation`. */
 export interface DelegationOptions extends MintOptions {
   /** 1 to 16. */
   readonly capabilities: readonly Capability[];
@@ -131,6 +133,7 @@ export interface TokenPayload {
   readonly revocationKey: string;
 }
 
+/** What a token says, unproved. */
 export interface Inspected {
   readonly ok: true;
   /** The token, its proof, the proof of that: 1 to 8. */

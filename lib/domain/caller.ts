@@ -2,9 +2,12 @@
 
 import { refuse } from './problems.ts';
 
+/** What a caller may be; one may be several. */
 export const ROLES = ['controller', 'representative', 'voter', 'issuer', 'operator'] as const;
+/** One of `ROLES`. */
 export type Role = (typeof ROLES)[number];
 
+/** Who asks: a DID with its roles, in a tenant. */
 export interface Caller {
   /** The DID that acts: controller of what it creates, the voter, the proposer. */
   readonly principal: string;

@@ -41,6 +41,7 @@ export interface Idempotency {
 
 const POLL_MS = 20;
 
+/** Opens the memory of answers to requests that carry an idempotency key. */
 export function idempotency({ documents, clock }: { documents: DocumentStore; clock: Clock }): Idempotency {
   async function reserve(id: string, content: string): Promise<StoredDocument<Memory> | undefined> {
     const now = clock.now();

@@ -43,6 +43,7 @@ export const PROBLEMS = {
   'precondition-required': { title: 'If-Match is needed' },
 } as const satisfies Record<string, { title: string }>;
 
+/** A word for a rule of the registry that was broken; see `PROBLEMS`. */
 export type Reason = keyof typeof PROBLEMS;
 
 /** What a refusal says besides its reason. */

@@ -24,6 +24,7 @@ import { type DomainPage, type ListQuery, listTwins } from './twin/list.ts';
 import { type Domain, domainView, type LinksTo, type StoredDomain } from './twin/record.ts';
 import { composeLists, readLineage } from './twin/rules.ts';
 
+/** Options of `registry`. */
 export interface RegistryOptions {
   /** With DOMAIN_KINDS declared. */
   readonly documents: DocumentStore;

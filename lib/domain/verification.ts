@@ -37,6 +37,7 @@ import {
 import { type NewProposal, permitProposal, type VotingDeps } from './voting/propose.ts';
 import { countVotes, resultAtClose, resultWhileVoting, type VotingRules } from './voting/tally.ts';
 
+/** Options of `verification`. */
 export interface VerificationOptions {
   /** With DOMAIN_KINDS declared. */
   readonly documents: DocumentStore;
@@ -113,6 +114,7 @@ export interface VerificationService {
   sweep(limit?: number): Promise<number>;
 }
 
+/** Opens the votes by which twins are verified. */
 export function verification(options: VerificationOptions): VerificationService {
   const { documents, clock, governance, electorate = () => [], onExecuted } = options;
   const proposals = lifecycle<VotingContext, StoredProposal>({

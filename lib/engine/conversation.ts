@@ -24,6 +24,7 @@ export interface View extends AtRest {
   readonly waiting: boolean;
 }
 
+/** How a call of a service is made. */
 export interface CallPolicy {
   /** Milliseconds for one try. */
   readonly timeoutMs: number;
@@ -125,6 +126,7 @@ export interface Library<C extends Conversation = Conversation> {
   exact(id: string, version: number, hash: string): C | undefined;
 }
 
+/** Makes a library of these conversations; of several versions of one, the last is current. */
 export function library<C extends Conversation = Conversation>(conversations: readonly C[] = []): Library<C> {
   const kept = new Map<string, C[]>();
   const lib: Library<C> = {

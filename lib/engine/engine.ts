@@ -32,6 +32,7 @@ export interface TurnReport {
   readonly ended: boolean;
 }
 
+/** Options of `createEngine`. */
 export interface EngineOptions<C extends Conversation = Conversation> {
   readonly store: SnapshotStore;
   readonly conversations?: readonly C[];
@@ -62,6 +63,7 @@ export interface EngineProblem {
   readonly requestId?: string | undefined;
 }
 
+/** What takes turns: a store, its conversations and services. Made by `createEngine`. */
 export interface Engine<C extends Conversation = Conversation> {
   readonly store: SnapshotStore;
   readonly library: Library<C>;

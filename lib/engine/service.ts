@@ -13,6 +13,7 @@ export interface ServiceSession {
   readonly sim?: string;
 }
 
+/** What a service is told of its call beside the input. */
 export interface ServiceCall {
   /** Aborts when the call's deadline has passed; an answer after that is ignored. */
   readonly signal: AbortSignal;

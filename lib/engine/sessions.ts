@@ -8,6 +8,7 @@ import type { AtRest } from './machine/transition.ts';
 import { openReply, openStored, sealRecord } from './session/open.ts';
 import { encodeRecord, type SessionRecord } from './session/record.ts';
 
+/** A living session as those see it who only look. */
 export interface SessionView {
   readonly conversation: string;
   readonly version: number;

@@ -8,6 +8,7 @@ import { GATEWAY_LIMITS } from './limits.ts';
 import type { LegacyName, Rewrite } from './route/rewrites.ts';
 import { CHECKS, isObject, type ReportProblem } from './settings-checks.ts';
 
+/** What GATEWAY_FILE holds, checked. */
 export interface GatewaySettings {
   /** `host:port` of the node. */
   readonly upstream: string;

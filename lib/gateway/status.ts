@@ -16,6 +16,7 @@ export function httpStatus(code: number): number {
   return HTTP[code] ?? 500;
 }
 
+/** An HTTP answer: its status and its body. */
 export interface HttpAnswer {
   readonly http: number;
   /** `{"code":5,"message":"…","details":[]}` */
@@ -31,6 +32,7 @@ export const REFUSALS = {
   forbidden: { http: 403, code: 7, message: 'The key of this request may not call this method' },
 } as const;
 
+/** A refusal of the gateway itself; one of `REFUSALS`. */
 export type RefusalName = keyof typeof REFUSALS;
 
 // Deployments that print as the Cosmos SDK does know no other answer to a path or method that is not there.
@@ -49,6 +51,7 @@ const ERRORS: { readonly [code in ErrorCode]?: number } = {
   ERR_SERVICE: 13,
 };
 
+/** Options of `createStatusAnswers`. */
 export interface StatusOptions {
   /** Where the types of details are found. */
   readonly registry: Registry;
@@ -59,6 +62,7 @@ export interface StatusOptions {
   readonly unknownRoute?: 404 | 501;
 }
 
+/** Answers to calls that have failed, and to requests that are refused. */
 export interface StatusAnswers {
   /**
    * For a call that did not end well; `details`: the value of `grpc-status-details-bin`. `unknown` is told of types that
@@ -70,6 +74,7 @@ export interface StatusAnswers {
   ofError(error: unknown): HttpAnswer;
 }
 
+/** Makes HTTP answers of statuses of gRPC. */
 export function createStatusAnswers({ registry, writers, hide, unknownRoute = 404 }: StatusOptions): StatusAnswers {
   const any = registry.getMessage('google.protobuf.Any');
   const writeDetail = any && writers.findWriter(any);

@@ -7,6 +7,7 @@ import { checkKey, checkLimit, isWellFormed, LAST_MOMENT } from './input.ts';
 import { STORE_LIMITS } from './limits.ts';
 import type { Durability } from './store.ts';
 
+/** A frame of a log, with its number. */
 export interface Frame {
   /** 1 for the first frame of a log, then +1 with every frame: no gaps, no repeats. */
   readonly n: number;
@@ -14,6 +15,7 @@ export interface Frame {
   readonly text: string;
 }
 
+/** How far a log is, and until when it is kept. */
 export interface LogState {
   /** The number of the first frame that is still held; `last + 1` when none is. */
   readonly first: number;
@@ -38,6 +40,7 @@ export interface Claim {
   readonly expiresAt: number;
 }
 
+/** Options of `append`: who writes, after which frame, and whether the log ends. */
 export interface AppendOptions extends Claim {
   /** The number that the writer believes to be the last: 0 for a log without frames. */
   readonly expected: number;
@@ -51,8 +54,10 @@ export interface Fenced {
   readonly fence: number;
 }
 
+/** Whether a writer has the log now. */
 export type OpenResult = { readonly kind: 'opened'; readonly last: number; readonly ended: boolean } | Fenced;
 
+/** What became of an append. */
 export type AppendResult =
   /** Written, durably as the backend's class says; `last` is the number of the last of these frames. */
   | { readonly kind: 'appended'; readonly last: number }
@@ -66,6 +71,7 @@ export type AppendResult =
   /** Nothing written: the log was never opened, or has expired or been removed. */
   | { readonly kind: 'missing' };
 
+/** Frames of a log, and where it ends. */
 export interface LogPage {
   /** In order and without a gap; do not change the list: readers share it. */
   readonly frames: readonly Frame[];
@@ -75,6 +81,7 @@ export interface LogPage {
   readonly expiresAt: number;
 }
 
+/** Options of `read`: after which frame, and how many. */
 export interface ReadOptions {
   /** Frames after this number; 0 for all. @default 0 */
   readonly after?: number;
@@ -82,6 +89,7 @@ export interface ReadOptions {
   readonly limit?: number;
 }
 
+/** Options of `follow`: from where, and until when. */
 export interface FollowOptions extends ReadOptions {
   /** Ends the following without an error. A waiting follower is only ended so: `return()` waits for the next frames. */
   readonly signal?: AbortSignal;

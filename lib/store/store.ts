@@ -21,6 +21,7 @@ export interface StoredSession {
 /** What to write: everything of {@link StoredSession} but the revision, which the store counts. */
 export type SessionCommit = Omit<StoredSession, 'revision'>;
 
+/** Whether a session was written. */
 export type CommitResult =
   /** Written, durably as the backend's class says, as this revision. */
   | { readonly kind: 'committed'; readonly revision: number }
@@ -69,6 +70,7 @@ export interface SnapshotStore {
 
 /** A value that JSON can carry without loss. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+/** An object that JSON can carry without loss. */
 export type JsonObject = { readonly [key: string]: Json };
 /** The values that can be indexed. */
 export type IndexValue = string | number | boolean | null;
@@ -88,6 +90,7 @@ export interface Kind {
   readonly indexes: { readonly [index: string]: { readonly fields: readonly string[]; readonly unique?: boolean } };
 }
 
+/** A document as it is stored. */
 export interface StoredDocument<Body extends JsonObject = JsonObject> {
   readonly id: string;
   /** 1 for the insert, then +1 with every replace. */
@@ -98,10 +101,12 @@ export interface StoredDocument<Body extends JsonObject = JsonObject> {
 /** Not written: the id is taken, or the value of the unique index that is named. */
 export type Exists = { readonly kind: 'exists'; readonly index?: string };
 
+/** Whether a document was inserted. */
 export type InsertResult<Body extends JsonObject = JsonObject> =
   /** Written; the document as it is stored, at revision 1. */
   ({ readonly kind: 'inserted' } & StoredDocument<Body>) | Exists;
 
+/** Whether a document was replaced. */
 export type ReplaceResult =
   | { readonly kind: 'replaced'; readonly revision: number }
   /** Not written: the stored revision is not the expected one (0: there is no such document). */
@@ -119,6 +124,7 @@ export type Condition =
   | { readonly in: readonly IndexValue[] }
   | { readonly prefix: string };
 
+/** Which documents, by which index, in which order. */
 export interface Query {
   /**
    * Which declared index serves the query; it gives the order too (then by id). Null comes first, then numbers, strings
@@ -134,6 +140,7 @@ export interface Query {
   readonly cursor?: string;
 }
 
+/** An entry of the feed of changes: which document, at which revision, when. */
 export interface Change {
   /** Numbers grow by commit order, without reuse; never 0. There may be gaps. */
   readonly seq: number;

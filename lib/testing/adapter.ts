@@ -6,6 +6,7 @@ import * as assert from './assert.ts';
 import { type Check, type SkipOptions, skipChecks } from './checks.ts';
 import { isRefusal, isRouted, mutateRequest, type ReadAnswer, type RecordedDialogue, rawRequest } from './recorded.ts';
 
+/** What an adapter is held against. */
 export interface AdapterSamples {
   /** As many different requests as the gateway sends, and some that break its rules. */
   readonly dialogue: RecordedDialogue;

@@ -10,6 +10,7 @@ export interface Check {
   readonly skip?: string;
 }
 
+/** Which checks are left out. */
 export interface SkipOptions {
   /** Promises to leave out, by their exact sentence, each with the reason. @default none */
   readonly skip?: { readonly [name: string]: string };

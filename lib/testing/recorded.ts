@@ -13,6 +13,7 @@ export interface RecordedRequest {
   readonly body?: string;
 }
 
+/** One request of a recorded dialogue, and what it comes to. */
 export interface RecordedTurn {
   readonly what: string;
   readonly request: RecordedRequest;

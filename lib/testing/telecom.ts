@@ -6,6 +6,7 @@ import type { UssdReply } from '../ussd/adapter.ts';
 import type { AdapterName } from '../ussd/adapters.ts';
 import { TELECOM_DIALECTS, type TelecomDialect, type TelecomStep } from './dialects.ts';
 
+/** Which server is dialled. */
 export interface TelecomOptions {
   /** Of the server, such as `http://127.0.0.1:3000`. */
   readonly url: string;
@@ -13,6 +14,7 @@ export interface TelecomOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Who calls, and what is dialled. */
 export interface CallerOptions {
   /** E.164 with `+`. @default '+233241234567' */
   readonly phoneNumber?: string;
@@ -34,6 +36,7 @@ export interface TelecomCaller {
   hangUp(): Promise<void>;
 }
 
+/** A gateway whose callers dial a server. */
 export interface TelecomGateway {
   caller(options?: CallerOptions): TelecomCaller;
 }

@@ -16,4 +16,5 @@ export function createAdapters(textMode: TextMode) {
   return { africastalking: africasTalking(textMode), hubtel, nalo, arkesel, infobip, comviva } as const;
 }
 
+/** The dialects that are shipped. */
 export type AdapterName = keyof ReturnType<typeof createAdapters>;

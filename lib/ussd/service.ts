@@ -19,6 +19,7 @@ import type { UssdRequest } from './request.ts';
 /** Shown when a session is over, expired or unreadable and the caller goes on in it. */
 export const DIAL_AGAIN: UssdReply = { kind: 'end', text: 'Your session has ended. Please dial again.' };
 
+/** Options of `ussdGateway`. Exported as `UssdGatewayOptions`. */
 export interface UssdServiceOptions<C extends Conversation = Conversation> {
   readonly engine: Engine<C>;
   /** The flow that a dial starts. */
@@ -64,6 +65,7 @@ export interface SessionDebug {
   readonly status: 'active';
 }
 
+/** The USSD door without HTTP. Exported as `UssdGateway`. */
 export interface UssdService<C extends Conversation = Conversation> {
   /** Answers a request of a dialect. Never rejects. */
   turn(request: UssdRequest, dialect: string, about?: { readonly requestId: string }): Promise<UssdReply>;

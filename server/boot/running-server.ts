@@ -9,6 +9,7 @@ export interface ServedRoute {
   readonly path: string;
 }
 
+/** A server that listens. */
 export interface RunningServer {
   /** Where it listens, without a slash at the end. */
   readonly url: string;

@@ -13,6 +13,7 @@ import type { SettingValues } from './settings.ts';
 
 const DAY_MS = 86_400_000;
 
+/** A configuration that was checked; made by `requireConfig` or `readConfig`. */
 export interface Config {
   /** True only for NODE_ENV=production. */
   readonly production: boolean;

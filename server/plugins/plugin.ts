@@ -20,6 +20,7 @@ export interface Excluded {
   readonly method?: string;
 }
 
+/** A tool that the agent may call. */
 export interface PluginTool {
   readonly name: string;
   readonly description: string;
@@ -142,6 +143,7 @@ interface RouteMaker {
   add(router: PluginRouter, ctx: PluginContext): Promise<void> | void;
 }
 
+/** What a plugin adds to the agent service: routes, tools, gates, and ears for what goes on. */
 export interface Plugin {
   /** Lower-case letters, digits and dashes. */
   readonly name: string;

@@ -2,7 +2,7 @@
 //
 // `sh`: run this; a `text` block after it is what it prints, in which `…` stands for anything, or for any lines.
 // `sh server`: run this and leave it running. `sh elsewhere`: not run here, but what it names must exist.
-// `text picture`: something to look at.
+// `text picture`: something to look at. `ts`: a declaration, to be read.
 // `json menus/a.flow.json`, `js app.js` …: write this file; `json a.json#/screens/home`: put this there in the file.
 
 import { marked, type Token, type Tokens } from 'marked';
@@ -17,7 +17,7 @@ export function blocksOf(markdown: string): Block[] {
   for (const { lang = '', text } of codes(markdown)) {
     const [language, place] = lang.split(' ');
     const last = blocks.at(-1);
-    if (lang === 'text picture') continue;
+    if (lang === 'text picture' || lang === 'ts') continue;
     if (language === 'sh') blocks.push({ kind: KINDS[place ?? ''] ?? unknown(lang), text });
     else if (language === 'text' && last && last.kind !== 'write') blocks.splice(-1, 1, { ...last, prints: text });
     else if (place)

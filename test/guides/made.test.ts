@@ -13,15 +13,27 @@ import { ROOT } from '../package/manifest.ts';
 import { guaranteesPage, PAGE } from '../promises/page.ts';
 import { PROMISES } from '../promises/promises.ts';
 import { withFolder } from '../support/process.ts';
+import { readApi, writeApiGuide, writeReport } from './api.ts';
 import { commandLineGuide } from './command-line.ts';
 import { madeTables, operatorsGuide } from './metrics.ts';
-import { DASHBOARD, OPERATORS, PICTURE, writePicture } from './write.ts';
+import { API_GUIDE, API_REPORT, DASHBOARD, OPERATORS, PICTURE, writePicture } from './write.ts';
 
-const test = suite('made guides');
+const test = suite('made guides', { timeoutMs: 240_000 });
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 test('the guide to the command line is what its verbs say; npm run guides writes it again', async () => {
   assert.is(read('server/docs/guides/cli.md'), await commandLineGuide());
+});
+
+test('every public name has a docstring; the guide to them and the report for reviews are as the types are now', async () => {
+  const api = await readApi();
+  const silent = [...api].flatMap(([subpath, names]) =>
+    names.filter(({ says }) => says === '').map(({ name }) => `${subpath} ${name}`),
+  );
+  assert.equal(silent, []);
+  assert.ok([...api.values()].flat().length > 400);
+  assert.is(read(API_REPORT), writeReport(api));
+  assert.is(read(API_GUIDE), writeApiGuide(api));
 });
 
 test('the page on guarantees is what the table of promises says; each of its proofs is a test file', () => {

@@ -33,7 +33,8 @@ export async function buildPackage(source: string): Promise<void> {
   for (const name of BESIDE) cpSync(join(ROOT, name), join(source, name), { recursive: true });
 }
 
-async function builtDist(): Promise<string> {
+/** The folder `dist` as it is packed, built once for each state of the source; not to be written to. */
+export async function builtDist(): Promise<string> {
   const key = keyOfDist(ROOT);
   const folder = join(BUILDS, `packed-${key}`);
   if (existsSync(folder)) {

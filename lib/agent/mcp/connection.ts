@@ -8,6 +8,7 @@ import { isObject } from '../../shape.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 
+/** A server of MCP tools, and how it is reached. */
 export interface McpServer {
   /** Lower-case letters, digits and dashes; goes before the names of tools that others have, too. */
   readonly name: string;

@@ -25,6 +25,7 @@ export interface Passing {
   readonly names: readonly string[];
 }
 
+/** Options of `passes`. */
 export interface PassOptions {
   readonly clock: Clock;
   readonly spent: SpentTokens;
@@ -39,6 +40,7 @@ export interface PassOptions {
 /** The headers that go along with one call of a protected tool. Rejects with ERR_REFUSED, in words for the user. */
 export type Pass = (passing: Passing, context: ToolContext) => Promise<{ readonly [name: string]: string }>;
 
+/** Makes the check of invocations that MCP tools ask for. */
 export function passes(options: PassOptions): Pass {
   const { clock, audienceOf = audiences(clock), delegations } = options;
   const guards = new Map<string, TokenGuard>();
@@ -160,6 +162,7 @@ async function readJson(url: string, fetch: typeof globalThis.fetch): Promise<un
   }
 }
 
+/** Which tokens have been used; shared by all processes. */
 export interface SpentTokens {
   /**
    * False when it was spent before, by whichever process. `key` is that of its signed content, so that no other encoding

@@ -11,6 +11,7 @@ import { cutResult, fitsJson, wellFormedText } from '../well-formed.ts';
 import { isProtected, type McpConnection, type McpServer, type McpTool, mcpConnection, mcpSdk } from './connection.ts';
 import type { Pass } from './invocation.ts';
 
+/** Options of `openMcp`. */
 export interface McpOptions {
   readonly servers: readonly McpServer[];
   readonly pass: Pass;
@@ -19,6 +20,7 @@ export interface McpOptions {
   readonly onProblem: (error: unknown) => void;
 }
 
+/** The tools of the connected MCP servers. */
 export interface Mcp {
   /** The tools that are known now; names in `taken` are those of others. */
   tools(taken?: ReadonlySet<string>): HostTool[];

@@ -19,6 +19,7 @@ import { decideTurn, readMeaning } from './flow-input.ts';
 
 type Watching = Pick<EngineOptions, 'keyring' | 'clock' | 'onFact' | 'onTurn' | 'onProblem' | 'inspector'>;
 
+/** Options of `flowResponder`. */
 export interface FlowResponderOptions extends Watching {
   /** Shared with other doors: its keys begin with `agent/`. */
   readonly store: SnapshotStore;
@@ -32,6 +33,7 @@ export interface FlowResponderOptions extends Watching {
   readonly ttlSeconds?: number;
 }
 
+/** A responder that answers by a flow. */
 export interface FlowResponder extends Responder {
   readonly engine: Engine<CompiledFlow>;
   /** Makes this the current version of a flow; sessions that began on others go on with those. */
@@ -51,6 +53,7 @@ interface Listener {
   readonly failures: Map<string, string>;
 }
 
+/** Makes a responder that takes each message as a turn of a flow. */
 export function flowResponder(options: FlowResponderOptions): FlowResponder {
   const listeners = new Map<string, Listener>();
   // Services to which some flow sends a secret: what they are called with is not shown.

@@ -12,6 +12,7 @@ import type { Responder, ResponderPart, ResponderTurn } from '../responder.ts';
 import { describeFailure, isRejected, readFailure, toRunFault } from './model-faults.ts';
 import { hasImages, type Images, modelTools, type Schemas, systemText, toModelMessages } from './model-request.ts';
 
+/** Options of `modelResponder`. */
 export interface ModelOptions {
   readonly endpoint: ModelEndpoint;
   /** The model that answers. */

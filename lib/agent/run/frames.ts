@@ -22,6 +22,7 @@ export type RunFault = {
   readonly detail?: string;
 };
 
+/** Why a run has failed, in a word. */
 export type FaultKind =
   | 'billing'
   | 'rate_limit'
@@ -84,6 +85,7 @@ export interface FrameData {
   };
 }
 
+/** The kinds of frames of a run. */
 export type FrameName = keyof FrameData;
 export type FrameOf<Name extends FrameName> = Name extends FrameName
   ? { readonly name: Name; readonly data: FrameData[Name] }
@@ -121,6 +123,7 @@ export function readFrameData<Name extends FrameName>(frame: RunFrame, _name: Na
   return JSON.parse(frame.data) as FrameData[Name];
 }
 
+/** Which run, after which frame. */
 export interface FollowRequest {
   readonly owner: string;
   readonly runId: string;
@@ -130,6 +133,7 @@ export interface FollowRequest {
   readonly signal?: AbortSignal;
 }
 
+/** A run that is read from some frame on. */
 export interface Following {
   readonly run: RunView;
   /** The run has ended, and no frame comes after that number. */

@@ -37,6 +37,7 @@ export type RunRequest = {
   readonly model?: string;
 };
 
+/** A tool that the client of a run declares. */
 export type ToolDeclaration = {
   readonly name: string;
   readonly description: string;

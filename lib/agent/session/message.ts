@@ -14,6 +14,7 @@ import { AGENT_LIMITS } from '../limits.ts';
 import type { Run } from '../run/run.ts';
 import { splitText, wellFormedText } from '../well-formed.ts';
 
+/** A call of a tool, as a message keeps it. */
 export type MessageToolCall = {
   readonly name: string;
   readonly id: string;
@@ -43,6 +44,7 @@ export type StoredMessage = JsonObject & {
   readonly fence: number;
 } & StoredText;
 
+/** Messages of a session, and where the next page begins. */
 export interface MessagePage {
   /** The oldest first. */
   readonly messages: Message[];

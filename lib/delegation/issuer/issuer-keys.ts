@@ -104,6 +104,7 @@ function isFields(value: unknown): value is DocumentFields {
   return typeof value === 'object' && value !== null;
 }
 
+/** Options of `didWebKeys`. */
 export interface DidWebOptions extends Pick<SenderOptions, 'lookup' | 'ca'> {
   /** Sends the request; for tests. */
   readonly exchange?: HttpExchange;
@@ -155,6 +156,7 @@ function unusable(did: string, problem: string): TwinlineError {
   return new TwinlineError('ERR_SERVICE', `Cannot find the keys of ${did}: ${problem}.`);
 }
 
+/** Options of `didIxoKeys`. */
 export interface DidIxoOptions {
   /** The service's GraphQL endpoint, of the operator's choice. */
   readonly url: URL;

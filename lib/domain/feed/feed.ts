@@ -100,6 +100,7 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
 }
 
+/** What has happened to the twins of a tenant, in order. */
 export interface Feed {
   /**
    * The events of a tenant, as they happen, until `signal` aborts or the feed is closed. A slow reader gets
@@ -118,6 +119,7 @@ export interface Feed {
   close(): void;
 }
 
+/** Options of `feed`. */
 export interface FeedOptions {
   readonly documents: DocumentStore;
   readonly clock: Clock;
@@ -126,6 +128,7 @@ export interface FeedOptions {
   readonly onProblem?: (error: unknown) => void;
 }
 
+/** Opens the feed of events over a store of documents. */
 export function feed({ documents, clock, pollMs = 250, onProblem = () => {} }: FeedOptions): Feed {
   const recent = recentEvents();
   const past = new LRUCache<number, Promise<FeedPage>>({ max: DOMAIN_LIMITS.feedPagesKept, ttl: PAGE_KEPT_MS });

@@ -57,6 +57,7 @@ export interface Protocol {
   readonly body: StoredProtocol;
 }
 
+/** The protocols of all tenants. */
 export interface Protocols {
   create(caller: Caller, body: unknown, did?: string): Promise<Protocol>;
   /** Writes a new version. With `read`, the change is read once the caller's rights are known. */

@@ -12,6 +12,7 @@ import type { Json, JsonObject } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
 
+/** A parsed filter of twins. */
 export type Filter =
   | { readonly op: Comparison; readonly field: string; readonly values: readonly Scalar[] }
   | { readonly op: 'exists'; readonly field: string }

@@ -12,6 +12,7 @@ import { canonicalClass, type Domain, type StoredDomain } from './record.ts';
 
 export type Direction = 'out' | 'in' | 'both';
 
+/** From which twin a graph is drawn, and how far. */
 export interface GraphQuery {
   readonly did: string;
   /** Steps from the twin, 1 to DOMAIN_LIMITS.graphDepth. @default 1 */

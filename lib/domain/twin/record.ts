@@ -3,6 +3,7 @@
 import type { JsonObject, StoredDocument } from '../../store/store.ts';
 import type { Journaled } from '../feed/journal.ts';
 
+/** The states of a twin. */
 export const STATUSES = [
   'Created',
   'UnderReview',
@@ -12,6 +13,7 @@ export const STATUSES = [
   'Revoked',
   'Deactivated',
 ] as const;
+/** One of `STATUSES`. */
 export type Status = (typeof STATUSES)[number];
 
 export type Validity = 'notYetValid' | 'valid' | 'expired';

@@ -41,6 +41,7 @@ export interface NewCredit {
   readonly id?: string | undefined;
 }
 
+/** What a voter may do, and what it has earned. */
 export interface Credits {
   /** Throws `domain-not-verified` with the reasons. */
   issue(caller: Caller, given: { did: string } & NewCredit): Promise<JsonObject>;
@@ -161,6 +162,7 @@ function creditView({ id, body }: Credit): JsonObject {
 
 /** Activities that only verified domains may take part in. */
 export const ACTIVITIES = ['carbon-credit-issuance'] as const;
+/** One of `ACTIVITIES`. */
 export type Activity = (typeof ACTIVITIES)[number];
 
 /** One reason against it. */

@@ -13,6 +13,7 @@ export type VoterPower = {
   readonly power: string;
 };
 
+/** The rules by which proposals are decided; GOVERNANCE_FILE holds them. */
 export type Governance = VotingRules & {
   /** Empty: every API key with the role representative. */
   readonly representatives: readonly string[];

@@ -32,6 +32,7 @@ export type StoredProposal = Journaled & {
 };
 
 export type VotingContext = ProposalContext<VotingRules>;
+/** A proposal with its ballots, as it is stored. */
 export type Proposal = Instance<VotingContext, StoredProposal>;
 
 /** What clients read. Times are RFC 3339. */

@@ -32,6 +32,7 @@ export interface Instance<Context = JsonObject, Body = JsonObject> {
   readonly calling: readonly string[];
 }
 
+/** What a machine in a document is begun with. */
 export interface Beginning {
   /** For the machine; `at`, the time in milliseconds since 1970, is added. */
   readonly input: JsonObject;
@@ -43,6 +44,7 @@ export interface Beginning {
   readonly action?: string;
 }
 
+/** An event for a machine in a document, decided when it is known where the machine stands. */
 export interface Command<Context = JsonObject, Body = JsonObject> {
   /**
    * The event, to which `at` is added, or why there is none. Pure: it is asked for exactly the revision that is
@@ -57,12 +59,14 @@ export interface Command<Context = JsonObject, Body = JsonObject> {
   readonly action?: string;
 }
 
+/** Where the machine stands after a command. */
 export interface TakeResult<Context = JsonObject, Body = JsonObject> {
   readonly instance: Instance<Context, Body>;
   /** The command, or the beginning, had been taken before. */
   readonly repeated: boolean;
 }
 
+/** Options of `lifecycle`. */
 export interface LifecycleOptions {
   readonly documents: DocumentStore;
   /** Has an index `due` on the field `dueAt`. */

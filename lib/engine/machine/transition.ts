@@ -52,6 +52,7 @@ export interface Step {
   readonly effects: readonly Effect[];
 }
 
+/** A compiled machine: pure steps from one rest to the next. */
 export interface Machine {
   readonly id: string;
   readonly source: AnyStateMachine;

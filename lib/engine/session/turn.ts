@@ -42,6 +42,7 @@ export type Decision =
   | { readonly kind: 'repeat' }
   | { readonly kind: 'refuse'; readonly reason: string };
 
+/** One request of a session, for `takeTurn`. */
 export interface TurnRequest {
   /** The session's key in the store, 1–256 characters. */
   readonly key: string;

@@ -17,6 +17,7 @@ import { type Node, parseExpression } from './parse.ts';
 import { expressionError } from './tokens.ts';
 import { element, isRefusedName, member, nameKind } from './values.ts';
 
+/** A compiled expression of a flow. */
 export interface Expression {
   readonly source: string;
   /** The variables it reads: root names, distinct, in order. */

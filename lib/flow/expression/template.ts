@@ -25,6 +25,7 @@ export interface TemplatePath {
   readonly offset: number;
 }
 
+/** A compiled text with expressions in braces. */
 export interface Template {
   readonly source: string;
   readonly paths: readonly TemplatePath[];

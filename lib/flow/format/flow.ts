@@ -9,6 +9,7 @@ export type Text = string | { readonly [lang: string]: string };
 export type Value = Json;
 export type Values = { readonly [name: string]: Value };
 
+/** A variable as a flow declares it. */
 export interface Variable {
   readonly type: 'string' | 'number' | 'boolean' | 'object' | 'array';
   readonly default?: Json;
@@ -112,7 +113,9 @@ export interface EndScreen extends AnyScreen {
   readonly output?: Values;
 }
 
+/** A screen of a flow, of any type. */
 export type Screen = MenuScreen | InputScreen | ListScreen | CallScreen | BranchScreen | FlowScreen | EndScreen;
+/** The types of screens; the list is closed. */
 export type ScreenType = Screen['type'];
 
 export interface Migration {
@@ -125,6 +128,7 @@ export interface Migration {
 /** The texts that the engine adds to screens. */
 export type Label = 'back' | 'home' | 'more' | 'exit' | 'invalid' | 'goodbye';
 
+/** A flow file that has been read and checked. */
 export interface Flow {
   readonly $schema?: string;
   readonly flow: string;

@@ -12,6 +12,7 @@ import { flowSource, pointerTo, positionAt } from './source.ts';
 
 export { parseFlow } from './parse.ts';
 
+/** The flows of a folder, and what is wrong with its files. */
 export interface LoadedFlows {
   /** The flows without errors, by name. */
   readonly flows: ReadonlyMap<string, Flow>;

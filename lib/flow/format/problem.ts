@@ -2,6 +2,7 @@
 
 import { type FlowSource, offsetAt, parsePointer } from './source.ts';
 
+/** Something wrong in a flow file, with its place and what would mend it. */
 export interface Problem {
   readonly file: string;
   /** 1-based. */

@@ -37,6 +37,7 @@ export interface Lint {
   readonly mend: (name: string, known: readonly string[]) => { readonly mend?: Mend };
 }
 
+/** What a rule has found. */
 export interface RuleFinding extends Finding {
   /** @default the rule's own */
   readonly severity?: Problem['severity'];

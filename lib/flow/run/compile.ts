@@ -15,6 +15,7 @@ import type { ScreenKind, ScreenPlace, StateConfig } from '../screens/screen.ts'
 import { flowConversation } from './conversation.ts';
 import { evaluateValues, type FlowScope, flowError, flowScope, menuImplementations, type ScreenNode } from './scope.ts';
 
+/** Options of `compileFlow`. */
 export interface CompileOptions {
   /** The flows that `flow` screens call, by name. */
   readonly flows?: ReadonlyMap<string, Flow>;
@@ -22,6 +23,7 @@ export interface CompileOptions {
   readonly clock?: Clock;
 }
 
+/** A flow as a conversation that an engine keeps. */
 export interface CompiledFlow extends Conversation {
   readonly flow: Flow;
   /** The machine config as plain JSON, as XState and its tools read it. */

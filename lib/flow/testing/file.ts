@@ -12,6 +12,7 @@ import { outline, parseDocument } from '../format/syntax.ts';
 import { loadValidator } from '../format/validators.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 
+/** A file of tests that has been read. */
 export interface FlowTestFile {
   readonly $schema?: string;
   readonly flow: string;

@@ -8,6 +8,7 @@ import { type Coverage, type MarkedFlow, markFlow } from './coverage.ts';
 import type { FlowTest, FlowTestFile, FlowTestSetup, FlowTestStep } from './file.ts';
 import { openTestSession, type TestStepResult } from './session.ts';
 
+/** A step at which a test of a flow failed. */
 export interface FlowTestFailure {
   /** Number of the step, from 1; 0 for the test as a whole. */
   readonly step: number;
@@ -20,6 +21,7 @@ export interface FlowTestFailure {
   readonly pointer: string;
 }
 
+/** What the tests of a flow came to. */
 export interface FlowTestReport {
   readonly flow: string;
   readonly tests: readonly { readonly name: string; readonly failures: readonly FlowTestFailure[] }[];

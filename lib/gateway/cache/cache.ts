@@ -20,6 +20,7 @@ export interface CacheKey {
   readonly apart?: string;
 }
 
+/** Options of `openCache`. */
 export interface CacheOptions<T> {
   /** Milliseconds that an answer of the latest height is kept at most; 0 keeps none, and calls are shared all the same. */
   readonly ttlMs: number;
@@ -49,6 +50,7 @@ export type CacheResult<T> =
 
 type Load<T> = (signal: StopSignal) => Promise<T>;
 
+/** Answers of the node that are given again for a while. */
 export interface AnswerCache<T> {
   /**
    * The kept answer, or what `load` gives. All who ask for the same key while one `load` runs share it; each has a deadline

@@ -15,6 +15,7 @@ import {
 } from './channel.ts';
 import { makeEndedStream } from './message-stream.ts';
 
+/** Options of `guardedChannel`. */
 export interface BreakerOptions {
   /** Consecutive failures that open the breaker. @default GATEWAY_LIMITS.breakerFailures */
   readonly failures?: number;
@@ -40,6 +41,7 @@ export interface BreakerState {
   readonly ended: ReadonlyMap<string, number>;
 }
 
+/** A channel that spares a node in trouble, and says how it stands. */
 export interface GuardedChannel extends Channel {
   breaker(): BreakerState;
 }

@@ -41,16 +41,19 @@ interface AnyCall {
   readonly signal?: StopSignal;
 }
 
+/** A unary call of a node. */
 export interface RpcCall extends AnyCall {
   /** The request message, without the frame of gRPC; at most LIMITS.grpcRequestBytes. */
   readonly request: Uint8Array;
 }
 
+/** A streaming call of a node. */
 export interface StreamCall extends AnyCall {
   /** One message, or for a method that takes a stream all of them. */
   readonly requests: readonly Uint8Array[];
 }
 
+/** What a unary call gave. */
 export interface RpcAnswer {
   readonly status: Status;
   /** The answer message; empty unless the code is 0. */
@@ -63,6 +66,7 @@ export interface RpcAnswer {
 /** The end of a stream of messages. */
 export type StreamEnd = Pick<RpcAnswer, 'status' | 'trailers'>;
 
+/** The messages of a streaming answer, read one by one. */
 export interface MessageStream {
   /** Resolves with what the node sent before the first message, empty when it sent nothing. Never rejects. */
   readonly headers: Promise<Metadata>;
@@ -100,6 +104,7 @@ export interface Channel {
   close(): Promise<void>;
 }
 
+/** Where a channel leads, and its limits. */
 export interface ChannelOptions {
   /** `host:port`; an IPv6 address in brackets. */
   readonly upstream: string;

@@ -140,6 +140,7 @@ function notBase64(name: string): Forwarded {
   return { kind: 'refused', message: `The binary header ${name.slice(0, 100)} is not base64.` };
 }
 
+/** Which metadata of a call come back as headers of the HTTP answer. */
 export interface HeadersBack {
   /** Names (lower case) that come back as they are. */
   readonly named: readonly string[];

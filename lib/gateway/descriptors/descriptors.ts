@@ -29,6 +29,7 @@ import {
 import { type Detail, TwinlineError } from '../../errors.ts';
 import { type Declared, listDeclared, listReferences, nameTypesFully } from './type-names.ts';
 
+/** Compiled protobuf files: services and types by name. */
 export interface Descriptors {
   readonly registry: FileRegistry;
   /** All methods of all services, by file and as they stand there. */

@@ -14,6 +14,7 @@ import {
   sortByImports,
 } from './reflection-messages.ts';
 
+/** Options of `reflect`. */
 export interface ReflectionOptions {
   /** Milliseconds for all of it. @default GATEWAY_LIMITS.reflectionMs */
   readonly deadlineMs?: number;
@@ -23,6 +24,7 @@ export interface ReflectionOptions {
   readonly maxBytes?: number;
 }
 
+/** What a node has said of its services. */
 export interface Reflected {
   /** A `google.protobuf.FileDescriptorSet`: the bytes of each file as the node sent them, what is imported first. */
   readonly descriptors: Uint8Array;

@@ -117,6 +117,7 @@ export interface BuiltType<T> {
   readonly isFinal: boolean;
 }
 
+/** Where types are found that no descriptor declares: the node is asked. */
 export interface TypeSource {
   /** Finds what the descriptors declare and what was learned. */
   readonly registry: FileRegistry;
@@ -131,6 +132,7 @@ export interface TypeSource {
   stats(): { readonly calls: number; readonly files: number; readonly unknown: number };
 }
 
+/** Options of `typeSource`. */
 export interface TypeSourceOptions {
   readonly base: FileRegistry;
   /** The node that is asked; without one, what is unknown stays so. */

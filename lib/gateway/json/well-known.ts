@@ -252,6 +252,7 @@ function readAny(state: WriteState, end: number): { url: string; from: number; t
   return parts;
 }
 
+/** A `google.api.HttpBody`: an answer that is not JSON. */
 export interface HttpBody {
   /** A media type that may stand in a header. */
   readonly type: string;

@@ -29,6 +29,7 @@ import {
   writeInOrder,
 } from './wire.ts';
 
+/** Options of `createJsonWriters`. */
 export interface JsonWriterOptions {
   /** Where the types inside `google.protobuf.Any` are found. */
   readonly registry: Registry;
@@ -58,6 +59,7 @@ export interface Effort {
   readonly orderBytes: number;
 }
 
+/** Writers of messages as JSON, by type. */
 export interface JsonWriters {
   /**
    * The writer for `type`; with `only` (name of a field), for that field alone. Throws ERR_CONFIG for types that cannot
@@ -72,6 +74,7 @@ const FIRST_BYTES = 16_384;
 // Larger ones are given back to the system.
 const KEPT_BYTES = 1_048_576;
 
+/** Makes writers of messages as JSON, one for each type when it is first met. */
 export function createJsonWriters({
   registry,
   form,

@@ -28,6 +28,7 @@ export interface BindingOptions {
   readonly registry: Registry;
 }
 
+/** The parts of an HTTP request that a message is made of. */
 export interface HttpInput {
   /** Decoded values of the variables, in their order. */
   readonly values: readonly string[];

@@ -4,6 +4,7 @@
 import { prefixErrors } from '../request/message-builder.ts';
 import { PathTree, parseTemplate, type Template, type Variable } from './paths.ts';
 
+/** An older address and the one that it stands for. */
 export interface Rewrite {
   /** A template whose variables have any names, such as `/ixo/claim/{id}`. */
   readonly from: string;
@@ -11,6 +12,7 @@ export interface Rewrite {
   readonly to: string;
 }
 
+/** Options of `compileRewrites`. */
 export interface RewriteOptions {
   /** Path of the deployment → path of the descriptors, `{"/impacthub": "/ixo"}`. Empty: all paths are served as they are. */
   readonly prefixes: Readonly<Record<string, string>>;
@@ -95,6 +97,7 @@ export function isPrefix(text: string): boolean {
   }
 }
 
+/** Addresses of older versions of a protocol, and what answers them now. */
 export interface LegacyProfile {
   /** The versions of the protocol that had these routes. */
   readonly versions: string;
@@ -156,6 +159,7 @@ export const LEGACY_PROFILES = {
   },
 } as const satisfies Readonly<Record<string, LegacyProfile>>;
 
+/** The names of the legacy profiles. */
 export type LegacyName = keyof typeof LEGACY_PROFILES;
 
 export const LEGACY_NAMES = Object.keys(LEGACY_PROFILES) as readonly LegacyName[];

@@ -9,6 +9,7 @@ import { type Bind, compileBinding } from '../request/bind.ts';
 import { fieldParser } from '../request/values.ts';
 import { decodePath, PathTree, parseTemplate, type Template, type Variable } from './paths.ts';
 
+/** An HTTP address that leads to a method of a service. */
 export interface Route {
   /** `GET`, …, or `*` for any. */
   readonly method: string;
@@ -30,6 +31,7 @@ export interface Route {
   readonly bind: Bind;
 }
 
+/** What a route table says to a method and a path. */
 export type Match =
   | {
       readonly kind: 'found';
@@ -50,6 +52,7 @@ export interface LeftOut {
   readonly reason: string;
 }
 
+/** All routes, and how one is found. */
 export interface RouteTable {
   /** By service and method, as in the descriptors. */
   readonly routes: readonly Route[];
@@ -62,6 +65,7 @@ export interface RouteTable {
   match(method: string, path: string): Match;
 }
 
+/** Options of `createRouteTable`. */
 export interface RouteTableOptions {
   /** Names the descriptors in messages. @default 'The descriptors' */
   readonly source?: string;
@@ -179,6 +183,7 @@ function decodeVariables(variables: readonly Variable[], segments: readonly stri
   return variables.map(({ start, end, multiple }) => decodePath(segments.slice(start, end).join('/'), multiple));
 }
 
+/** A route as it is listed. */
 export interface RouteRow {
   readonly method: string;
   readonly path: string;
@@ -187,6 +192,7 @@ export interface RouteRow {
   readonly query: readonly QueryParameter[];
 }
 
+/** A parameter of a route's query. */
 export interface QueryParameter {
   /** `pagination.limit`; of a map `labels[key]`. */
   readonly name: string;

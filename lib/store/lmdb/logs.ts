@@ -35,6 +35,7 @@ import {
 } from './log-writer.ts';
 import { guardFor, timeKey } from './tables.ts';
 
+/** Where an LMDB store is, and its clock. */
 export interface LmdbOptions {
   /** The folder of the database; created when missing. */
   readonly path: string;

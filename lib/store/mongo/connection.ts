@@ -6,6 +6,7 @@ import { closedError } from '../input.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import { inTime, mongoRefusal } from './refusals.ts';
 
+/** Which MongoDB, and how long it may take to answer. */
 export interface MongoConnectionOptions {
   /**
    * `mongodb://[user:password@]host[:port][,host[:port]…][/database][?options]` or `mongodb+srv://…`. Without a database
@@ -18,6 +19,7 @@ export interface MongoConnectionOptions {
   readonly connectMs?: number;
 }
 
+/** A connection that several stores share. */
 export interface MongoConnection {
   /** The address for logs, without user and password. */
   readonly name: string;

@@ -26,6 +26,7 @@ import { findTakenIndex, listFields, nativeQuery, type Row } from './rows.ts';
 export { connectMongo, type MongoConnection, type MongoConnectionOptions, type MongoSource } from './connection.ts';
 export { type MongoSnapshotsOptions, mongoSnapshots } from './snapshots.ts';
 
+/** Options of `mongoDocuments`. */
 export type MongoDocumentsOptions = MongoSource & {
   /**
    * Begins the names of the collections: `<prefix>.documents.<kind>`, `<prefix>.changes`, `<prefix>.kinds`. 1 to 32

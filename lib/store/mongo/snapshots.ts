@@ -9,6 +9,7 @@ import type { CommitResult, SessionCommit, SnapshotStore, StoredSession } from '
 import { checkPrefix, type MongoSource, workOn } from './connection.ts';
 import { isDuplicate, retryConflicts } from './refusals.ts';
 
+/** Options of `mongoSnapshots`. */
 export type MongoSnapshotsOptions = MongoSource & {
   /** Begins the name of the collection, `<prefix>.sessions`. 1 to 32 letters, digits, - and _. @default twinline */
   readonly prefix?: string;

@@ -8,6 +8,7 @@ import { backoff } from './client.ts';
 import { type RedisAt, type RedisConnection, shareConnection } from './connection.ts';
 import { channelName, checkPrefix } from './layout.ts';
 
+/** Options of `redisChannel`. */
 export type RedisChannelOptions = RedisAt & {
   /** What every channel in Redis begins with: letters, digits, `:._-`. @default 'twinline:' */
   readonly prefix?: string;

@@ -7,6 +7,7 @@ import { STORE_LIMITS } from '../limits.ts';
 import { describeReason, openClient, type RefusalOptions, redisRefusal } from './client.ts';
 import { parseRedisUrl } from './url.ts';
 
+/** Which Redis, and how long it may take to answer. */
 export interface RedisConnectionOptions {
   /**
    * One of
@@ -29,6 +30,7 @@ export interface RedisConnectionOptions {
 /** A script with its keys and arguments; sent as its hash, and whole when the server does not know it. */
 export type RedisScript = (...keysAndArgs: readonly (string | number | Buffer)[]) => Promise<unknown>;
 
+/** A connection that several stores share. */
 export interface RedisConnection {
   /** The address for logs, its password masked. */
   readonly name: string;

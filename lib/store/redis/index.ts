@@ -24,6 +24,7 @@ export { connectRedis, type RedisAt, type RedisConnection, type RedisConnectionO
 export { redisDurability } from './durability.ts';
 export { openRedisLogs, type RedisLogsOptions, redisLogs } from './logs.ts';
 
+/** Options of the sessions in Redis. */
 export type RedisSnapshotsOptions = RedisAt & {
   /** What every key in Redis begins with: letters, digits, `:._-`. @default 'twinline:' */
   readonly prefix?: string;

@@ -26,6 +26,7 @@ import { redisDurability } from './durability.ts';
 import { channelName, checkPrefix, logNames } from './layout.ts';
 import { logScripts } from './log-scripts.ts';
 
+/** Options of the logs in Redis. */
 export type RedisLogsOptions = RedisAt & {
   /** What every key and channel in Redis begins with: letters, digits, `:._-`. @default 'twinline:' */
   readonly prefix?: string;

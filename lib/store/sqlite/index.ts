@@ -12,6 +12,7 @@ import type { Change, DocumentStore, Exists, JsonObject, Kind, ReplaceResult, St
 import { groupWriter } from './group-writer.ts';
 import { openDatabase, openIndexEntries, openRegistry, openRows, type SqlKind } from './schema.ts';
 
+/** Where the SQLite store is, and its clock. */
 export interface SqliteOptions {
   /** The database file, created when missing (its folder is not), or `:memory:`. */
   readonly path: string;

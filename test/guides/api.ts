@@ -1,0 +1,130 @@
+// The public names of the package as its declarations have them: a report in which a review sees what changes, and a guide to read. Read
+// by the compiler's API in @ts-morph/common: TypeScript 7 has none that is stable, and api-extractor and typedoc need one of before.
+
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { ts } from '@ts-morph/common';
+import { manifest } from '../package/manifest.ts';
+import { builtDist } from '../package/packed.ts';
+
+export interface ApiName {
+  readonly name: string;
+  /** What its docstring says, `@default` and `@throws` with it; '' when it has none. */
+  readonly says: string;
+  /** Its declarations, with the comments in them. */
+  readonly declared: string;
+  /** Without comments, in one line. */
+  readonly signature: string;
+  /** The subpath under which it stands already. */
+  readonly seeAt?: string;
+}
+
+/** Public names by the subpath that exports them, `twinline/flow`; each in the order of the alphabet. */
+export type Api = ReadonlyMap<string, readonly ApiName[]>;
+
+const PRINTER = ts.createPrinter({ removeComments: true });
+/** A longer signature is that of a machine, which XState infers. */
+const SIGNATURE_CHARS = 2_000;
+
+/** Reads the declarations of the package as it is built. */
+export async function readApi(): Promise<Api> {
+  const dist = await builtDist();
+  const entries = Object.entries(manifest.exports).map(([path, file]) => ({
+    subpath: `twinline${path.slice(1)}`,
+    file: join(dist, '..', file.replace('./dist', dist.split('/').at(-1)!)).replace(/\.js$/, '.d.ts'),
+  }));
+  const { NodeNext } = ts.ModuleKind;
+  const options = { module: NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, types: [], noLib: true };
+  const program = ts.createProgram(
+    entries.map(({ file }) => file),
+    options,
+  );
+  const checker = program.getTypeChecker();
+  const seen = new Map<ts.Symbol, string>();
+  const read = (file: string, subpath: string): ApiName[] => {
+    const module = checker.getSymbolAtLocation(program.getSourceFile(file)!)!;
+    const names = checker.getExportsOfModule(module).map((exported) => readName(checker, exported, { seen, subpath }));
+    return names.sort((a, b) => (a.name < b.name ? -1 : 1));
+  };
+  return new Map(entries.map(({ file, subpath }) => [subpath, read(file, subpath)]));
+}
+
+interface Place {
+  readonly seen: Map<ts.Symbol, string>;
+  readonly subpath: string;
+}
+
+function readName(checker: ts.TypeChecker, exported: ts.Symbol, { seen, subpath }: Place): ApiName {
+  const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0;
+  const symbol = isAlias ? checker.getAliasedSymbol(exported) : exported;
+  const seeAt = seen.get(symbol);
+  if (seeAt === undefined) seen.set(symbol, subpath);
+  const statements = (symbol.declarations ?? []).map((one) =>
+    ts.isVariableDeclaration(one) ? one.parent.parent : one,
+  );
+  const print = (node: ts.Node) => PRINTER.printNode(ts.EmitHint.Unspecified, node, node.getSourceFile());
+  const tags = symbol.getJsDocTags(checker).map(({ name, text }) => `${name}: ${ts.displayPartsToString(text)}.`);
+  return {
+    name: exported.name,
+    says: [ts.displayPartsToString(symbol.getDocumentationComment(checker)), ...tags].filter(Boolean).join(' '),
+    declared: statements.map((node) => tidy(node.getText())).join('\n'),
+    signature: statements.map((node) => tidy(print(node)).replace(/\s+/g, ' ')).join(' '),
+    ...(seeAt !== undefined && { seeAt }),
+  };
+}
+
+const tidy = (text: string) => text.replace(/^export (declare )?/, '');
+
+/** One line for each name of each subpath: what a review looks at. */
+export function writeReport(api: Api): string {
+  const head =
+    'The public names of the package. npm run guides writes this file; a line that changes is a change for users.\n';
+  const parts = [...api].map(([subpath, names]) => {
+    const lines = names.map(
+      ({ name, seeAt, signature }) => `${name}: ${seeAt ? `as in ${seeAt}` : cutSignature(signature)}`,
+    );
+    return `\n# ${subpath}\n\n${lines.join('\n')}\n`;
+  });
+  return head + parts.join('');
+}
+
+function cutSignature(signature: string): string {
+  if (signature.length <= SIGNATURE_CHARS) return signature;
+  const hash = createHash('sha256').update(signature).digest('hex').slice(0, 12);
+  return `${signature.slice(0, 80)} … ${signature.length} characters, ${hash}`;
+}
+
+/** The guide "Every name". */
+export function writeApiGuide(api: Api): string {
+  const parts = [...api].map(([subpath, names]) => {
+    const own = names.filter(({ seeAt }) => seeAt === undefined);
+    const others = names.flatMap(({ name, seeAt }) => (seeAt ? [`\`${name}\` of \`${seeAt}\``] : []));
+    return [
+      `## ${subpath}`,
+      ...own.map(writeName),
+      ...(others.length ? [`The same names as elsewhere: ${others.join(', ')}.`] : []),
+    ].join('\n\n');
+  });
+  return `# Every name
+
+<!-- npm run guides writes this page from the docstrings. -->
+
+What each subpath exports, as its types have it: units, ranges, defaults and errors stand where they belong.
+
+${parts.join('\n\n')}
+`;
+}
+
+function writeName({ name, says, declared }: ApiName): string {
+  const code = declared.length <= SIGNATURE_CHARS * 2 ? declared : `${declared.slice(0, 200)} …`;
+  return `**${name}**: ${toMarkdown(says)}\n\n\`\`\`ts\n${code}\n\`\`\``;
+}
+
+// Names of constants look like settings in code, which guides may only name when there are such.
+function toMarkdown(says: string): string {
+  return says
+    .replace(/\{@link (\w+)\}/g, '$1')
+    .replace(/`([A-Z]+(?:_[A-Z]+)+)`/g, '$1')
+    .replace(/<(?=\w)/g, '&lt;')
+    .replace(/\s*\n\s*/g, ' ');
+}
