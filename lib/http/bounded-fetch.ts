@@ -2,6 +2,7 @@
 
 import type { Clock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
+import { withTrace } from './tracing.ts';
 
 export interface FetchBounds {
   readonly clock: Clock;
@@ -32,7 +33,10 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
       return work.finally(() => done.abort());
     };
     try {
-      const answer = await inTime(headersMs, fetch(input, { ...init, signal: over.signal, redirect: 'manual' }));
+      const answer = await inTime(
+        headersMs,
+        fetch(input, { ...init, headers: traceHeaders(init.headers), signal: over.signal, redirect: 'manual' }),
+      );
       if (answer.status >= 300 && answer.status < 400) throw redirectError(answer.status);
       const { body, status, statusText, headers } = answer;
       if (!body) {
@@ -49,6 +53,12 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
       throw error;
     }
   };
+}
+
+function traceHeaders(given: RequestInit['headers']): Headers {
+  const headers = new Headers(given);
+  for (const [name, value] of Object.entries(withTrace<Record<string, string>>({}))) headers.set(name, value);
+  return headers;
 }
 
 interface BodySource {

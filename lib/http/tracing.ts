@@ -45,13 +45,36 @@ export async function traced<T>(name: string, options: SpanOptions, work: () => 
     try {
       return await work();
     } catch (error) {
-      const { code } = error as { code?: unknown };
-      span.setStatus({ code: SpanStatusCode.ERROR, ...(typeof code === 'string' && { message: code }) });
+      markFailed(span, error);
       throw error;
     } finally {
       span.end();
     }
   });
+}
+
+/** What was begun inside a span, which goes on until it is ended. */
+export interface TracedWork<T> {
+  readonly result: T;
+  /** Ends the span; with an error it says that the work failed, without its words. */
+  end(error?: unknown): void;
+}
+
+/** Begins work inside a span that is longer than the call, such as a stream: what it asks of others is part of the span. */
+export function beginTraced<T>(name: string, options: SpanOptions, begin: () => T): TracedWork<T> {
+  if (!isTracing()) return { result: begin(), end: () => {} };
+  return openSpan(name, options, (span) => ({
+    result: begin(),
+    end: (error) => {
+      if (error !== undefined) markFailed(span, error);
+      span.end();
+    },
+  }));
+}
+
+function markFailed(span: Span, error: unknown): void {
+  const { code } = error as { code?: unknown };
+  span.setStatus({ code: SpanStatusCode.ERROR, ...(typeof code === 'string' && { message: code }) });
 }
 
 /** Adds to the span of the present request, if there is one. */

@@ -13,6 +13,9 @@ import type { Log } from '../health/log.ts';
 export const AUDIT_ACTIONS = {
   'account.unlock': 'an operator unlocked an account',
   'records.import': 'an operator imported records',
+  'records.export': 'an operator exported records',
+  'credits.issued': 'credits were issued for a verified domain',
+  'menus.edited': 'an operator wrote files of a menu in the browser',
   'session.private': 'an operator was shown private values of a session',
   'proposal.executed': 'a proposal gave a domain a new status',
   'proposal.vetoed': 'an operator stopped a proposal',

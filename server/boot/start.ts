@@ -149,6 +149,11 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
         clock: systemClock,
         drawings: inspectorDoor.drawings,
         reload: () => reloads.now(),
+        onEdit: ({ by, ...details }) =>
+          audit.append({ action: 'menus.edited', by, details }).then(
+            () => {},
+            (err) => log.error({ err }, 'menus.edited is not in the audit log'),
+          ),
         ...{ services, keyring, recorder },
         callsServices: !config.production,
       })

@@ -110,6 +110,7 @@ function addToolRoutes(router: Router, all: ToolRoutesDeps): void {
     deps: {
       ...deps,
       files: studio?.files,
+      onEdit: studio?.onEdit ?? (async () => {}),
       ussd,
       keyring,
       audience,

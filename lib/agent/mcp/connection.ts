@@ -4,6 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../clock.ts';
 import { optionalPackage, TwinlineError } from '../../errors.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
+import { traced } from '../../http/tracing.ts';
 import { isObject } from '../../shape.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
@@ -160,8 +161,9 @@ export function mcpConnection(
       // The caller has a time limit of its own; this one is for requests that ignore its signal.
       const options = { signal: own.signal, timeout: AGENT_LIMITS.mcpToolMs * 2 };
       try {
-        return await ask((client) =>
-          only.run(headers, () => client.request(request, sdk.CallToolResultSchema, options)),
+        const attributes = { 'mcp.server': server.name, 'mcp.tool': tool };
+        return await traced('mcp tools/call', { way: 'out', attributes }, () =>
+          ask((client) => only.run(headers, () => client.request(request, sdk.CallToolResultSchema, options))),
         );
       } finally {
         own.leave();

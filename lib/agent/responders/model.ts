@@ -7,6 +7,7 @@ import type { TextStreamPart, ToolSet } from 'ai';
 import { type Clock, systemClock } from '../../clock.ts';
 import { optionalPackage, TwinlineError } from '../../errors.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
+import { beginTraced, type TracedWork } from '../../http/tracing.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { Responder, ResponderPart, ResponderTurn } from '../responder.ts';
 import { describeFailure, isRejected, readFailure, toRunFault } from './model-faults.ts';
@@ -57,7 +58,7 @@ export async function modelResponder(options: ModelOptions): Promise<Responder> 
       const images: Images = how === 'given' ? 'shown' : 'described';
       const schemas: Schemas = how === 'given' ? 'given' : 'open';
       const messages = toModelMessages(history, request, images);
-      const thrown = yield* ask(sdk, turn, { model: provider(model), system, messages, schemas });
+      const thrown = yield* ask(sdk, turn, { model: provider(model), name: model, system, messages, schemas });
       if (!thrown || turn.signal.aborted) return;
       const failure = readFailure(thrown.error);
       // An endpoint may refuse images, or what stands in the schemas of clients: then it is asked without.
@@ -75,6 +76,8 @@ export async function modelResponder(options: ModelOptions): Promise<Responder> 
 type Asking = Pick<Parameters<Sdk['streamText']>[0], 'model' | 'system'> & {
   readonly messages: ReturnType<typeof toModelMessages>;
   readonly schemas: Schemas;
+  /** Of the model. */
+  readonly name: string;
 };
 
 /** Why a reply broke off, and whether any part of it was yielded. */
@@ -85,30 +88,37 @@ async function* ask(
   turn: ResponderTurn,
   asking: Asking,
 ): AsyncGenerator<ResponderPart, Interruption | undefined> {
-  const { schemas, ...prompt } = asking;
+  const { schemas, name, ...prompt } = asking;
   const over = new AbortController();
   const stop = () => over.abort();
   turn.signal.addEventListener('abort', stop, { once: true });
   if (turn.signal.aborted) stop();
   const order = callsInOrder(over.signal);
   let hasBegun = false;
+  let failure: unknown;
+  let asked: TracedWork<AsyncIterable<TextStreamPart<ToolSet>>> | undefined;
   try {
-    const { fullStream } = sdk.streamText({
-      ...prompt,
-      tools: modelTools({ box: turn.tools, schemas, afterText: order.afterText, sdk }),
-      stopWhen: sdk.stepCountIs(AGENT_LIMITS.modelSteps),
-      // The last request is for an answer: it offers no tools.
-      prepareStep: ({ stepNumber }) => (stepNumber === AGENT_LIMITS.modelSteps - 1 ? { toolChoice: 'none' } : {}),
-      maxRetries: AGENT_LIMITS.modelRetries,
-      abortSignal: over.signal,
-      // Addresses go to the model as they are; this server fetches none of them.
-      experimental_download: async (wanted) => wanted.map(() => null),
-      onError: () => {},
-    });
-    for await (const part of fullStream) {
+    const stream = () =>
+      sdk.streamText({
+        ...prompt,
+        tools: modelTools({ box: turn.tools, schemas, afterText: order.afterText, sdk }),
+        stopWhen: sdk.stepCountIs(AGENT_LIMITS.modelSteps),
+        // The last request is for an answer: it offers no tools.
+        prepareStep: ({ stepNumber }) => (stepNumber === AGENT_LIMITS.modelSteps - 1 ? { toolChoice: 'none' } : {}),
+        maxRetries: AGENT_LIMITS.modelRetries,
+        abortSignal: over.signal,
+        // Addresses go to the model as they are; this server fetches none of them.
+        experimental_download: async (wanted) => wanted.map(() => null),
+        onError: () => {},
+      }).fullStream;
+    asked = beginTraced('model chat', { way: 'out', attributes: { 'gen_ai.request.model': name } }, stream);
+    for await (const part of asked.result) {
       if (turn.signal.aborted) return undefined;
       if (part.type === 'tool-call') order.markSeen(part.toolCallId);
-      if (part.type === 'error') return { error: part.error, hasBegun };
+      if (part.type === 'error') {
+        failure = part.error;
+        return { error: part.error, hasBegun };
+      }
       const shown = toPart(part);
       if (!shown && part.type !== 'tool-call') continue;
       hasBegun ||= part.type !== 'finish-step';
@@ -116,8 +126,10 @@ async function* ask(
     }
     return hasBegun ? undefined : { error: EMPTY, hasBegun };
   } catch (error) {
+    failure = error;
     return { error, hasBegun };
   } finally {
+    asked?.end(failure);
     turn.signal.removeEventListener('abort', stop);
     over.abort();
   }

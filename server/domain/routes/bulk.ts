@@ -33,6 +33,8 @@ export interface BulkDeps {
   /** Called with records that an operator has brought with their statuses, without a vote here. */
   /** Resolves once it is noted. */
   readonly onImport: (report: ImportReport) => Promise<void>;
+  /** Called before the first line of an export. Resolves once it is noted. */
+  readonly onExport: (by: Pick<ImportReport, 'tenant' | 'by'>) => Promise<void>;
 }
 
 export interface ImportReport {
@@ -111,7 +113,7 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
         200: { description: 'A line for each revision', types: { [NDJSON]: lines(RECORD_LINE) } },
       },
       problems: ['role-missing'],
-      handle: (ctx, { documents, settleVotes }) => {
+      handle: (ctx, { documents, settleVotes, onExport }) => {
         const caller = readCaller(ctx);
         requireRole(caller, 'export');
         ctx.set({
@@ -121,6 +123,7 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
         });
         ctx.status = 200;
         const lines = async function* () {
+          await onExport({ tenant: caller.tenant, by: caller.principal });
           for await (const line of exportLines({ documents, settleVotes }, caller)) yield `${JSON.stringify(line)}\n`;
         };
         ctx.body = ctx.method === 'HEAD' ? '' : Readable.from(lines(), { objectMode: false, highWaterMark: 65_536 });

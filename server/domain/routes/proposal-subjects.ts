@@ -14,7 +14,7 @@ import {
 } from '../../../lib/domain/schema/vote-answers.ts';
 import type { VerificationService } from '../../../lib/domain/verification.ts';
 import { type Credits, canParticipate } from '../../../lib/domain/voting/credits.ts';
-import type { DocumentStore } from '../../../lib/store/store.ts';
+import type { DocumentStore, JsonObject } from '../../../lib/store/store.ts';
 import type { Route } from '../../http/route-table.ts';
 import { answerOnce, answerPage, proposalHeaders, showProposal, twinLinks } from '../answers.ts';
 import { readCaller } from '../api-keys.ts';
@@ -27,6 +27,8 @@ export interface SubjectDeps {
   readonly credits: Credits;
   readonly idempotency: Idempotency;
   readonly settleVotes: SettleVotes;
+  /** Called once credits were issued. */
+  readonly onCredit: (credit: JsonObject) => Promise<void>;
   readonly clock: Clock;
 }
 
@@ -131,11 +133,13 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
       body: { types: { [JSON_TYPE]: NEW_CREDIT }, example: { amount: '12.5', unit: 'tCO2e' } },
       answers: { 201: { description: 'They are issued', types: { [JSON_TYPE]: CREDIT_ANSWER } } },
       problems: ['role-missing', 'domain-not-verified', 'not-found', 'gone', ...ONCE_PROBLEMS],
-      handle: async (ctx, { credits, idempotency }) => {
+      handle: async (ctx, { credits, idempotency, onCredit }) => {
         const issue = await credits.permitIssue(readCaller(ctx), ctx.params.did!);
         const body = await readBody(ctx);
         await answerOnce(ctx, { idempotency, body }, async (id) => {
-          return { status: 201, headers: {}, body: await issue({ body: body.value, id }) };
+          const issued = await issue({ body: body.value, id });
+          await onCredit(issued);
+          return { status: 201, headers: {}, body: issued };
         });
       },
     },

@@ -37,6 +37,8 @@ export interface SimulatorDeps {
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
   /** Where tests are written; undefined where operators may not. */
   readonly files: Pick<FlowFiles, 'read' | 'write'> | undefined;
+  /** Called once tests were written. Resolves when that is noted, or could not be. */
+  readonly onEdit: (edit: { readonly by: string; readonly flow: string; readonly wrote: ['tests'] }) => Promise<void>;
   /** What stands in the way of menus that are not served as edited, in words. */
   readonly refusedEdits: () => readonly string[];
   /** The flow that a dial starts, and how `text` is read. */
@@ -128,7 +130,7 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
       ...JSON_BODY_ANSWERS,
     },
     ownPages: true,
-    handle: async (ctx, { flows, ussd, recorder, files }) => {
+    handle: async (ctx, { flows, ussd, recorder, files, onEdit }) => {
       const { body } = readInput<{ body: Dialogue & { readonly name?: string } }>(ctx);
       const dialogue = readDialogue(body);
       const name = body.name?.trim() ?? '';
@@ -138,7 +140,9 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
           answers: recorder.answers(dialogue.sessionId),
           name,
         });
-        ctx.body = await addTestToFile(files, ussd.flow, test);
+        const written = await addTestToFile(files, ussd.flow, test);
+        await onEdit({ by: String(ctx.state.operator ?? 'operator'), flow: ussd.flow, wrote: ['tests'] });
+        ctx.body = written;
         return;
       }
       ctx.body = await makeFlowTest(flows.current(ussd.flow)!, dialogue, recorder.answers(dialogue.sessionId));

@@ -12,6 +12,19 @@ import { DIALOGUE_INPUTS, type ServiceRecorder } from '../simulator/flow-test.ts
 import type { Drafts } from './drafts.ts';
 import type { Versions } from './versions.ts';
 
+/** What an operator has written: the flow, and the kinds of its files. */
+export interface MenuEdit {
+  readonly by: string;
+  readonly flow: string;
+  readonly wrote: readonly ('flow' | 'tests')[];
+}
+
+export type OnEdit = (edit: MenuEdit) => Promise<void>;
+
+/** Who asks, as the audit log names operators. */
+export const nameOperator = (ctx: Context): string =>
+  typeof ctx.state.operator === 'string' ? ctx.state.operator : 'operator';
+
 export interface StudioDeps {
   readonly files: FlowFiles;
   readonly drafts: Drafts;
@@ -22,6 +35,8 @@ export interface StudioDeps {
   readonly flow: string;
   /** Whether drafts that are dialled call the services. */
   readonly callsServices: boolean;
+  /** Called once files were written. Resolves when that is noted, or could not be. */
+  readonly onEdit: OnEdit;
   /** Serves what was saved; resolves when that is so, or was refused. */
   readonly reload: () => Promise<void>;
 }

@@ -13,7 +13,7 @@ import type { RouteGroup } from '../../http/route-table.ts';
 import { pageRoute } from '../kit/frame.ts';
 import { readDialogue, recordDialogue } from '../simulator/flow-test.ts';
 import { readSessionState } from '../simulator/routes.ts';
-import { asked, type StudioDeps } from './asked.ts';
+import { asked, nameOperator, type StudioDeps } from './asked.ts';
 import { studioPage } from './page.ts';
 import { saveDraft } from './save.ts';
 import { STARTERS, writeStarter } from './starters.ts';
@@ -211,12 +211,13 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       summary: 'Begins a flow with a few screens and a test',
       needs: ['flow', 'starter'],
       answers: { 409: { description: 'There is a flow of this name', types: jsonTypes(ANY) } },
-      handle: async (ctx, { flow, starter }, { files, reload }) => {
+      handle: async (ctx, { flow, starter }, { files, onEdit, reload }) => {
         const found = Object.hasOwn(STARTERS, starter) ? STARTERS[starter]! : undefined;
         if (!found) throw new Refusal('bad-request', 'A flow begins with one of the starters that are listed');
         if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(flow))
           throw new Refusal('bad-request', 'A name is a letter, and up to 63 letters, digits, - and _');
         await files.create(flow, writeStarter(flow, found));
+        await onEdit({ by: nameOperator(ctx), flow, wrote: ['flow', 'tests'] });
         await reload();
         ctx.body = { flow };
       },

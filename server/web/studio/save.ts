@@ -2,7 +2,7 @@
 
 import type { Context } from 'koa';
 import type { JsonObject } from '../../../lib/store/store.ts';
-import type { Body, StudioDeps } from './asked.ts';
+import { type Body, nameOperator, type StudioDeps } from './asked.ts';
 import type { DraftText, TestedDraft } from './draft-work.ts';
 import type { Drafts } from './drafts.ts';
 
@@ -12,7 +12,7 @@ type Saved = Body<'flow' | 'text' | 'base', 'tests' | 'testsBase'>;
 export async function saveDraft(
   ctx: Context,
   body: Saved,
-  { drafts, files, versions, reload }: StudioDeps,
+  { drafts, files, versions, onEdit, reload }: StudioDeps,
 ): Promise<void> {
   const { flow, text, base, tests, testsBase } = body;
   const { problems } = await drafts.check({ flow, text });
@@ -35,7 +35,8 @@ export async function saveDraft(
     ctx.body = { file: written.file, present: written.present };
     return;
   }
-  const by = typeof ctx.state.operator === 'string' ? ctx.state.operator : 'operator';
+  const by = nameOperator(ctx);
+  await onEdit({ by, flow, wrote: change ? ['flow', 'tests'] : ['flow'] });
   if (!(await versions.list(flow)).length) await versions.keep(flow, { text: before.flow.text, by: 'disk' });
   await versions.keep(flow, { text, by });
   await reload();

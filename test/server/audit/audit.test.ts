@@ -1,7 +1,7 @@
 // The audit log: entries in order, whoever writes at the same time; any change, removal or insertion in the middle is found; and what a
 // server writes into it.
 
-import { writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -13,7 +13,7 @@ import { withFolder } from '../../support/process.ts';
 import { asker, COOKING, created, didOf, files, KEYS, PROTOCOL, path, view, YES } from '../domain/place.ts';
 import { AUDIT_KEYS } from '../support/audit.ts';
 import { run } from '../support/command.ts';
-import { DIAL, type Served, withServer } from '../support/serve.ts';
+import { DIAL, json, type Served, withServer } from '../support/serve.ts';
 
 const test = suite('audit log', { timeoutMs: 30_000 });
 const EVENT = { action: 'account.unlock', by: 'cli', details: { phone: 'alias', b: 1, a: { y: 1, x: [2] } } } as const;
@@ -222,6 +222,57 @@ test('what votes have decided, what an operator stops and which keys are read is
     );
     assert.equal([entries[2].details.kind, entries[2].details.status], ['verify', 'Verified']);
     for (const { key } of KEYS) assert.not.ok(out.includes(key), key);
+  }));
+
+test('an export, issued credits, and files of menus that were written in a browser are noted with who did it', () =>
+  withFolder(async (folder) => {
+    const menus = join(folder, 'menus');
+    cpSync('menus', menus, { recursive: true });
+    const data = { DATA_DIR: join(folder, 'data'), PIN_ENCRYPTION_KEY: KEY };
+    const env = { ...data, ...files(folder), MENUS_DIR: menus };
+    await withServer({ env }, async ({ ask, url, ussd }) => {
+      const by = asker(() => ask);
+      created(await by('owner', 'POST /v1/protocols', PROTOCOL));
+      const { did } = created(await by('owner', 'POST /v1/domains', { type: 'Project', class: COOKING }));
+      const { id } = created(await by('rep', `POST ${path(did)}/proposals`, { kind: 'verify' }));
+      for (const name of ['ann', 'bob'] as const) created(await by(name, `POST /v1/proposals/${id}/votes`, YES));
+      created(await by('issuer', `POST ${path(did)}/credits`, { amount: '12.5' }));
+      assert.is((await by('operator', 'GET /v1/export')).status, 200);
+      const { flow } = (await ask('/studio/flows/main')).json() as { flow: { text: string; hash: string } };
+      const save = { flow: 'main', text: flow.text, base: flow.hash };
+      const post = async (where: string, body: object) => {
+        const answer = await ask(where, json(body, { origin: url }));
+        assert.is(answer.status, 200, answer.text);
+      };
+      await post('/studio/save', save);
+      await post('/studio/new', { flow: 'fresh', starter: 'menu' });
+      await ussd({ ...DIAL, sessionId: 'sim-1' });
+      const dialogue = { sessionId: 'sim-1', phoneNumber: DIAL.phoneNumber, inputs: [''], name: 'a dial' };
+      await post('/simulator/flow-test', dialogue);
+    });
+    const { out } = await run(['audit', 'show', '--json'], data);
+    const noted = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .filter(({ action }) => /^(records|credits|menus)/.test(action));
+    assert.equal(
+      noted.map(({ action, by, details }) => [action, by, details.amount ?? details.flow ?? '', details.wrote ?? []]),
+      [
+        ['credits.issued', didOf('issuer'), '12.5', []],
+        ['records.export', didOf('operator'), '', []],
+        ['menus.edited', 'loopback', 'main', ['flow']],
+        ['menus.edited', 'loopback', 'fresh', ['flow', 'tests']],
+        ['menus.edited', 'loopback', 'main', ['tests']],
+      ],
+    );
+    const shown = await run(['audit', 'show'], data);
+    assert.match(
+      shown.out,
+      /loopback: an operator wrote files of a menu in the browser\n +flow="main" wrote=\["flow"\]/,
+    );
+    assert.is((await run(['audit', 'verify'], data)).code, 0);
+    assert.not.match(out, DIAL.phoneNumber.slice(1));
   }));
 
 test.run();

@@ -8,10 +8,16 @@ import { context, propagation, trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
+import { mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { isTracing, traced, withTrace } from '../../../lib/http/tracing.ts';
+import { makeOracleKey } from '../../../server/config/data-dir.ts';
+import { mcpGround } from '../../agent/mcp-server.ts';
+import { called, calls, modelServer, says } from '../../agent/model-server.ts';
+import { newKey } from '../../delegation/keys.ts';
 import { withFolder } from '../../support/process.ts';
 import { withGateway } from '../gateway/place.ts';
-import { DIAL, withServer } from '../support/serve.ts';
+import { DIAL, json, withServer } from '../support/serve.ts';
 
 const test = suite('tracing', { timeoutMs: 30_000 });
 
@@ -96,6 +102,39 @@ test('a query tells its trace to the node', async () => {
   );
   assert.match(JSON.stringify(told), new RegExp(`"00-${TRACE}-[0-9a-f]{16}-01"`));
 });
+
+test('a reply of a model and the tool of an MCP server that it calls are spans of the trace of the message, and both are told', () =>
+  withFolder(async (folder) => {
+    const mcp = await mcpGround(['hello']);
+    const model = await modelServer(calls(called('hello', '{}')), says('Done.'));
+    const file = join(folder, 'mcp.json');
+    writeFileSync(file, JSON.stringify([{ name: 'one', url: mcp.url }]));
+    const oracle = makeOracleKey();
+    const env = { ORACLE_KEY: oracle, MODEL_BASE_URL: model.url, MODEL_NAME: 'small', MCP_SERVERS: file };
+    const audience = parseOracleKey(oracle).did;
+    const spans = await spansOf(() =>
+      withServer({ env }, async ({ ask }) => {
+        const capability = { can: '*', with: 'ixo:oracle' };
+        const token = await mintInvocation({ key: newKey(), audience, capability, expiresIn: 600 });
+        const headers = { authorization: `Bearer ${token}`, 'x-auth-type': 'ucan' };
+        const { sessionId } = (await ask('/sessions', { method: 'POST', headers })).json() as { sessionId: string };
+        const message = json({ message: 'the secret word' }, { ...headers, traceparent: PARENT });
+        assert.match((await ask(`/messages/${sessionId}`, message)).text, '"content":"Done."');
+      }),
+    );
+    await Promise.all([mcp.close(), model.close()]);
+    const [reply, tool] = ['model chat', 'mcp tools/call'].map((name) => spans.find((span) => span.name === name)!);
+    assert.equal([reply!.trace, reply!.attributes['gen_ai.request.model']], [TRACE, 'small']);
+    assert.equal([tool!.trace, tool!.parent], [TRACE, reply!.id]);
+    assert.equal([tool!.attributes['mcp.server'], tool!.attributes['mcp.tool']], ['one', 'hello']);
+    assert.equal(
+      model.asked.map(({ headers }) => headers.traceparent),
+      Array(2).fill(`00-${TRACE}-${reply!.id}-01`),
+    );
+    const call = mcp.noted.find(({ method }) => method === 'tools/call')!;
+    assert.is(call.headers.traceparent, `00-${TRACE}-${tool!.id}-01`);
+    assert.not.match(JSON.stringify(spans), 'the secret word');
+  }));
 
 test('work that fails says so with its code and without its words; without an SDK nothing is made', async () => {
   const fail = () =>
