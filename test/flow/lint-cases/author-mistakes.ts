@@ -351,4 +351,19 @@ export const AUTHOR_MISTAKES: readonly Mistake[] = [
     says: 'min',
     mended: '{ "min": 1, "max": 5, "integer": true }',
   },
+  {
+    base: 'clinic',
+    name: 'a screen that callers of one language do not come to',
+    edit: ['"fr": "Horaires" }, "to": "hours"', '"fr": "Horaires" }, "when": "lang == \'en\'", "to": "hours"'],
+    code: 'unreachable',
+    at: '"fr": "Du lundi',
+    says: 'No caller who reads "fr"',
+    open: {
+      reason: 'condition',
+      either: [
+        '"fr": "Horaires" }, "to": "hours"',
+        '"fr": "Horaires" }, "when": "lang == \'en\' or phoneNumber != null", "to": "hours"',
+      ],
+    },
+  },
 ];
