@@ -26,12 +26,12 @@ const PRINTER = ts.createPrinter({ removeComments: true });
 /** A longer signature is that of a machine, which XState infers. */
 const SIGNATURE_CHARS = 2_000;
 
-/** Reads the declarations of the package as it is built. */
-export async function readApi(): Promise<Api> {
-  const dist = await builtDist();
+/** Reads the declarations of a built package. @default dist the one that tests pack */
+export async function readApi(dist?: string): Promise<Api> {
+  const folder = dist ?? (await builtDist());
   const entries = Object.entries(manifest.exports).map(([path, file]) => ({
     subpath: `twinline${path.slice(1)}`,
-    file: join(dist, '..', file.replace('./dist', dist.split('/').at(-1)!)).replace(/\.js$/, '.d.ts'),
+    file: join(folder, file.replace('./dist/', '').replace(/\.js$/, '.d.ts')),
   }));
   const { NodeNext } = ts.ModuleKind;
   const options = { module: NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, types: [], noLib: true };
