@@ -59,9 +59,10 @@ function* listInputs(screens: Lint['flow']['screens']): Iterable<readonly [strin
 
 type Accepted = NonNullable<InputScreen['accept']>;
 
-const PHONE: Lengths = { least: 9, most: 16 };
-
-/** How many characters the saved answer may have by each rule; every length where nothing is known. */
+/**
+ * How many characters the saved answer may have by each rule; every length where nothing is known. Phone numbers of a country are shorter
+ * than the longest that there are, and by how much is not known here.
+ */
 const LENGTHS: { readonly [rule: string]: (setting: unknown) => Lengths } = {
   digits: rangeLengths,
   length: rangeLengths,
@@ -70,7 +71,6 @@ const LENGTHS: { readonly [rule: string]: (setting: unknown) => Lengths } = {
     const lengths = (Array.isArray(setting) ? setting : []).map((choice) => String(choice).length);
     return lengths.length ? { least: Math.min(...lengths), most: Math.max(...lengths) } : EVERY_LENGTH;
   },
-  msisdn: () => PHONE,
   date: () => ({ least: 10, most: 10 }),
 };
 
