@@ -3,7 +3,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import pc from 'picocolors';
+import { clear, show, timeLeft } from '../support/command-line.ts';
 import { BENCHES } from './benches.ts';
 import { writtenCharts } from './chart.ts';
 import { BEFORE, holds, type Row } from './measure.ts';
@@ -18,10 +18,16 @@ const { values, positionals } = parseArgs({
 });
 const chosen = Object.keys(BENCHES).filter((name) => !positionals.length || positionals.includes(name));
 const measured = new Map<string, readonly Row[]>();
+const start = performance.now();
 for (const name of chosen) {
-  process.stderr.write(pc.dim(`measuring ${name} …\n`));
+  const [done, total] = [measured.size, chosen.length];
+  const tell = () => show(`measuring ${name}, ${done} of ${total} done${timeLeft({ done, total, start })}`);
+  tell();
+  const telling = setInterval(tell, 1_000);
   measured.set(name, await BENCHES[name]!());
+  clearInterval(telling);
 }
+clear();
 const rows = [...measured.values()].flat();
 for (const line of filledTable(HEAD, rows.map(cells))) console.log(line);
 console.log(

@@ -6,7 +6,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { clear, count, show } from '../support/command-line.ts';
+import { clear, count, show, timeLeft } from '../support/command-line.ts';
 import { type MongoServer, startMongo } from '../support/mongo-server.ts';
 import { chaos } from './chaos.ts';
 import { leave } from './documents.ts';
@@ -71,6 +71,6 @@ async function take(scenario: Scenario, mongo: MongoServer): Promise<number> {
 
 function progress(name: string, { tally, start }: { tally: Tally; start: number }): void {
   const rate = (tally.turns / (performance.now() - start)) * 1000;
-  const words = `${name}: ${tally.turns.toLocaleString('en')} of ${turns.toLocaleString('en')} turns, ${Math.round(rate)} a second, ${tally.faults} faults`;
+  const words = `${name}: ${tally.turns.toLocaleString('en')} of ${turns.toLocaleString('en')} turns, ${Math.round(rate)} a second, ${tally.faults} faults${timeLeft({ done: tally.turns, total: turns, start })}`;
   show(words);
 }

@@ -21,6 +21,21 @@ export function show(words: string): void {
   process.stderr.write(isTerminal ? `\r\x1b[K${pc.dim(words)}` : `${words}\n`);
 }
 
+/** How much longer a run takes when it goes on as it has since `start` (of performance.now()): `, 2 min to go`; '' before anything is done. */
+export function timeLeft({
+  done,
+  total,
+  start,
+}: {
+  readonly done: number;
+  readonly total: number;
+  readonly start: number;
+}): string {
+  if (done <= 0) return '';
+  const seconds = Math.max(0, Math.round(((performance.now() - start) / 1_000 / done) * (total - done)));
+  return seconds < 100 ? `, ${seconds} s to go` : `, ${Math.round(seconds / 60)} min to go`;
+}
+
 /** Takes away what was shown. */
 export function clear(): void {
   if (isTerminal) process.stderr.write('\r\x1b[K');
