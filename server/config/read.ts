@@ -35,7 +35,10 @@ export function readSettings(env: NodeJS.ProcessEnv, options: ReadOptions = {}):
       const found = findOrMakeKey(row, {
         dataDir,
         options,
-        problem: (why) => problems.push(problemLine(name, undefined, why)),
+        problem: (why) =>
+          problems.push(
+            `${name}: ${why} Make it writable for this user, set DATA_DIR to another folder, or set ${name} itself.`,
+          ),
       });
       return { name, text: found?.text, source: found?.source ?? 'made at the first start' };
     }
@@ -84,7 +87,7 @@ function findOrMakeKey({ generated }: Setting, { dataDir, options, problem }: Ke
     return options.makeKeys ? ensureKey(generated!, dataDir) : findKey(generated!, dataDir);
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code ?? 'it cannot be used';
-    problem(`no key can be kept in DATA_DIR=${JSON.stringify(dataDir)} (${why})`);
+    problem(`no key can be kept in the folder DATA_DIR=${JSON.stringify(dataDir)} (${why}).`);
     return undefined;
   }
 }

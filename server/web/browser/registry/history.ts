@@ -49,9 +49,7 @@ function historyRow({ revision, at, by, action, changes }: HistoryItem, path: st
 function showChange({ op, path, value }: HistoryItem['changes'][number], before: Twin | undefined): HTMLElement[] {
   const was = before === undefined ? undefined : readPointer(before, path);
   const parts = [
-    ...(was === undefined
-      ? []
-      : [element('span', { class: 'was', is: { 'aria-label': 'before' } }, [valueTree(was)]), ' → ']),
+    ...(was === undefined ? [] : [element('span', { class: 'was', is: { title: 'before' } }, [valueTree(was)]), ' → ']),
     op === 'remove' ? 'removed' : valueTree(value),
   ];
   return [element('dt', { text: path.slice(1).replaceAll('/', ' › ') }), element('dd', { class: 'change' }, parts)];
