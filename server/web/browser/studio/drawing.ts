@@ -71,7 +71,8 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
     drawn.setAttribute('role', 'group');
     for (const state of drawn.querySelectorAll('.state')) {
       state.setAttribute('role', 'button');
-      state.setAttribute('aria-label', `Screen ${state.getAttribute('data-state')}: to its text`);
+      // Its name is what stands in it.
+      state.setAttribute('aria-description', 'Screen: leads to its text');
     }
     offerState(drawn.querySelector<SVGGElement>('.state.start') ?? drawn.querySelector<SVGGElement>('.state'));
   }
