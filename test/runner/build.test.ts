@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { manifest, ROOT } from '../package/manifest.ts';
-import { builtFile, builtPackage, keyOfSource } from '../support/build.ts';
+import { builtFile, builtPackage, keyOfSource, SETTINGS } from '../support/build.ts';
 import { withFolder } from '../support/process.ts';
 
 const test = suite('build for tests');
@@ -30,10 +30,9 @@ test('it has every subpath and command of package.json, what is published beside
 
 test('every change of what is built asks for another build, and one of a test file for none', () =>
   withFolder(async (root) => {
-    for (const folder of ['lib/engine', 'machines', 'server', 'test'])
+    for (const folder of ['lib/engine', 'machines', 'menus', 'server', 'test'])
       mkdirSync(join(root, folder), { recursive: true });
-    for (const file of ['package.json', 'tsconfig.json', 'test/tsconfig.build.json'])
-      cpSync(join(ROOT, file), join(root, file));
+    for (const file of SETTINGS) cpSync(join(ROOT, file), join(root, file));
     const file = (path: string) => join(root, path);
     writeFileSync(file('lib/engine/a.ts'), '1');
     const changes: Readonly<Record<string, () => void>> = {

@@ -26,7 +26,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUILDS = join(ROOT, 'build');
 const PROJECT = 'test/tsconfig.build.json';
 const SOURCES = ['lib', 'machines', 'server', 'test'];
-const SETTINGS = ['package.json', 'tsconfig.json', 'menus/flow.schema.json', 'menus/test.schema.json', PROJECT];
+/** What decides how it is built, besides the sources. */
+export const SETTINGS = ['package.json', 'tsconfig.json', 'menus/flow.schema.json', 'menus/test.schema.json', PROJECT];
 /** What is published as it is. */
 const BESIDE = ['menus', 'server/templates', 'server/docs/guides', 'server/deploy'];
 /** Of a build that nobody asks for: longer than any run of tests. */
