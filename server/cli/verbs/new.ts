@@ -42,11 +42,12 @@ const NEXT: { readonly [kind in TemplateKind]: string } = {
   package: 'npm install && npm test',
 };
 
-// npm does not publish files of these names.
+// npm does not publish files of the first names, and what checks a package takes a package.json in it for a part of it.
 const NAMES = [
   ['gitignore', '.gitignore'],
   ['dockerignore', '.dockerignore'],
   ['env.example', '.env.example'],
+  ['manifest.json', 'package.json'],
 ] as const;
 /** The files in which `{{name}}` and `{{twinline}}` stand for what they say. */
 const FILLED = ['package.json', 'README.md'];
