@@ -7,6 +7,7 @@ import type { DocsPage } from './guides.ts';
 import { listSearchEntries, type SearchEntry } from './search-entries.ts';
 
 const RESULTS = 30;
+const NAMES_GUIDE = '/docs/guides/api';
 const SNIPPET_CHARS = 220;
 /** Of what is looked for. */
 export const SEARCH_CHARS = 100;
@@ -42,6 +43,8 @@ async function makeIndex(groups: readonly RouteGroup[]): Promise<MiniSearch<Sear
     storeFields: ['href', 'title', 'where', 'text'],
     searchOptions: {
       boost: { title: 4 },
+      // It names everything, so it would stand before the pages that explain it.
+      boostDocument: (_id, _term, entry) => (String(entry?.href).startsWith(NAMES_GUIDE) ? 0.3 : 1),
       prefix: (term) => term.length > 2,
       // One wrong letter in a word of five, two in one of ten.
       fuzzy: (term) => (term.length > 4 ? 0.2 : false),

@@ -119,7 +119,7 @@ test('the document says who may use each, and holds what was declared', () =>
     };
     const needs = (line: string) => operation(line).security.flatMap((one) => Object.keys(one));
     assert.equal(needs('GET /shop/open'), []);
-    assert.equal(needs('GET /shop/mine'), ['ucan', 'ucanDelegation']);
+    assert.equal(needs('GET /shop/mine'), ['ucan', 'ucanType', 'ucanDelegation']);
     assert.equal(needs('GET /shop/admin'), ['operatorToken']);
     const { operationId, requestBody, parameters } = operation('POST /shop/items/{id}');
     assert.is(operationId, 'addItem');

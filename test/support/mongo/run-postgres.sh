@@ -11,4 +11,6 @@ mount -t tmpfs tmpfs "$root/dev/shm"
 [ -e "$folder/cluster" ] || cp -a "$root/srv/cluster" "$folder/cluster"
 chown --reference="$folder/cluster" "$folder"
 mount --bind "$folder" "$root/srv/data"
-exec chroot --userspec=postgres:postgres "$root" /usr/lib/postgresql/18/bin/postgres -D /srv/data/cluster
+# Inserts of one unique value at the same moment wait for each other until PostgreSQL looks for a deadlock, by default a second;
+# MongoDB refuses all but one of them at once.
+exec chroot --userspec=postgres:postgres "$root" /usr/lib/postgresql/18/bin/postgres -D /srv/data/cluster -c deadlock_timeout=20ms
