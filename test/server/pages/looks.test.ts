@@ -47,7 +47,7 @@ async function lookAt({ page }: Visit, name: string): Promise<void> {
   for (const { size, colorScheme } of LOOKS) {
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme });
-    await assertReadable(page, 'all').catch((error: Error) => {
+    await assertReadable(page).catch((error: Error) => {
       error.message = `${name}, ${size.width} px, ${colorScheme}: ${error.message}`;
       throw error;
     });
