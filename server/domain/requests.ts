@@ -19,10 +19,13 @@ export const JSON_TYPE = 'application/json';
 export const PROTOCOL_EXAMPLE = 'did:ixo:protocol/clean-cooking';
 export const TWIN_EXAMPLE = 'did:ixo:entity/stove-1';
 
+/** As ids are made; nothing has this one. */
+export const ID_EXAMPLE = '4c73552dbf8a4343016e7f7952836014';
+
 export const DID: Parameter = {
   description: 'A DID, or one of its other names',
   // A name of the twin that the example of POST makes.
-  schema: { type: 'string', examples: [TWIN_EXAMPLE, 'did:ixo:entity:4c73552dbf8a4343016e7f7952836014'] },
+  schema: { type: 'string', examples: [TWIN_EXAMPLE, `did:ixo:entity:${ID_EXAMPLE}`] },
 };
 
 /** Parameters of lists. */

@@ -52,7 +52,7 @@ export function publish(built: string, { root, key }: { readonly root: string; r
   }
   // A process that is ended in the middle leaves a dist that is built again.
   rmSync(join(dist, STAMP), { force: true });
-  const files = outputs(built);
+  const files = listOutputs(built);
   for (const path of files) {
     const [from, to] = [join(built, path), join(dist, path)];
     if (existsSync(to) && readFileSync(from).equals(readFileSync(to))) continue;
@@ -60,7 +60,7 @@ export function publish(built: string, { root, key }: { readonly root: string; r
     renameSync(from, to);
   }
   const kept = new Set(files);
-  for (const path of outputs(dist)) if (!kept.has(path)) rmSync(join(dist, path));
+  for (const path of listOutputs(dist)) if (!kept.has(path)) rmSync(join(dist, path));
   writeFileSync(join(built, STAMP), stampPath(dist, key));
   renameSync(join(built, STAMP), join(dist, STAMP));
   rmSync(built, { recursive: true });
@@ -72,14 +72,15 @@ export function takeStyleFiles(root: string, built: string): void {
     copyFileSync(join(root, path), join(built, path));
 }
 
-function outputs(folder: string): string[] {
+/** Paths of all files that are built, in a folder such as `dist`. */
+export function listOutputs(folder: string): string[] {
   return FOLDERS.flatMap((name) => filesIn(folder, name)).sort();
 }
 
 // Names and sizes: a file that was lost or cut off is noticed without reading all of them at each start.
 function stampPath(folder: string, key: string): string {
   const hash = createHash('sha256');
-  for (const path of outputs(folder)) hash.update(`${path} ${statSync(join(folder, path)).size}\n`);
+  for (const path of listOutputs(folder)) hash.update(`${path} ${statSync(join(folder, path)).size}\n`);
   return `${key} ${hash.digest('hex')}\n`;
 }
 

@@ -4,16 +4,15 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { transform } from 'esbuild';
-import { filesIn } from './dist.ts';
+import { listOutputs } from './dist.ts';
 
-const FOLDERS = ['lib', 'machines', 'server'];
 /** Bundles of pages are as small as they can be. */
 const BUNDLES = /^server\/(web\/assets|docs\/swagger)\//;
 const IMPORTED = /(?:from|import\(|import) ?['"](\.[^'"]+)['"]/g;
 
 /** Makes a folder of built files smaller; `exports` are those of package.json, by subpath: `./dist/lib/index.js`. */
 export async function slimDist(folder: string, exports: Readonly<Record<string, string>>): Promise<void> {
-  const files = FOLDERS.flatMap((name) => filesIn(folder, name));
+  const files = listOutputs(folder);
   const scripts = files.filter((path) => path.endsWith('.js') && !BUNDLES.test(path));
   await Promise.all(scripts.map((path) => dropComments(join(folder, path))));
   const entries = Object.values(exports).map((path) => path.replace(/^\.\/dist\//, '').replace(/\.js$/, '.d.ts'));

@@ -5,7 +5,7 @@ import type { Json } from '../../store/store.ts';
 
 const REFUSED = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Whether expressions and templates refuse `name` whether the data has it or not. */
+/** Whether expressions and templates refuse `name`, also where the data has it. */
 export function isRefusedName(name: string): boolean {
   return REFUSED.has(name);
 }

@@ -9,7 +9,7 @@ import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { cutText } from '../../../lib/errors.ts';
 import type { Parameter, Route, RouteAnswer, RouteGroup } from '../../http/route-table.ts';
 import { readCaller } from '../api-keys.ts';
-import { domainGroup, JSON_TYPE, readBody } from '../requests.ts';
+import { domainGroup, ID_EXAMPLE, JSON_TYPE, readBody } from '../requests.ts';
 import { answerTo } from '../resolution-answer.ts';
 
 export interface IdentifierDeps {
@@ -123,7 +123,7 @@ export const IDENTIFIER_ROUTES: RouteGroup<IdentifierDeps> = domainGroup({
   parameters: {
     did: {
       description: 'A DID or DID URL',
-      schema: { type: 'string', examples: ['did:ixo:entity:4c73552dbf8a4343016e7f7952836014'] },
+      schema: { type: 'string', examples: [`did:ixo:entity:${ID_EXAMPLE}`] },
     },
   },
   schemas: { DidDocument: DID_DOCUMENT, DidResolution: RESULT, DidUrlDereferencing: DEREFERENCED },

@@ -20,6 +20,7 @@ import { readCaller } from '../api-keys.ts';
 import {
   DID,
   domainGroup,
+  ID_EXAMPLE,
   IDEMPOTENCY_KEY,
   IF_NONE_MATCH,
   idempotencyKey,
@@ -43,8 +44,6 @@ export interface ProposalDeps extends SubjectDeps {
 
 const BALLOT_PAGE = page(BALLOT, 'A page of ballots, the newest first');
 const ONE = '/v1/proposals/:id';
-/** As ids are made; no proposal has this one. */
-const ID_EXAMPLE = '4c73552dbf8a4343016e7f7952836014';
 const SHOWN = { description: 'The proposal', types: { [JSON_TYPE]: PROPOSAL_ANSWER }, headers: MADE };
 
 const PROPOSALS = {

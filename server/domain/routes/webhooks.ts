@@ -13,7 +13,16 @@ import { JSON_TYPES } from '../../http/json-body.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
 import { answerPage } from '../answers.ts';
 import { readCaller } from '../api-keys.ts';
-import { domainGroup, IF_MATCH, JSON_TYPE, readBody, readIfMatch, readQuery, SHORT_PAGE } from '../requests.ts';
+import {
+  domainGroup,
+  ID_EXAMPLE,
+  IF_MATCH,
+  JSON_TYPE,
+  readBody,
+  readIfMatch,
+  readQuery,
+  SHORT_PAGE,
+} from '../requests.ts';
 
 export interface WebhookDeps {
   readonly webhooks: Webhooks;
@@ -35,7 +44,7 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
   parameters: {
     id: {
       description: 'The id of a webhook',
-      schema: { type: 'string', examples: ['4c73552dbf8a4343016e7f7952836014'] },
+      schema: { type: 'string', examples: [ID_EXAMPLE] },
     },
     seq: { description: 'The number of an event', schema: { type: 'string', examples: ['1'] } },
   },

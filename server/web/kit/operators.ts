@@ -123,6 +123,11 @@ export interface OperatorPasses {
   signOut(ctx: Context): void;
 }
 
+/** Who asks, as the audit log names operators. */
+export function nameOperator({ state }: Pick<Context, 'state'>): string {
+  return typeof state.operator === 'string' ? state.operator : 'operator';
+}
+
 /** Passes for holders of these tokens: when a token is taken away, or the key, all who signed in with it are signed out. */
 export function operatorPasses(options: {
   readonly tokens: OperatorTokens;

@@ -20,6 +20,7 @@ import type { Route } from '../../http/route-table.ts';
 import type { FlowFiles } from '../../menus/files.ts';
 import { CON_END, PLAIN_BODY } from '../../ussd/dialect-bodies.ts';
 import { type PageContent, pageRoute } from '../kit/frame.ts';
+import { nameOperator } from '../kit/operators.ts';
 import {
   DIALOGUE_INPUTS,
   type Dialogue,
@@ -141,7 +142,7 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
           name,
         });
         const written = await addTestToFile(files, ussd.flow, test);
-        await onEdit({ by: String(ctx.state.operator ?? 'operator'), flow: ussd.flow, wrote: ['tests'] });
+        await onEdit({ by: nameOperator(ctx), flow: ussd.flow, wrote: ['tests'] });
         ctx.body = written;
         return;
       }

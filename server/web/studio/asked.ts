@@ -21,10 +21,6 @@ export interface MenuEdit {
 
 export type OnEdit = (edit: MenuEdit) => Promise<void>;
 
-/** Who asks, as the audit log names operators. */
-export const nameOperator = (ctx: Context): string =>
-  typeof ctx.state.operator === 'string' ? ctx.state.operator : 'operator';
-
 export interface StudioDeps {
   readonly files: FlowFiles;
   readonly drafts: Drafts;

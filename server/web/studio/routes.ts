@@ -11,9 +11,10 @@ import { jsonTypes, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/co
 import { Refusal } from '../../http/errors.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
 import { pageRoute } from '../kit/frame.ts';
+import { nameOperator } from '../kit/operators.ts';
 import { readDialogue, recordDialogue } from '../simulator/flow-test.ts';
 import { readSessionState } from '../simulator/routes.ts';
-import { asked, nameOperator, type StudioDeps } from './asked.ts';
+import { asked, type StudioDeps } from './asked.ts';
 import { studioPage } from './page.ts';
 import { saveDraft } from './save.ts';
 import { STARTERS, writeStarter } from './starters.ts';

@@ -2,7 +2,8 @@
 
 import type { Context } from 'koa';
 import type { JsonObject } from '../../../lib/store/store.ts';
-import { type Body, nameOperator, type StudioDeps } from './asked.ts';
+import { nameOperator } from '../kit/operators.ts';
+import type { Body, StudioDeps } from './asked.ts';
 import type { DraftText, TestedDraft } from './draft-work.ts';
 import type { Drafts } from './drafts.ts';
 

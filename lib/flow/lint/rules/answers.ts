@@ -8,6 +8,7 @@ import { pointerTo } from '../../format/source.ts';
 import { type Accept, compileAccept, TYPED_MOST } from '../../run/accept.ts';
 import { EVERY_LENGTH, type Lengths, meetLengths, patternLengths } from '../pattern-lengths.ts';
 import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
+import { readPointer } from './kinds.ts';
 
 export const answerRules: readonly LintRule[] = [
   {
@@ -189,9 +190,7 @@ function readChoices(lint: Lint, screen: string | undefined, { max }: Variable):
 }
 
 function readLiteral({ flow }: Lint, pointer: string): readonly string[] | undefined {
-  const steps = pointer.split('/').slice(1);
-  let value: unknown = flow;
-  for (const step of steps) value = (value as { readonly [key: string]: unknown } | undefined)?.[step];
+  const value = readPointer(flow, pointer);
   if (value === null) return [];
   return typeof value === 'string' && !value.startsWith('=') ? [value] : undefined;
 }
