@@ -32,7 +32,7 @@ export const GROUPS: { readonly [name: string]: Group } = {
   ballots: {
     guards: 'who may vote, withdraw, veto and execute, and when',
     files: ['lib/domain/voting/ballot.ts'],
-    tests: ['domain/verification'],
+    tests: ['ballots', 'verification', 'execution'].map((name) => `domain/${name}`),
   },
   token: {
     guards: 'which delegations and invocations pass',
