@@ -15,6 +15,8 @@ import {
 import { dirname, join } from 'node:path';
 
 const FOLDERS = ['lib', 'machines', 'server'];
+/** Beside what is built from them: what they share. */
+const CHUNKS = 'chunks';
 /** Its schemas become code. */
 const MENUS = 'menus';
 const STAMP = '.built';
@@ -74,7 +76,7 @@ export function takeStyleFiles(root: string, built: string): void {
 
 /** Paths of all files that are built, in a folder such as `dist`. */
 export function listOutputs(folder: string): string[] {
-  return FOLDERS.flatMap((name) => filesIn(folder, name)).sort();
+  return [...FOLDERS, CHUNKS].flatMap((name) => filesIn(folder, name)).sort();
 }
 
 // Names and sizes: a file that was lost or cut off is noticed without reading all of them at each start.

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
 import { takeSwaggerFiles } from '../docs/swagger-files.ts';
 import { writeAssets } from '../web/kit/assets.ts';
+import { bundleModules, type Entries } from './bundle.ts';
 import { writeChecks } from './checks.ts';
 import { isBuilt, keyOfDist, publish, takeStyleFiles } from './dist.ts';
 import { slimDist } from './slim.ts';
@@ -60,10 +61,9 @@ async function compile(root: string, folder: string): Promise<number> {
 
 /** What is done to files that the compiler has built, until they are `dist`. */
 export async function finishDist(root: string, folder: string): Promise<void> {
-  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    exports: Record<string, string>;
-  };
-  await slimDist(folder, exports);
+  const entries = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Entries;
+  const scripts = await slimDist(folder, entries.exports);
+  await bundleModules(folder, scripts, entries);
   await writeAssets(join(folder, 'server/web'));
   takeStyleFiles(root, folder);
   writeChecks(folder);

@@ -3,6 +3,7 @@
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type Comment, parse } from 'acorn';
 import { transform } from 'esbuild';
 import { listOutputs } from './dist.ts';
 
@@ -10,8 +11,8 @@ import { listOutputs } from './dist.ts';
 const BUNDLES = /^server\/(web\/assets|docs\/swagger)\//;
 const IMPORTED = /(?:from|import\(|import) ?['"](\.[^'"]+)['"]/g;
 
-/** Makes a folder of built files smaller; `exports` are those of package.json, by subpath: `./dist/lib/index.js`. */
-export async function slimDist(folder: string, exports: Readonly<Record<string, string>>): Promise<void> {
+/** Makes a folder of built files smaller; `exports` are those of package.json, by subpath: `./dist/lib/index.js`. Its scripts, by their paths. */
+export async function slimDist(folder: string, exports: Readonly<Record<string, string>>): Promise<string[]> {
   const files = listOutputs(folder);
   const scripts = files.filter((path) => path.endsWith('.js') && !BUNDLES.test(path));
   await Promise.all(scripts.map((path) => dropComments(join(folder, path))));
@@ -22,6 +23,7 @@ export async function slimDist(folder: string, exports: Readonly<Record<string, 
     entries.filter((path) => built.has(path)),
   );
   for (const path of files) if (path.endsWith('.d.ts') && !reached.has(path)) rmSync(join(folder, path));
+  return scripts;
 }
 
 async function dropComments(file: string): Promise<void> {
@@ -30,7 +32,20 @@ async function dropComments(file: string): Promise<void> {
     target: 'esnext',
     legalComments: 'none',
   });
-  writeFileSync(file, code);
+  writeFileSync(file, cutComments(code));
+}
+
+// The bundler leaves those of members.
+function cutComments(code: string): string {
+  const comments: Comment[] = [];
+  parse(code, { ecmaVersion: 'latest', sourceType: 'module', allowHashBang: true, onComment: comments });
+  let kept = '';
+  let at = 0;
+  for (const { start, end } of comments) {
+    kept += code.slice(at, start).trimEnd();
+    at = end;
+  }
+  return kept + code.slice(at);
 }
 
 /** These declarations, and all that they import, by their paths in the folder. */

@@ -25,6 +25,9 @@ import { manifest, ROOT } from './manifest.ts';
 const test = suite('build', { timeoutMs: 300_000 });
 
 const BUILD = manifest.scripts.build!.replace('server/packaging/build.ts', join(ROOT, 'server/packaging/build.ts'));
+/** Sources of which each is built to a file of its own, where it is there. */
+const PARTS = Array.from({ length: 40 }, (_, at) => `part-${at}`);
+const SUBPATHS = ['index', 'gone', 'more', ...PARTS];
 const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json'];
 
 interface Ended {
@@ -45,6 +48,8 @@ async function withProject(work: (root: string) => Promise<void>): Promise<void>
     for (const [path, text] of Object.entries(sources)) write(root, path, text);
     const browser = 'server/web/browser/tsconfig.json';
     for (const path of [...SETTINGS, browser]) write(root, path, readFileSync(join(ROOT, path), 'utf8'));
+    const exports = Object.fromEntries(SUBPATHS.map((name) => [`./${name}`, `./dist/lib/${name}.js`]));
+    write(root, 'package.json', JSON.stringify({ ...manifest, exports }));
     symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
     await work(root);
   });
@@ -127,7 +132,7 @@ test('of several at once one builds; another one builds nothing until something 
 
 test('at any moment of a build, every file of dist is there and whole; what others put there stays', () =>
   withProject(async (root) => {
-    const sizes = Array.from({ length: 40 }, (_, at) => `lib/part-${at}.ts`);
+    const sizes = PARTS.map((name) => `lib/${name}.ts`);
     const texts = (letter: string) => `export const text = '${letter.repeat(20_000)}';\n`;
     for (const path of sizes) write(root, path, texts('a'));
     assert.is((await build(root)).code, 0);
