@@ -33,10 +33,10 @@ const THREAD = /new URL\(["']\.\/([\w-]+)\.ts["'], import\.meta\.url\)/g;
 export async function bundleModules(folder: string, scripts: readonly string[], entries: Entries): Promise<void> {
   const subpaths = listPaths(entries.exports);
   const there = new Set(scripts);
-  const starts = [...subpaths, ...listPaths(entries.bin), ...STARTED, ...findThreads(folder, scripts)];
-  const entryPaths = new Set(starts.filter((path) => there.has(path)));
+  const commands = [...listPaths(entries.bin), ...STARTED];
+  const starts = [...subpaths, ...commands, ...findThreads(folder, scripts)].filter((path) => there.has(path));
   const bundle = await rollup({
-    input: Object.fromEntries([...entryPaths].map((path) => [path.replace(/\.js$/, ''), join(folder, path)])),
+    input: Object.fromEntries(starts.map((path) => [path.replace(/\.js$/, ''), join(folder, path)])),
     external: (id) => !/^[./]/.test(id),
     treeshake: false,
     onwarn: ({ message }) => {
@@ -50,7 +50,7 @@ export async function bundleModules(folder: string, scripts: readonly string[], 
       },
     ],
   });
-  const chunks = await joinModules(bundle, { folder, subpaths, entryPaths });
+  const chunks = await joinModules(bundle, { folder, subpaths, commands });
   await bundle.close();
   for (const path of scripts) rmSync(join(folder, path));
   for (const { fileName, code } of chunks) {
@@ -64,13 +64,10 @@ export async function bundleModules(folder: string, scripts: readonly string[], 
 interface Join {
   readonly folder: string;
   readonly subpaths: readonly string[];
-  readonly entryPaths: ReadonlySet<string>;
+  readonly commands: readonly string[];
 }
 
-async function joinModules(
-  bundle: RollupBuild,
-  { folder, subpaths, entryPaths }: Join,
-): Promise<readonly OutputChunk[]> {
+async function joinModules(bundle: RollupBuild, { folder, subpaths, commands }: Join): Promise<readonly OutputChunk[]> {
   let chooseChunk: ((id: string) => string | undefined) | undefined;
   const { output } = await bundle.generate({
     format: 'es',
@@ -81,7 +78,7 @@ async function joinModules(
       facadeModuleId ? relative(folder, facadeModuleId) : `chunks/${name}.js`,
     manualChunks: (id, { getModuleInfo }) => {
       // A command awaits what it does, and what it loads for that must not wait for the command.
-      if (entryPaths.has(relative(folder, id))) return undefined;
+      if (commands.includes(relative(folder, id))) return undefined;
       chooseChunk ??= chunkChooser({ folder, subpaths, getModuleInfo });
       return chooseChunk(id);
     },
@@ -89,7 +86,7 @@ async function joinModules(
   return output.filter((one): one is OutputChunk => one.type === 'chunk');
 }
 
-interface ChooserOptions extends Omit<Join, 'entryPaths'> {
+interface ChooserOptions extends Omit<Join, 'commands'> {
   readonly getModuleInfo: GetModuleInfo;
 }
 
