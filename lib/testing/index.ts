@@ -14,10 +14,8 @@ export { type AdapterSamples, adapterChecks } from './adapter.ts';
 export type { Open, Where } from './bench.ts';
 export type { Check, SkipOptions } from './checks.ts';
 export { TELECOM_DIALECTS, type TelecomDialect, type TelecomStep } from './dialects.ts';
-export { documentStoreChecks } from './documents/checks.ts';
-export { logStoreChecks } from './logs/checks.ts';
 export type { ReadAnswer, RecordedDialogue, RecordedRequest, RecordedTurn } from './recorded.ts';
-export { snapshotStoreChecks } from './sessions/checks.ts';
+export { documentStoreChecks, logStoreChecks, snapshotStoreChecks } from './stores.ts';
 export {
   type CallerOptions,
   type TelecomCaller,

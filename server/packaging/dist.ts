@@ -1,17 +1,7 @@
 // The folder `dist`: the state of the source that it is built from, and how a new build takes its place.
 
 import { createHash } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const FOLDERS = ['lib', 'machines', 'server'];
@@ -66,12 +56,6 @@ export function publish(built: string, { root, key }: { readonly root: string; r
   writeFileSync(join(built, STAMP), stampPath(dist, key));
   renameSync(join(built, STAMP), join(dist, STAMP));
   rmSync(built, { recursive: true });
-}
-
-/** Copies the style sheets of the library beside the built modules that read them. */
-export function takeStyleFiles(root: string, built: string): void {
-  for (const path of filesIn(root, 'lib').filter((path) => path.endsWith('.css')))
-    copyFileSync(join(root, path), join(built, path));
 }
 
 /** Paths of all files that are built, in a folder such as `dist`. */

@@ -7,9 +7,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
 import { takeSwaggerFiles } from '../docs/swagger-files.ts';
 import { writeAssets } from '../web/kit/assets.ts';
+import { writeFilesBeside } from './beside.ts';
 import { bundleModules, type Entries } from './bundle.ts';
-import { writeChecks } from './checks.ts';
-import { isBuilt, keyOfDist, publish, takeStyleFiles } from './dist.ts';
+import { isBuilt, keyOfDist, publish } from './dist.ts';
 import { slimDist } from './slim.ts';
 
 /** A build that was killed leaves its folder; by then it is not written any more. */
@@ -65,8 +65,7 @@ export async function finishDist(root: string, folder: string): Promise<void> {
   const scripts = await slimDist(folder, entries.exports);
   await bundleModules(folder, scripts, entries);
   await writeAssets(join(folder, 'server/web'));
-  takeStyleFiles(root, folder);
-  writeChecks(folder);
+  writeFilesBeside(root, folder);
   takeSwaggerFiles(join(folder, 'server/docs/swagger'));
   chmodSync(join(folder, 'server/cli/main.js'), 0o755);
 }

@@ -1,7 +1,7 @@
 // What every DocumentStore promises, under our runner; run it with a function that opens the store.
 
 import type { OpenDocuments } from '../../lib/testing/documents/bench.ts';
-import { documentStoreChecks } from '../../lib/testing/documents/checks.ts';
+import { documentStoreChecks } from '../../lib/testing/stores.ts';
 import { skipped } from '../support/skip.ts';
 import { suite } from '../support/suites.ts';
 

@@ -1,7 +1,7 @@
 // What every LogStore promises, under our runner; run it with a function that opens the store.
 
 import { type OpenLogs, withLogs } from '../../lib/testing/logs/bench.ts';
-import { logStoreChecks } from '../../lib/testing/logs/checks.ts';
+import { logStoreChecks } from '../../lib/testing/stores.ts';
 import { skipped } from '../support/skip.ts';
 import { suite } from '../support/suites.ts';
 import { LOG_MEMORY } from './log-memory.ts';

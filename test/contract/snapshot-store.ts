@@ -1,7 +1,7 @@
 // What every SnapshotStore promises, under our runner; run it with a function that opens the store.
 
 import type { OpenSnapshots } from '../../lib/testing/sessions/bench.ts';
-import { snapshotStoreChecks } from '../../lib/testing/sessions/checks.ts';
+import { snapshotStoreChecks } from '../../lib/testing/stores.ts';
 import { skipped } from '../support/skip.ts';
 import { suite } from '../support/suites.ts';
 

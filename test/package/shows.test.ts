@@ -114,11 +114,11 @@ test('a text is changed, three mistakes are named and mended, a screen is added,
     await dial(page, [['3', 'KES 60 for 1,000 litres.']]);
     await page.locator('#test-name').fill('somebody asks for the tariff');
     await page.locator('#record button').click();
-    await page.locator('#told', { hasText: 'The dialogue is a test now' }).waitFor();
+    await page.locator('#notice', { hasText: 'The dialogue is a test now' }).waitFor();
 
     assert.match(await call(''), 'Green Valley Water', 'callers have the menu that was saved');
     await page.locator('#save').click();
-    await page.locator('#told', { hasText: 'Saved, and served' }).waitFor();
+    await page.locator('#notice', { hasText: 'Saved, and served' }).waitFor();
     const dialled = await ask(`${url}/api/ussd`, json({ ...DIAL, sessionId: 'caller-2' }));
     assert.match(dialled.text, 'CON Hill Water Company\n1. My bill\n2. Kiswahili\n3. Tariff');
     const tariff = await ask(`${url}/api/ussd`, json({ ...DIAL, sessionId: 'caller-2', text: '3' }));

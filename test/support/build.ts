@@ -17,8 +17,8 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { writeChecks } from '../../server/packaging/checks.ts';
-import { sourceKey, takeStyleFiles } from '../../server/packaging/dist.ts';
+import { writeFilesBeside } from '../../server/packaging/beside.ts';
+import { sourceKey } from '../../server/packaging/dist.ts';
 import { writeAssets } from '../../server/web/kit/assets.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -86,8 +86,7 @@ async function make(): Promise<string> {
   const args = [tsc, '-p', PROJECT, '--outDir', join(folder, 'dist'), ...OPTIONS];
   // Mistakes are for others to tell: the code is written all the same, and fails where it is wrong.
   await promisify(execFile)(process.execPath, args, { cwd: ROOT }).catch(() => {});
-  takeStyleFiles(ROOT, join(folder, 'dist'));
-  writeChecks(join(folder, 'dist'));
+  writeFilesBeside(ROOT, join(folder, 'dist'));
   await writeAssets(join(folder, 'dist/server/web'));
   chmodSync(join(folder, 'dist/server/cli/main.js'), 0o755);
   copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));

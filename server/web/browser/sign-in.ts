@@ -14,6 +14,6 @@ findElement('sign-in').addEventListener('submit', async (event) => {
   const answer = await fetch('/operator/sign-in', { method: 'POST', headers, body }).catch(() => undefined);
   if (answer?.ok) return location.reload();
   const said = (await answer?.json().catch(() => undefined)) as { error?: string } | undefined;
-  findElement('told').textContent = said?.error ?? 'The server did not answer.';
+  findElement('notice').textContent = said?.error ?? 'The server did not answer.';
   token.select();
 });

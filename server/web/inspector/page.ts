@@ -49,7 +49,7 @@ export function inspectorPage(flow: string): PageContent {
 <aside id="detail" aria-label="Session">
 <div class="detail-head"><h2 id="who">No session chosen</h2>
 <button id="copy" type="button" hidden>Copy as flow test</button></div>
-<p id="told" role="status"></p>
+<p id="notice" role="status"></p>
 <h3>Screen</h3><pre id="screen" tabindex="0">–</pre>
 <h3>Events</h3><ol id="events" class="events" tabindex="0"></ol>
 <h3>Variables <button id="reveal" type="button" hidden title="The audit log says that you were shown them">Show private values</button></h3>
@@ -77,7 +77,7 @@ left out and phone numbers are masked here, before. Twinline itself sends nothin
 is handed is up to Stately.</p>
 <p><button id="send" class="primary" type="button">Show it at stately.ai</button>
 <a href="/inspector">Back to the inspector of this server</a></p></section>
-<p id="told" role="status"></p>
+<p id="notice" role="status"></p>
 <div id="frame" class="stately"></div>
 <noscript><p>This page needs JavaScript.</p></noscript>`,
   });

@@ -108,7 +108,7 @@ const SIGN_IN = {
 <p>This page opens for holders of the OPERATOR_TOKEN of this server. You stay signed in for eight hours.</p>
 <form id="sign-in" class="sign-in"><label>Token <input id="token" type="password" autocomplete="off" required></label>
 <button class="primary" type="submit">Sign in</button></form>
-<p id="told" role="alert"></p>
+<p id="notice" role="alert"></p>
 <noscript><p>Signing in needs JavaScript.</p></noscript></section>`,
 };
 

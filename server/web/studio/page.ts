@@ -32,7 +32,7 @@ export function studioPage({ flow, callsServices }: StudioPageOptions): PageCont
 <button id="begin" type="button">New flow …</button>
 <span id="state" class="state-line" role="status">Loading …</span>
 <button id="save" class="primary" type="button" title="Ctrl+S" disabled>Save</button></header>
-<p id="told" role="status"></p>
+<p id="notice" role="status"></p>
 <section id="conflict" class="card conflict" hidden aria-labelledby="conflict-title"><h2 id="conflict-title">The file was changed on disk</h2>
 <p>Red is on disk only, green is in the editor only. Nothing was overwritten.</p><div id="conflict-diff" class="diff"></div>
 <p class="row"><button id="take-disk" type="button">Take the one on disk</button>
@@ -78,7 +78,7 @@ ${callsServices ? '' : NO_CALLS}
 <dialog id="new-flow"><form method="dialog"><h2>A new flow</h2>
 <label>Name <input id="new-name" pattern="[A-Za-z][A-Za-z0-9_\\-]{0,63}" required></label>
 <fieldset id="starters"><legend>It begins with</legend></fieldset>
-<p id="new-told" role="alert"></p>
+<p id="new-notice" role="alert"></p>
 <p class="row"><button value="" formnovalidate>Leave it</button><button id="create" class="primary" type="submit" value="create">Begin</button></p></form></dialog>
 <noscript><p class="card">The studio needs JavaScript. Flows are files: any editor will do.</p></noscript>`,
   };

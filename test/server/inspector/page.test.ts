@@ -142,7 +142,7 @@ test('a session becomes a flow test that passes, with dummies for its PIN', asyn
   for (const input of [undefined, '2', '2', 'Tariro Moyo', PIN, PIN, '1', PIN]) await caller.say(input);
   await active(page, 'accountHome');
   await page.click('#copy');
-  await told(page, '#told', /^Copied/);
+  await told(page, '#notice', /^Copied/);
   const text = await page.evaluate<string>('navigator.clipboard.readText()');
   assert.not.ok(text.includes(PIN));
   const { tests } = JSON.parse(text) as { tests: { steps: { screen: string }[]; note?: string }[] };

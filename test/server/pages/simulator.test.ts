@@ -98,13 +98,13 @@ test('a dialogue becomes a test in the file beside its flow, under a name that i
       const name = phone.whole.getByLabel('Name of a test, Phone 1');
       await name.fill('somebody looks around');
       await phone.press('Add to the tests');
-      await seen.page.locator('.told', { hasText: 'is in main.test.json' }).waitFor();
+      await seen.page.locator('.notice', { hasText: 'is in main.test.json' }).waitFor();
       const { reports } = await checkMenus({ folder });
       const { tests } = reports.find(({ flow }) => flow === 'main')!;
       assert.equal(tests.at(-1), { name: 'somebody looks around', failures: [] });
       await name.fill('somebody looks around');
       await phone.press('Add to the tests');
-      await seen.page.locator('.told', { hasText: 'There is a test "somebody looks around" already' }).waitFor();
+      await seen.page.locator('.notice', { hasText: 'There is a test "somebody looks around" already' }).waitFor();
     });
     await withServer({ env: { MENUS_DIR: folder, STUDIO: 'false' } }, async ({ url }) => {
       const seen = await open(`${url}/simulator`);

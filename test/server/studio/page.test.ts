@@ -60,7 +60,7 @@ test('mistakes are named where they stand, a screen is added, a dialogue becomes
     await page.locator('#new-name').fill('market');
     await page.locator('label', { hasText: 'form: ' }).click();
     await page.locator('#create').click();
-    await page.locator('#told', { hasText: 'The flow is there' }).waitFor();
+    await page.locator('#notice', { hasText: 'The flow is there' }).waitFor();
     const made = file('market.flow.json');
 
     const wrong = made
@@ -82,7 +82,7 @@ test('mistakes are named where they stand, a screen is added, a dialogue becomes
     }
     assert.match((await page.locator('#state').allTextContents()).join(), /errors?/);
     await page.locator('#save').click();
-    await page.locator('#told', { hasText: 'Not saved: the flow has errors.' }).waitFor();
+    await page.locator('#notice', { hasText: 'Not saved: the flow has errors.' }).waitFor();
     assert.is(file('market.flow.json'), made, 'nothing was written');
 
     // What is certain is mended by a button.
@@ -110,12 +110,12 @@ test('mistakes are named where they stand, a screen is added, a dialogue becomes
     ]);
     await page.locator('#test-name').fill('somebody changes their mind');
     await page.locator('#record button').click();
-    await page.locator('#told', { hasText: 'The dialogue is a test now' }).waitFor();
+    await page.locator('#notice', { hasText: 'The dialogue is a test now' }).waitFor();
     await part(page, 'tests');
     await page.locator('#results li', { hasText: 'somebody changes their mind' }).waitFor();
     assert.is(await page.locator('#results .failed').count(), 0);
     await page.locator('#save').click();
-    await page.locator('#told', { hasText: 'Saved, and served' }).waitFor();
+    await page.locator('#notice', { hasText: 'Saved, and served' }).waitFor();
     assert.is(file('market.flow.json'), mended);
     assert.match(file('market.test.json'), 'somebody changes their mind');
     const served = (await server.ask('/inspector/machines')).text;
@@ -159,7 +159,7 @@ test('what is typed while a text is checked moves the place that Mend changes, a
     const mended = wrong.replace('"strat":', '"start":');
     assert.is(await text(page), `\n\n   ${mended}`);
     await mend.click();
-    await page.locator('#told', { hasText: 'edited there meanwhile' }).waitFor();
+    await page.locator('#notice', { hasText: 'edited there meanwhile' }).waitFor();
     assert.is(await text(page), `\n\n   ${mended}`, 'the same change is not made twice');
     release();
     await mend.waitFor({ state: 'detached' });
@@ -187,12 +187,12 @@ test('what is dialled is the flow as it is in the editor, and the served one is 
     assert.not.match(await server.ussd(DIAL), 'A draft');
     // Its test expects the old words: it is not saved until they are written anew.
     await page.locator('#save').click();
-    await page.locator('#told', { hasText: 'its tests do not pass' }).waitFor();
+    await page.locator('#notice', { hasText: 'its tests do not pass' }).waitFor();
     await page.locator('#results .removed').first().waitFor();
     await page.locator('#update').click();
     await page.locator('#tested', { hasText: /\d expectations? written/ }).waitFor();
     await page.locator('#save').click();
-    await page.locator('#told', { hasText: 'Saved, and served' }).waitFor();
+    await page.locator('#notice', { hasText: 'Saved, and served' }).waitFor();
     assert.match(await server.ussd({ ...DIAL, sessionId: 's2' }), 'A draft');
   }));
 
@@ -205,7 +205,7 @@ test('an edit on disk is shown, and never overwritten unless the author says so;
     page.removeAllListeners('dialog');
     page.on('dialog', (dialog) => void dialog.accept());
     await page.reload();
-    await page.locator('#told', { hasText: 'This is what you had not saved.' }).waitFor();
+    await page.locator('#notice', { hasText: 'This is what you had not saved.' }).waitFor();
     assert.is(await text(page), noted);
     const onDisk = before.replace('"version": 1,', '"version": 1,\n  "note": "from another editor",');
     writeFileSync(join(folder, 'main.flow.json'), onDisk);
@@ -215,7 +215,7 @@ test('an edit on disk is shown, and never overwritten unless the author says so;
     assert.is(file('main.flow.json'), onDisk);
     await page.locator('#keep-mine').click();
     await page.locator('#save').click();
-    await page.locator('#told', { hasText: 'Saved, and served' }).waitFor();
+    await page.locator('#notice', { hasText: 'Saved, and served' }).waitFor();
     assert.is(file('main.flow.json'), noted);
     cpSync(join(folder, 'main.flow.json'), join(folder, 'copy.json'));
   }));
@@ -230,7 +230,7 @@ test('a file with line ends of Windows is not changed by being opened, and keeps
     await paste(page, edited.replaceAll('\r\n', '\n'));
     await page.locator('#state', { hasText: /^Not saved/ }).waitFor();
     await page.locator('#save').click();
-    await page.locator('#told', { hasText: 'Saved, and served' }).waitFor();
+    await page.locator('#notice', { hasText: 'Saved, and served' }).waitFor();
     assert.is(file('main.flow.json'), edited);
   }));
 

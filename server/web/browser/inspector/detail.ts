@@ -132,7 +132,7 @@ function downloadTest(text: string, name: string): void {
 }
 
 function showStatus(text: string): void {
-  findElement('told').textContent = text;
+  findElement('notice').textContent = text;
 }
 
 export interface TimeChoices {

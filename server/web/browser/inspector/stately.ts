@@ -8,7 +8,7 @@ const KEPT = 2_000;
 
 findElement('send').addEventListener('click', () => {
   findElement('notice').hidden = true;
-  findElement('told').textContent = `Shown by ${ORIGIN}. Close this page, and nothing more is handed over.`;
+  findElement('notice').textContent = `Shown by ${ORIGIN}. Close this page, and nothing more is handed over.`;
   const frame = element('iframe', {
     is: { src: `${ORIGIN}/inspect`, title: 'Stately inspector', referrerpolicy: 'no-referrer' },
   });

@@ -26,9 +26,9 @@ export function device(phone: Phone, { name, textChars, save, addTest, remove }:
   const answer = answerPart(phone, deps);
   const faults = faultsPart(phone, deps);
   const dialler = diallerPart(phone, answer.focus);
-  const told = element('p', { class: 'told', is: { role: 'status' } });
+  const notice = element('p', { class: 'notice', is: { role: 'status' } });
   const tell = (words: string) => {
-    told.textContent = words;
+    notice.textContent = words;
   };
   const saving = button('Save as flow test', () => void save(phone).then(tell, tellFault));
   const tellFault = ({ message }: Error) => tell(`No test was made: ${message}`);
@@ -67,7 +67,7 @@ export function device(phone: Phone, { name, textChars, save, addTest, remove }:
       ...faults.elements,
       element('div', { class: 'over-log' }, [element('h3', { text: 'On the wire' }), saving]),
       addTest && addForm,
-      told,
+      notice,
       noLog,
       log,
     ]),

@@ -48,7 +48,7 @@ export function twinList(): HTMLElement {
   ]);
   const property = element('input', { is: { 'aria-label': 'Property', placeholder: 'Property, such as stoves > 10' } });
   const rows = element('ul', { class: 'twins' });
-  const told = element('p', { class: 'at', is: { role: 'status' } });
+  const notice = element('p', { class: 'at', is: { role: 'status' } });
   const more = button('More', () => void read(), { is: { hidden: true } });
   let next: string | null = null;
   let query = new URLSearchParams();
@@ -66,7 +66,7 @@ export function twinList(): HTMLElement {
         property: property.value,
       });
     } catch (error) {
-      told.textContent = (error as Error).message;
+      notice.textContent = (error as Error).message;
       return;
     }
     await read();
@@ -75,7 +75,7 @@ export function twinList(): HTMLElement {
   async function read(): Promise<void> {
     const mine = ++searches;
     more.hidden = true;
-    told.textContent = 'Reading …';
+    notice.textContent = 'Reading …';
     try {
       for (let pages = 0; pages < EMPTY_PAGES; pages++) {
         if (next !== null) query.set('cursor', next);
@@ -85,10 +85,10 @@ export function twinList(): HTMLElement {
         rows.append(...page.items.map(twinRow));
         if (page.items.length > 0 || next === null) break;
       }
-      told.textContent = tellCount(rows.childElementCount, next === null);
+      notice.textContent = tellCount(rows.childElementCount, next === null);
       more.hidden = next === null;
     } catch (error) {
-      told.textContent = (error as Error).message;
+      notice.textContent = (error as Error).message;
     }
   }
 
@@ -106,7 +106,7 @@ export function twinList(): HTMLElement {
       element('a', { text: 'Register a twin', class: 'action', is: { href: '#/new' } }),
     ]),
     form,
-    told,
+    notice,
     rows,
     more,
   ]);

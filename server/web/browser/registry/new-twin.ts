@@ -19,7 +19,7 @@ export async function newTwin(): Promise<HTMLElement> {
   const name = element('input', { is: { required: true, maxlength: 200 } });
   const description = element('input', { is: { maxlength: 2_000 } });
   const place = element('div', { class: 'fields' });
-  const told = element('p', { class: 'told', is: { role: 'alert' } });
+  const notice = element('p', { class: 'notice', is: { role: 'alert' } });
   let inputs: readonly (readonly [string, HTMLInputElement])[] = [];
 
   function showProperties(): void {
@@ -44,7 +44,7 @@ export async function newTwin(): Promise<HTMLElement> {
       const { did } = await askJson<Twin>('POST /v1/domains', { body });
       location.hash = `#/twin/${encodeURIComponent(did)}`;
     } catch (error) {
-      told.textContent = (error as Error).message;
+      notice.textContent = (error as Error).message;
     }
   }
 
@@ -68,7 +68,7 @@ export async function newTwin(): Promise<HTMLElement> {
       place,
       element('button', { class: 'primary', text: 'Register', is: { type: 'submit' } }),
     ]),
-    told,
+    notice,
   ]);
 }
 

@@ -41,10 +41,10 @@ interface ActionContext {
 }
 
 function actionCard({ status, proposer }: ProposalView, { me, path, reload }: ActionContext): HTMLElement | false {
-  const told = element('p', { class: 'told', is: { role: 'alert' } });
+  const notice = element('p', { class: 'notice', is: { role: 'alert' } });
   const act = (action: string, body?: unknown) =>
     void ask(`POST ${path}/${action}`, body === undefined ? {} : { body }).then(reload, (error: Error) => {
-      told.textContent = error.message;
+      notice.textContent = error.message;
     });
   const can = (role: string) => me.roles.includes(role);
   const parts = [
@@ -56,7 +56,7 @@ function actionCard({ status, proposer }: ProposalView, { me, path, reload }: Ac
     ...(status === 'passed' && can('operator') ? [button('Try again to execute', () => act('execute'))] : []),
   ];
   if (parts.length === 0) return false;
-  return card('What you can do', [element('div', { class: 'actions' }, parts), told]);
+  return card('What you can do', [element('div', { class: 'actions' }, parts), notice]);
 }
 
 function ballot(cast: (vote: string, rationale: { rationale?: string }) => void): HTMLElement {

@@ -78,7 +78,7 @@ function keyForm(words: string): HTMLElement {
       element('label', {}, ['API key', key]),
       element('button', { class: 'primary', text: 'Open', is: { type: 'submit' } }),
     ]),
-    element('p', { class: 'told', text: words, is: { role: 'alert' } }),
+    element('p', { class: 'notice', text: words, is: { role: 'alert' } }),
   ]);
 }
 

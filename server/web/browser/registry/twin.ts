@@ -78,9 +78,9 @@ function livingTwin({ twin, history, proposals }: LivingTwin, me: Me): HTMLEleme
 }
 
 function heading(twin: Twin, { roles }: Me): HTMLElement {
-  const told = element('p', { class: 'told', is: { role: 'alert' } });
+  const notice = element('p', { class: 'notice', is: { role: 'alert' } });
   const tell = (error: Error) => {
-    told.textContent = error.message;
+    notice.textContent = error.message;
   };
   const path = `/v1/domains/${segment(twin.did)}`;
   const propose = async (kind: string) => {
@@ -102,7 +102,7 @@ function heading(twin: Twin, { roles }: Me): HTMLElement {
       ),
       button('Card as a credential', () => void download(`${path}/card`, `${twin.did}.vc.json`).catch(tell)),
     ]),
-    told,
+    notice,
   ]);
 }
 

@@ -18,7 +18,7 @@ export function beginning({ onBegun }: { readonly onBegun: (flow: string) => Pro
   const dialog = findElement<HTMLDialogElement>('new-flow');
   const name = findElement<HTMLInputElement>('new-name');
   const starters = findElement('starters');
-  const told = findElement('new-told');
+  const notice = findElement('new-notice');
 
   async function refresh(chosen: string): Promise<Listed> {
     const listed = await get<Listed>('/flows');
@@ -42,7 +42,7 @@ export function beginning({ onBegun }: { readonly onBegun: (flow: string) => Pro
         ]),
       ),
     );
-    told.textContent = '';
+    notice.textContent = '';
     dialog.showModal();
   }
 
@@ -54,7 +54,7 @@ export function beginning({ onBegun }: { readonly onBegun: (flow: string) => Pro
       dialog.close();
       await onBegun(name.value);
     } catch (error) {
-      told.textContent = (error as Error).message;
+      notice.textContent = (error as Error).message;
     }
   }
 

@@ -32,9 +32,9 @@ let testsSent: SentText | undefined;
 let testTimer: ReturnType<typeof setTimeout> | undefined;
 
 const tell = (words: string) => {
-  const told = findElement('told');
-  told.textContent = words;
-  told.hidden = words === '';
+  const notice = findElement('notice');
+  notice.textContent = words;
+  notice.hidden = words === '';
 };
 
 const editor = openEditor({

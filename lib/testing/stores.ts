@@ -1,0 +1,56 @@
+// What every store promises, as checks for any test runner.
+
+import { withBench } from './bench.ts';
+import { type Check, listChecks, type SkipOptions, skipChecks } from './checks.ts';
+import { type OpenDocuments, withDocuments } from './documents/bench.ts';
+import { DOCUMENT_LIFE } from './documents/life.ts';
+import { DOCUMENT_QUERIES } from './documents/queries.ts';
+import { DOCUMENT_WRITES } from './documents/writes.ts';
+import { LOG_APPENDS } from './logs/appends.ts';
+import { type OpenLogs, withLogs } from './logs/bench.ts';
+import { LOG_FOLLOWERS } from './logs/followers.ts';
+import { LOG_READS } from './logs/reads.ts';
+import type { OpenSnapshots } from './sessions/bench.ts';
+import { SNAPSHOT_COMMITS } from './sessions/commits.ts';
+import { SNAPSHOT_LIFE } from './sessions/life.ts';
+import { SNAPSHOT_TIMES } from './sessions/times.ts';
+
+const ANY_ORDER_AS_MAP = 'any order of calls ends as it does in a plain map';
+const ANY_ORDER_AS_ARRAYS = 'any order of calls ends as it does in plain arrays';
+
+/**
+ * The checks of a SnapshotStore. `open` is called for each check, with a new empty folder and a clock that stands still: the same
+ * folder again means the same data, another folder other data. Each store that was opened is closed by the check. The last check makes
+ * random calls, for which the package `fast-check` must be installed.
+ */
+export function snapshotStoreChecks(open: OpenSnapshots, options: SkipOptions = {}): Check[] {
+  const random = async () => {
+    const { snapshotModel } = await import('./models/sessions.ts');
+    await snapshotModel((keep) => withBench(open, ({ store, clock }) => keep(store, clock)));
+  };
+  const promises = { ...SNAPSHOT_COMMITS, ...SNAPSHOT_LIFE, ...SNAPSHOT_TIMES };
+  const checks = listChecks(promises, (keep) => withBench(open, keep));
+  return skipChecks([...checks, { name: ANY_ORDER_AS_MAP, run: random }], options);
+}
+
+/** The checks of a DocumentStore; `open` as in {@link snapshotStoreChecks}. */
+export function documentStoreChecks(open: OpenDocuments, options: SkipOptions = {}): Check[] {
+  const random = async () => {
+    const { documentModel } = await import('./models/documents.ts');
+    await documentModel((keep) => withDocuments(open, ({ store }) => keep(store)));
+  };
+  const promises = { ...DOCUMENT_LIFE, ...DOCUMENT_QUERIES, ...DOCUMENT_WRITES };
+  const checks = listChecks(promises, (keep) => withDocuments(open, keep));
+  return skipChecks([...checks, { name: ANY_ORDER_AS_MAP, run: random }], options);
+}
+
+/** The checks of a LogStore; `open` as in {@link snapshotStoreChecks}. */
+export function logStoreChecks(open: OpenLogs, options: SkipOptions = {}): Check[] {
+  const random = async () => {
+    const { logModel } = await import('./models/logs.ts');
+    await logModel((keep) => withLogs(open, ({ store, clock }) => keep(store, clock)));
+  };
+  const promises = { ...LOG_APPENDS, ...LOG_FOLLOWERS, ...LOG_READS };
+  const checks = listChecks(promises, (keep) => withLogs(open, keep));
+  return skipChecks([...checks, { name: ANY_ORDER_AS_ARRAYS, run: random }], options);
+}
