@@ -6,6 +6,7 @@ import {
   type Declared,
   declareIndexes,
   type Index,
+  type IndexEntry,
   type Interval,
   listEntries,
   requireKind,
@@ -28,11 +29,20 @@ interface MemoryIndex extends Index {
   readonly claims: Map<string, string>;
 }
 
+type Entry = IndexEntry<MemoryIndex>;
+
+/** The body is kept as text, so that a later change of an object does not reach it. */
+interface Kept {
+  readonly revision: number;
+  readonly text: string;
+  /** What the indexes hold of it. */
+  entries: readonly Entry[];
+}
+
 interface Collection extends Declared<MemoryIndex> {
   readonly indexes: Map<string, MemoryIndex>;
   readonly ids: SortedList<IndexPlace>;
-  /** Bodies are kept as text, so that a later change of an object does not reach them. */
-  readonly documents: Map<string, { readonly revision: number; readonly text: string }>;
+  readonly documents: Map<string, Kept>;
 }
 
 /** An empty store; ready at once. `clock` dates the changes, all of which are kept. */
@@ -52,7 +62,7 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
   }
 
   // Built, but not yet part of the collection.
-  function missingIndexes(kind: Kind): MemoryIndex[] {
+  function missingIndexes(kind: Kind): BuiltIndex[] {
     const collection = collections.get(kind.name) ?? newCollection(kind.name);
     const missing = declareIndexes(kind).filter((index) => {
       const known = collection.indexes.get(index.name);
@@ -65,20 +75,22 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
     changes.push({ seq: changes.length + 1, kind: name, id, revision, at: clock.now() });
   }
 
-  /** What another document has already, or undefined once it is written. */
-  function write(
+  /** The body as it is kept, or what another document has already. */
+  function write<B extends JsonObject>(
     collection: Collection,
     id: string,
     { revision, text }: { revision: number; text: string },
-  ): Exists | undefined {
-    const body = JSON.parse(text);
-    const index = findTakenIndex(collection, id, body);
+  ): Exists | { readonly kind: 'written'; readonly body: B } {
+    const body: B = JSON.parse(text);
+    const entries = listEntries(collection.indexes.values(), id, body);
+    const index = findTakenIndex(entries, id);
     if (index !== undefined) return { kind: 'exists', index };
     unfile(collection, id);
-    file(collection, id, body);
-    collection.documents.set(id, { revision, text });
+    collection.ids.add({ key: Buffer.from(id), id });
+    file(entries, id);
+    collection.documents.set(id, { revision, text, entries });
     record(collection, id, revision);
-    return undefined;
+    return { kind: 'written', body };
   }
 
   return {
@@ -90,15 +102,15 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
       for (const { name, indexes } of built) {
         const collection = collections.get(name) ?? newCollection(name);
         collections.set(name, collection);
-        for (const index of indexes) collection.indexes.set(index.name, index);
+        for (const index of indexes) add(collection, index);
       }
     },
-    async insert(kind, id, body) {
+    async insert<B extends JsonObject>(kind: Kind, id: string, body: B) {
       const collection = findCollection(kind, id);
       const text = bodyText(kind.name, id, body);
       if (collection.documents.has(id)) return { kind: 'exists' };
-      const taken = write(collection, id, { revision: 1, text });
-      return taken ?? { kind: 'inserted', id, revision: 1, body: JSON.parse(text) };
+      const done = write<B>(collection, id, { revision: 1, text });
+      return done.kind === 'exists' ? done : { kind: 'inserted', id, revision: 1, body: done.body };
     },
     async get(kind, id) {
       const found = findCollection(kind, id).documents.get(id);
@@ -109,8 +121,8 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
       const text = bodyText(kind.name, id, body);
       const found = collection.documents.get(id);
       if (!found || found.revision !== expected) return { kind: 'conflict', revision: found?.revision ?? 0 };
-      const taken = write(collection, id, { revision: expected + 1, text });
-      return taken ?? { kind: 'replaced', revision: expected + 1 };
+      const done = write(collection, id, { revision: expected + 1, text });
+      return done.kind === 'exists' ? done : { kind: 'replaced', revision: expected + 1 };
     },
     async remove(kind, id, expected) {
       const collection = findCollection(kind, id);
@@ -164,40 +176,54 @@ function newCollection(name: string): Collection {
   return { name, indexes: new Map(), ids: sortedList(byKey), documents: new Map() };
 }
 
+interface BuiltIndex {
+  readonly index: MemoryIndex;
+  /** What it holds of each document, by id. */
+  readonly entries: ReadonlyMap<string, readonly Entry[]>;
+}
+
 /** The index with all documents of the collection in it; throws ERR_EXISTS when two of them share a unique value. */
-function build(collection: Collection, index: Index): MemoryIndex {
-  const built: MemoryIndex = { ...index, places: sortedList(byKey), claims: new Map() };
-  const alone: Collection = { ...collection, indexes: new Map([[index.name, built]]), ids: sortedList(byKey) };
-  for (const [id, { text }] of collection.documents) {
-    const body = JSON.parse(text);
-    if (findTakenIndex(alone, id, body) !== undefined) throw takenError(collection.name, id, index.name);
-    file(alone, id, body);
+function build({ name, documents }: Collection, wanted: Index): BuiltIndex {
+  const index: MemoryIndex = { ...wanted, places: sortedList(byKey), claims: new Map() };
+  const entries = new Map<string, readonly Entry[]>();
+  for (const [id, { text }] of documents) {
+    const own = listEntries([index], id, JSON.parse(text));
+    if (findTakenIndex(own, id) !== undefined) throw takenError(name, id, index.name);
+    file(own, id);
+    entries.set(id, own);
   }
-  return built;
+  return { index, entries };
+}
+
+/** Makes an index that was built a part of the collection, in the place of one with its name. */
+function add({ indexes, documents }: Collection, { index, entries }: BuiltIndex): void {
+  const old = indexes.get(index.name);
+  indexes.set(index.name, index);
+  for (const [id, kept] of documents)
+    kept.entries = [...kept.entries.filter((entry) => entry.index !== old), ...entries.get(id)!];
 }
 
 /** The name of the unique index in which another document holds one of the values. */
-function findTakenIndex({ indexes }: Collection, id: string, body: JsonObject): string | undefined {
-  const taken = listEntries(indexes.values(), id, body).find(({ index, claim }) => {
+function findTakenIndex(entries: readonly Entry[], id: string): string | undefined {
+  const taken = entries.find(({ index, claim }) => {
     const holder = claim && index.claims.get(claim.toString('latin1'));
     return holder !== undefined && holder !== id;
   });
   return taken?.index.name;
 }
 
-function file({ indexes, ids }: Collection, id: string, body: JsonObject): void {
-  ids.add({ key: Buffer.from(id), id });
-  for (const { index, key, claim } of listEntries(indexes.values(), id, body)) {
+function file(entries: readonly Entry[], id: string): void {
+  for (const { index, key, claim } of entries) {
     index.places.add({ key, id });
     if (claim) index.claims.set(claim.toString('latin1'), id);
   }
 }
 
-function unfile({ indexes, ids, documents }: Collection, id: string): void {
+function unfile({ ids, documents }: Collection, id: string): void {
   const old = documents.get(id);
   if (!old) return;
   ids.delete({ key: Buffer.from(id), id });
-  for (const { index, key, claim } of listEntries(indexes.values(), id, JSON.parse(old.text))) {
+  for (const { index, key, claim } of old.entries) {
     index.places.delete({ key, id });
     if (claim) index.claims.delete(claim.toString('latin1'));
   }
