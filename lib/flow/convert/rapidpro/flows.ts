@@ -17,6 +17,8 @@ interface RapidProReading {
   readonly flow: ProFlow;
   readonly context: RapidProContext;
   readonly steps: Map<string, Step>;
+  /** What can be tapped after a message, by the key of its step. */
+  readonly replies: Map<string, readonly Words[]>;
   readonly all: ReadonlyMap<string, RapidProReading>;
   /** Uuids of flows that this one may not enter, because they lead back to it. */
   readonly circles: ReadonlySet<string>;
@@ -38,6 +40,7 @@ export function convertProFlows(flows: readonly ProFlow[], target: ConversionTar
       flow,
       context,
       steps: new Map(),
+      replies: new Map(),
       all,
       circles: circles.get(flow.uuid) ?? new Set(),
       entered: new Set(),
@@ -118,6 +121,7 @@ function readNode(node: ProNode, reading: RapidProReading): void {
       next,
       enter: (one: Foreign) => enterStep(one, { reading, next, node: node.uuid, name }),
     };
+    if (action.type === 'send_msg') reading.replies.set(key, listReplies(action, flow));
     const step = actionStep(action, place);
     steps.set(key, step ?? { kind: 'split', node: node.uuid, name, ways: [{ next }] });
   }
@@ -175,7 +179,8 @@ function readRouting(node: ProNode, given: Foreign, { reading, name, key }: Rout
       key,
       split,
       save,
-      replies: listReplies(node, flow),
+      // Of several messages, a phone shows what the last one offers.
+      replies: (shown) => reading.replies.get(shown.at(-1) ?? '') ?? [],
       mayBeNumber: router.result === undefined || reading.writers.get(makeKey(router.result)) === 1,
       step: (at) => steps.get(at),
       tellSplit: () => {
@@ -187,9 +192,8 @@ function readRouting(node: ProNode, given: Foreign, { reading, name, key }: Rout
 
 const isInput = ({ operand }: ProRouter) => /^@\(?\s*input(?:\.text)?\s*\)?$/.test(operand);
 
-function listReplies({ actions }: ProNode, flow: ProFlow): Words[] {
-  const asked = actions.filter(({ type }) => type === 'send_msg').at(-1);
-  const lists = asked ? flow.lists(asked, 'quick_replies') : [];
+function listReplies(message: Foreign, flow: ProFlow): Words[] {
+  const lists = flow.lists(message, 'quick_replies');
   const [first = []] = lists;
   return first.map((reply, at) => Object.fromEntries(flow.langs.map((lang, row) => [lang, lists[row]?.[at] ?? reply])));
 }

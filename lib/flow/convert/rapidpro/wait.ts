@@ -23,8 +23,8 @@ export interface WaitPlace {
   readonly save: string;
   /** Nothing else puts anything into it. */
   readonly mayBeNumber: boolean;
-  /** What can be tapped instead of typed. */
-  readonly replies: readonly Words[];
+  /** What can be tapped instead of typed, after the messages of these steps. */
+  replies(shown: readonly string[]): readonly Words[];
   step(key: string): Step | undefined;
   /** Reports what differs where the answer decides. */
   tellSplit(): void;
@@ -39,13 +39,20 @@ export function waitStep(place: WaitPlace): Wait {
     resolve: (before, keys) => {
       const said = before ?? { words: {}, values: {} };
       const again = findAgain(router.otherwise.next, place, keys);
-      return makeMenu(said, again, place) ?? makeAsk(said, again, place);
+      const asking = { ...place, said, again, replies: place.replies(keys) };
+      return makeMenu(asking) ?? makeAsk(asking);
     },
   };
 }
 
 /** How a wrong answer leads back to the question, and the text shown for it; undefined where it leads elsewhere. */
 type Again = { readonly error?: Words } | undefined;
+
+interface Asking extends Omit<WaitPlace, 'replies'> {
+  readonly said: WordsWithValues;
+  readonly again: Again;
+  readonly replies: readonly Words[];
+}
 
 const HOPS_MAX = 10;
 
@@ -70,8 +77,8 @@ function findAgain(next: Next, { key, step }: WaitPlace, shown: readonly string[
   return undefined;
 }
 
-function makeMenu(said: WordsWithValues, again: Again, place: WaitPlace): Choose | undefined {
-  const { router, context, name, replies } = place;
+function makeMenu(asking: Asking): Choose | undefined {
+  const { router, context, name, said, again, replies } = asking;
   // Where another answer leads elsewhere, a menu would not take it there.
   if (!again && router.otherwise.next !== undefined) return undefined;
   const listing = readListing(said.words);
@@ -85,7 +92,7 @@ function makeMenu(said: WordsWithValues, again: Again, place: WaitPlace): Choose
   const unique = uniqueNames();
   const options = listed.map(({ key, text }, at): StepOption => {
     const { category } = found[at]!;
-    const set = optionValues(place, category, key);
+    const set = optionValues(asking, category, key);
     return {
       id: unique(makeName(category.name.toLowerCase(), 'option')),
       text,
@@ -104,7 +111,7 @@ function makeMenu(said: WordsWithValues, again: Again, place: WaitPlace): Choose
   };
 }
 
-function optionValues({ router, context }: WaitPlace, category: Category, key: string): Values {
+function optionValues({ router, context }: Asking, category: Category, key: string): Values {
   const value = makeConstant(key);
   return { ...keepResult(router, category, { context, value }), [context.answer]: key };
 }
@@ -123,7 +130,7 @@ function noteMenu(
   router: ProRouter,
   { again, context, keys }: { again: Again; context: RapidProContext; keys: readonly string[] },
 ): void {
-  const taken = new Set(keys.map((key) => key.toLowerCase()));
+  const taken = new Set(keys.flatMap((key) => [key.toLowerCase(), ...splitWords(key)]));
   const words = router.cases
     .filter(({ type }) => WORD_TESTS.includes(type))
     .flatMap(({ arguments: lists }) => lists.flatMap((list) => list.flatMap(splitWords)))
@@ -142,15 +149,16 @@ function noteMenu(
     );
 }
 
-function makeAsk(said: WordsWithValues, again: Again, place: WaitPlace): Ask {
-  const { router, context, name, save, split, tellSplit } = place;
+function makeAsk(asking: Asking): Ask {
+  const { router, context, name, save, split, tellSplit, again } = asking;
+  const said = listReplies(asking);
   if (isSilent(said)) context.onNote(router.node, 'a wait', 'Nothing was said before it; the caller reads "...".');
   const asked = isSilent(said)
     ? { words: { [Object.keys(said.words)[0] ?? 'und']: '...' }, values: said.values }
     : said;
   const base = { kind: 'ask', node: router.node, name, said: asked, save } as const;
   const [only, ...more] = router.cases;
-  const accept = again && only && more.length === 0 ? makeAccept(only, place) : undefined;
+  const accept = again && only && more.length === 0 ? makeAccept(only, asking) : undefined;
   if (!accept || !only) {
     tellSplit();
     return { ...base, set: { [context.answer]: `=${save}` }, next: split };
@@ -167,12 +175,23 @@ function makeAsk(said: WordsWithValues, again: Again, place: WaitPlace): Ask {
   };
 }
 
+/** The question with what could be tapped below it: a phone menu has nothing else to show it with. */
+function listReplies({ router, context, said, replies }: Asking): WordsWithValues {
+  if (replies.length === 0 || isSilent(said)) return said;
+  context.onNote(router.node, 'quick_replies', 'They stand below the question, and the caller types one.');
+  const words = Object.entries(said.words).map(([lang, text]) => [
+    lang,
+    [text, ...replies.map((reply) => reply[lang] ?? Object.values(reply)[0] ?? '')].join('\n'),
+  ]);
+  return { ...said, words: Object.fromEntries(words) };
+}
+
 type Accept = NonNullable<Ask['accept']>;
 
 /** The rule of an input that asks for the same as a test. */
 function makeAccept(
   { type, arguments: [list = []] }: ProCase,
-  { router, context, mayBeNumber }: WaitPlace,
+  { router, context, mayBeNumber }: Asking,
 ): Accept | undefined {
   const numbers = list.map(Number);
   if (type.startsWith('has_number') && (numbers.some(Number.isNaN) || !mayBeNumber)) return undefined;
