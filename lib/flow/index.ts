@@ -9,5 +9,6 @@ export { checkFlow, type LintContext, lintFlow } from './lint/lint.ts';
 export type { Lint, LintRule, RuleFinding } from './lint/rule.ts';
 export { type CompiledFlow, type CompileOptions, compileFlow } from './run/compile.ts';
 export { type Coverage, coverageLine } from './testing/coverage.ts';
-export { type FlowTestFile, parseFlowTests } from './testing/file.ts';
+export type { FlowTestFile } from './testing/file.ts';
+export { parseFlowTests } from './testing/parse.ts';
 export { type FlowTestFailure, type FlowTestReport, failureText, recordFlowTest, runFlowTests } from './testing/run.ts';

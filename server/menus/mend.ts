@@ -1,18 +1,19 @@
-// Writes the fixes of lint that are certain into the files of flows: only what the fix names changes, and a file that another program
+// Writes the fixes of lint that are certain into the files of flows and of their tests: only what the fix names changes, and a file that another program
 // has written meanwhile is left alone.
 
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
 import type { Problem, TextEdit } from '../../lib/flow/format/problem.ts';
+import { FLOW_TEST_FILE } from '../../lib/flow/testing/file.ts';
 import { flowFiles } from './files.ts';
-import { cutFlowName, type MenuFolder, readMenus } from './menus.ts';
+import { cutFlowName, type MenuFolder, readMenus, readTestProblems } from './menus.ts';
 
 /** A fix may show what another mistake has hidden. */
 const ROUNDS = 10;
 
 type Mended = Problem & { readonly edit: TextEdit };
 
-/** Mends the flows of a folder, or one file of it; what was done, one line for each fix, and for each file that was not written. */
+/** Mends the flows of a folder and their tests, or one flow of it; what was done, one line for each fix, and for each file that was not written. */
 export async function mendFlows(folder: MenuFolder, only?: string): Promise<string[]> {
   const lines: string[] = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -28,33 +29,51 @@ async function mendOnce(folder: MenuFolder, only: string | undefined): Promise<{
   const before = await readMenus(folder);
   const texts = new Map(
     await Promise.all(
-      before.files.filter(isNamed).map(async (file) => [file, await files.read(cutFlowName(file))] as const),
+      before.files
+        .filter((file) => isNamed(file) && (only === undefined || only === file))
+        .map(async (file) => [file, await files.read(cutFlowName(file))] as const),
     ),
   );
-  const { problems } = await readMenus(folder);
+  const menus = await readMenus(folder);
+  const problems = [...menus.problems, ...(await readTestProblems(folder.folder, [...texts.keys()]))];
   const lines: string[] = [];
   let written = 0;
-  for (const [file, { flow }] of texts) {
-    if (only !== undefined && only !== file) continue;
-    const edits = chooseEdits(problems.filter((one): one is Mended => one.file === file && one.edit !== undefined));
-    if (!edits.length) continue;
-    // The places are counted without it.
-    const mark = flow.text.startsWith('\ufeff') ? 1 : 0;
-    const text = edits.reduceRight(
-      (now, { edit }) => now.slice(0, mark + edit.from) + edit.insert + now.slice(mark + edit.to),
-      flow.text,
-    );
-    const result = await files.write(cutFlowName(file), { flow: { text, base: flow.hash } });
+  for (const [file, read] of texts) {
+    const name = cutFlowName(file);
+    const changes = PARTS.flatMap(([part, ending]) => {
+      const place = join(folder.folder, name + ending);
+      const edits = chooseEdits(problems.filter((one): one is Mended => one.file === place && one.edit !== undefined));
+      return edits.length ? [{ part, ...mendText(read[part].text, edits), base: read[part].hash }] : [];
+    });
+    if (!changes.length) continue;
+    const result = await files.write(name, Object.fromEntries(changes.map(({ part, ...change }) => [part, change])));
     if (result.kind === 'conflict') lines.push(`${file}: changed meanwhile, and left as it is`);
     else {
       written++;
-      for (const { line, column, code, edit } of edits)
-        lines.push(
-          `${file}:${line}:${column} mended ${code}: ${flow.text.slice(mark + edit.from, mark + edit.to)} → ${edit.insert}`,
-        );
+      lines.push(...changes.flatMap((change) => change.lines));
     }
   }
   return { lines, written };
+}
+
+const PARTS = [
+  ['flow', FLOW_FILE],
+  ['tests', FLOW_TEST_FILE],
+] as const;
+
+/** A text after these edits, and a line for each of them. */
+function mendText(text: string, edits: readonly Mended[]): { readonly text: string; readonly lines: string[] } {
+  // The places are counted without it.
+  const mark = text.startsWith('\ufeff') ? 1 : 0;
+  const lines = edits.map(({ file, line, column, code, edit: { from, to, insert } }) => {
+    const old = text.slice(mark + from, mark + to);
+    return `${file}:${line}:${column} mended ${code}: ${old} → ${insert}`;
+  });
+  const mended = edits.reduceRight(
+    (now, { edit }) => now.slice(0, mark + edit.from) + edit.insert + now.slice(mark + edit.to),
+    text,
+  );
+  return { text: mended, lines };
 }
 
 // Others are left alone: what they are called becomes a path.

@@ -9,7 +9,8 @@ import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
 import type { LintRule } from '../../lib/flow/lint/rule.ts';
 import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
-import { FLOW_TEST_FILE, type ParsedFlowTests, parseFlowTests } from '../../lib/flow/testing/file.ts';
+import { FLOW_TEST_FILE } from '../../lib/flow/testing/file.ts';
+import { type ParsedFlowTests, parseFlowTests } from '../../lib/flow/testing/parse.ts';
 import { CONTRACTS } from './contracts.ts';
 
 export interface MenuFolder {
@@ -73,6 +74,12 @@ export async function readTests(folder: string, flow: string): Promise<ParsedFlo
     throw error;
   });
   return text === undefined ? undefined : parseFlowTests(text, file);
+}
+
+/** What is wrong with the files of tests beside these files of flows. */
+export async function readTestProblems(folder: string, files: readonly string[]): Promise<Problem[]> {
+  const found = await Promise.all(files.map((file) => readTests(folder, cutFlowName(file))));
+  return found.flatMap((tests) => tests?.problems ?? []);
 }
 
 /** The flow compiled, or in words why it cannot be. */

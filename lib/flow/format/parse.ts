@@ -78,7 +78,6 @@ function numberProblems(source: FlowSource): Problem[] {
 /** Keys that stand twice in one object (only the last would count), and keys that no object may have. */
 function keyProblems(root: ValueNode, source: FlowSource): Problem[] {
   const problems: Problem[] = [];
-  const readRaw = ({ loc }: ValueNode) => source.text.slice(loc.start.offset, loc.end.offset);
   const visit = (node: ValueNode, pointer: string): void => {
     if (node.type === 'Array') for (const [at, { value }] of node.elements.entries()) visit(value, `${pointer}/${at}`);
     if (node.type !== 'Object') return;
@@ -92,8 +91,9 @@ function keyProblems(root: ValueNode, source: FlowSource): Problem[] {
       const owner = pointer === '' ? 'the flow' : describePlace(pointer);
       if (first !== undefined) {
         const message = `"${key}" stands twice in ${owner}, first in line ${first.loc.start.line}; only the last would count.`;
-        const edit = readRaw(first.value) === readRaw(value) && { edit: removeMember(node, at) };
-        problems.push({ ...place, code: 'duplicate-key', message, fix: `Remove or rename one "${key}".`, ...edit });
+        const edit = removeRepeated(source.text, node, { first, at });
+        const fix = `Remove or rename one "${key}".`;
+        problems.push({ ...place, code: 'duplicate-key', message, fix, ...(edit && { edit }) });
       } else if (isRefusedName(key)) {
         const message = `The key "${key}" in ${owner} is refused, because it leads to a prototype.`;
         problems.push({ ...place, code: 'reserved-name', message, fix: `Rename "${key}".` });
@@ -104,6 +104,16 @@ function keyProblems(root: ValueNode, source: FlowSource): Problem[] {
   };
   visit(root, '');
   return problems;
+}
+
+/** What removes the member at this place, whose key an earlier one has, too; undefined where their values differ. */
+export function removeRepeated(
+  text: string,
+  node: ObjectNode,
+  { first, at }: { readonly first: MemberNode; readonly at: number },
+): TextEdit | undefined {
+  const readRaw = ({ loc }: ValueNode) => text.slice(loc.start.offset, loc.end.offset);
+  return readRaw(first.value) === readRaw(node.members[at]!.value) ? removeMember(node, at) : undefined;
 }
 
 // A member that is not the first, with what parts it from the next one or from the one before.

@@ -1,11 +1,11 @@
 // What is wrong with a flow of the right shape: a table of rules, each with its code.
 
 import { findNearest } from '../expression/suggest.ts';
+import { dropWrongEdits } from '../format/edits.ts';
 import { DEFAULT_KEYS, type Flow } from '../format/flow.ts';
 import { type ParsedFlow, parseFlow } from '../format/parse.ts';
 import { locateProblem, type Problem, sortProblems } from '../format/problem.ts';
 import type { FlowSource } from '../format/source.ts';
-import { dropWrongEdits } from './edits.ts';
 import { collectParts } from './parts.ts';
 import { buildGraph, type Lint, type LintRule } from './rule.ts';
 import { answerRules } from './rules/answers.ts';
@@ -60,10 +60,19 @@ const FILE_CODES = {
   'too-many-screens': 'a flow has more screens than it may have',
 } as const;
 
+/** Of files of tests, besides those above. */
+const TEST_CODES = {
+  'duplicate-name': 'two tests of a file have one name',
+  'no-dial': 'a test does not begin with a dial',
+  'bad-pattern': 'the pattern of a test cannot be read',
+  'bad-answer': 'an answer of a service in a test has not one of return and fail',
+  'unknown-code': 'a service of a test fails with a code that there is not',
+} as const;
+
 /** Code → what it means, sorted by code. */
 export const PROBLEM_CODES: ReadonlyMap<string, string> = new Map(
-  [...Object.entries(FILE_CODES), ...RULES.map(({ code, means }) => [code, means] as const)].sort(([a], [b]) =>
-    a < b ? -1 : 1,
+  [...Object.entries({ ...FILE_CODES, ...TEST_CODES }), ...RULES.map(({ code, means }) => [code, means] as const)].sort(
+    ([a], [b]) => (a < b ? -1 : 1),
   ),
 );
 

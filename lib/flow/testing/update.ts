@@ -7,7 +7,8 @@ import type { Json, JsonObject } from '../../store/store.ts';
 import { parsePointer, pointerTo } from '../format/source.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { markFlow } from './coverage.ts';
-import { FLOW_TEST_FILE, type FlowTest, type FlowTestFile, type FlowTestStep, parseFlowTests } from './file.ts';
+import { FLOW_TEST_FILE, type FlowTest, type FlowTestFile, type FlowTestStep } from './file.ts';
+import { parseFlowTests } from './parse.ts';
 import { openTestSession, type TestStepResult } from './session.ts';
 
 interface TestUpdate {

@@ -1,4 +1,4 @@
-// `twinline lint`: what is wrong with the menus, with line, column and what would fix it; in words, as JSON, or as SARIF 2.1.0, which code
+// `twinline lint`: what is wrong with the menus and with their tests, with line, column and what would fix it; in words, as JSON, or as SARIF 2.1.0, which code
 // hosts and editors show beside the lines.
 
 import { statSync } from 'node:fs';
@@ -12,7 +12,7 @@ import type { LintRule } from '../../../lib/flow/lint/rule.ts';
 import { readVersion } from '../../config/modules.ts';
 import { lintRulesFrom } from '../../menus/lint-rules.ts';
 import { mendFlows } from '../../menus/mend.ts';
-import { readMenus } from '../../menus/menus.ts';
+import { readMenus, readTestProblems } from '../../menus/menus.ts';
 import { serviceNames } from '../../menus/services.ts';
 import { UsageError, type Verb } from '../verb.ts';
 
@@ -48,7 +48,9 @@ export const lintVerb: Verb = {
     if (values.fix)
       for (const line of await mendFlows({ folder, services, rules }, file)) console.error(pc.green(line));
     const { failures, ...menus } = await readMenus({ folder, services, rules });
-    const problems = menus.problems.filter((problem) => file === undefined || problem.file === file);
+    const isMeant = (other: string) => file === undefined || other === file;
+    const tests = await readTestProblems(folder, menus.files.filter(isMeant));
+    const problems = [...menus.problems.filter((problem) => isMeant(problem.file)), ...tests];
     const form = values.json ? 'json' : values.sarif ? 'sarif' : 'words';
     const flows = file === undefined ? menus.files.length : 1;
     printLines(FORMS[form]({ problems, failures, flows, rules }));

@@ -9,7 +9,8 @@ import { invalidFlow } from '../../../lib/flow/format/load.ts';
 import { FLOW_FILE } from '../../../lib/flow/format/parse.ts';
 import { problemLine } from '../../../lib/flow/format/problem.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
-import { FLOW_TEST_FILE, parseFlowTests } from '../../../lib/flow/testing/file.ts';
+import { FLOW_TEST_FILE } from '../../../lib/flow/testing/file.ts';
+import { parseFlowTests } from '../../../lib/flow/testing/parse.ts';
 import {
   type Dialogue,
   parseRecording,

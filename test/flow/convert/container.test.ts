@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { writeContainer } from '../../../lib/flow/convert/floip/writing/container.ts';
 import type { Flow } from '../../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../../lib/flow/run/compile.ts';
-import { parseFlowTests } from '../../../lib/flow/testing/file.ts';
+import { parseFlowTests } from '../../../lib/flow/testing/parse.ts';
 import { runFlowTests } from '../../../lib/flow/testing/run.ts';
 import { flowOf, menuTo } from '../phone.ts';
 import { convert, listErrors, readFixture } from './support.ts';

@@ -216,6 +216,34 @@ test('--fix writes what is certain, says so, and leaves the rest of the file as 
   });
 });
 
+test('tests are looked at, too, and --fix mends them', () => {
+  const answers = '{ "return": 1, "times": "2" }, { "fail": "ERR_SERVCE" }';
+  const steps = '[{ "in": "*384#", "txet": "First" }, { "in": 1, "end": "true", "screen": "a", "screen": "a" }]';
+  const before = `{ "flow": "small",\n  "tests": [{ "name": "one", "services": { "s": [${answers}] }, "steps": ${steps} },\n    { "name": "two", "steps": [{ "in": "1" }] },] }\n`;
+  return withFiles({ 'small.flow.json': FLOW, 'small.test.json': before }, async (folder) => {
+    const file = join(folder, 'small.test.json');
+    const seen = await run(['lint', file]);
+    assert.match(seen.out, `${file}:3:49 error syntax: Found a comma before "]".`);
+    const { err } = await run(['lint', file, '--fix']);
+    const written = readFileSync(file, 'utf8');
+    assert.is(
+      written,
+      before
+        .replace('},] }', '}] }')
+        .replace('"2"', '2')
+        .replace('SERVCE', 'SERVICE')
+        .replace('"*384#"', '""')
+        .replace('txet', 'text')
+        .replace('"in": 1,', '"in": "1",')
+        .replace('"true"', 'true')
+        .replace(', "screen": "a" }', ' }')
+        .replace('[{ "in": "1" }]', '[{ "in": "" }, { "in": "1" }]'),
+    );
+    assert.match(err, 'mended unknown-code: ERR_SERVCE → ERR_SERVICE');
+    assert.not.match((await run(['lint', file])).out, 'small.test.json');
+  });
+});
+
 test('SARIF carries the fixes that are certain', () =>
   withFiles({ 'small.flow.json': JSON.stringify(FLOW) }, async (folder) => {
     const { out } = await run(['lint', folder, '--sarif']);
@@ -237,11 +265,11 @@ test('codes are what they were: CI of others waits for them by name', async () =
   assert.is(
     codes.join(' '),
     [
-      'accept attempts-without-else bad-name bad-value constant-when cut-answer dangling-target dead-end door-variable dup-option duplicate-key',
+      'accept attempts-without-else bad-answer bad-name bad-pattern bad-value constant-when cut-answer dangling-target dead-end door-variable dup-option duplicate-key duplicate-name',
       'else-without-attempts encoding expr filter flow-circle hidden-without-key key-clash lang-variable long-timeout',
-      'missing-braces missing-equals missing-key missing-lang name-mismatch never-equal never-set no-else no-end no-failure-path non-gsm not-a-list prints-nothing',
+      'missing-braces missing-equals missing-key missing-lang name-mismatch never-equal never-set no-dial no-else no-end no-failure-path non-gsm not-a-list prints-nothing',
       'private-copied private-secret reserved-name same-words secret-gone secret-kept secret-shown service-input shadowed-way single-braces spin syntax template too-deep',
-      'too-large too-long too-many-screens typed-number unknown-field unknown-flow unknown-key unknown-lang unknown-service',
+      'too-large too-long too-many-screens typed-number unknown-code unknown-field unknown-flow unknown-key unknown-lang unknown-service',
       'unknown-variable unreachable unreadable unused-migration unused-variable wrong-default wrong-kind wrong-save wrong-type',
     ].join(' '),
   );

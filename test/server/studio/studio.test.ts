@@ -8,7 +8,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkFlow } from '../../../lib/flow/lint/lint.ts';
 import { compileFlow } from '../../../lib/flow/run/compile.ts';
-import { parseFlowTests } from '../../../lib/flow/testing/file.ts';
+import { parseFlowTests } from '../../../lib/flow/testing/parse.ts';
 import { runFlowTests } from '../../../lib/flow/testing/run.ts';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';

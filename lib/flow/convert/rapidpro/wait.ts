@@ -48,7 +48,7 @@ export function waitStep(place: WaitPlace): Wait {
 /** How a wrong answer leads back to the question, and the text shown for it; undefined where it leads elsewhere. */
 type Again = { readonly error?: Words } | undefined;
 
-interface Asking extends Omit<WaitPlace, 'replies'> {
+interface AskedWait extends Omit<WaitPlace, 'replies'> {
   readonly said: WordsWithValues;
   readonly again: Again;
   readonly replies: readonly Words[];
@@ -77,7 +77,7 @@ function findAgain(next: Next, { key, step }: WaitPlace, shown: readonly string[
   return undefined;
 }
 
-function makeMenu(asking: Asking): Choose | undefined {
+function makeMenu(asking: AskedWait): Choose | undefined {
   const { router, context, name, said, again, replies } = asking;
   // Where another answer leads elsewhere, a menu would not take it there.
   if (!again && router.otherwise.next !== undefined) return undefined;
@@ -111,7 +111,7 @@ function makeMenu(asking: Asking): Choose | undefined {
   };
 }
 
-function optionValues({ router, context }: Asking, category: Category, key: string): Values {
+function optionValues({ router, context }: AskedWait, category: Category, key: string): Values {
   const value = makeConstant(key);
   return { ...keepResult(router, category, { context, value }), [context.answer]: key };
 }
@@ -149,7 +149,7 @@ function noteMenu(
     );
 }
 
-function makeAsk(asking: Asking): Ask {
+function makeAsk(asking: AskedWait): Ask {
   const { router, context, name, save, split, tellSplit, again } = asking;
   const said = listReplies(asking);
   if (isSilent(said)) context.onNote(router.node, 'a wait', 'Nothing was said before it; the caller reads "...".');
@@ -176,7 +176,7 @@ function makeAsk(asking: Asking): Ask {
 }
 
 /** The question with what could be tapped below it: a phone menu has nothing else to show it with. */
-function listReplies({ router, context, said, replies }: Asking): WordsWithValues {
+function listReplies({ router, context, said, replies }: AskedWait): WordsWithValues {
   if (replies.length === 0 || isSilent(said)) return said;
   context.onNote(router.node, 'quick_replies', 'They stand below the question, and the caller types one.');
   const words = Object.entries(said.words).map(([lang, text]) => [
@@ -191,7 +191,7 @@ type Accept = NonNullable<Ask['accept']>;
 /** The rule of an input that asks for the same as a test. */
 function makeAccept(
   { type, arguments: [list = []] }: ProCase,
-  { router, context, mayBeNumber }: Asking,
+  { router, context, mayBeNumber }: AskedWait,
 ): Accept | undefined {
   const numbers = list.map(Number);
   if (type.startsWith('has_number') && (numbers.some(Number.isNaN) || !mayBeNumber)) return undefined;

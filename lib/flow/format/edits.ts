@@ -1,8 +1,8 @@
 // Which edits of problems are certain: those after which the check of the mended text no longer finds the problem, and no new error.
 
-import type { Flow } from '../format/flow.ts';
-import type { Problem, TextEdit } from '../format/problem.ts';
-import { offsetAt } from '../format/source.ts';
+import type { Flow } from './flow.ts';
+import type { Problem, TextEdit } from './problem.ts';
+import { offsetAt } from './source.ts';
 
 export interface CheckedText {
   /** Undefined where the text is no flow, so that no rule was applied. */
