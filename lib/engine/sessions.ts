@@ -1,11 +1,13 @@
-// Sessions outside of turns, for operators and tools: read one, list keys, place one at a given state.
+// Sessions outside of turns, for operators and tools: read one, list keys, end one, place one at a given state.
 
 import type { StateValue } from 'xstate';
+import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
 import type { JsonObject } from '../store/store.ts';
 import { currentConversation, type Engine } from './engine.ts';
+import { ENGINE_LIMITS } from './limits.ts';
 import type { AtRest } from './machine/transition.ts';
-import { openReply, openStored, sealRecord } from './session/open.ts';
+import { type Live, openReply, openStored, sealRecord } from './session/open.ts';
 import { encodeRecord, type SessionRecord } from './session/record.ts';
 
 /** A living session as those see it who only look. */
@@ -56,6 +58,60 @@ export async function sessionKeys(
     cursor = page.next;
   } while (cursor !== undefined && found.length < limit);
   return found.slice(0, limit);
+}
+
+export interface Ending {
+  /** What is answered to requests of the session that come later. */
+  readonly reply: string;
+  /** Added to what the door remembers. */
+  readonly door: JsonObject;
+}
+
+/** What watchers are told that has happened. */
+export const ENDED_EVENT = 'twinline.ended';
+
+/**
+ * Ends a living session without a turn, after the turn that is running here: its variables, timers and calls are dropped, and an
+ * answer that comes late is given to nobody. A turn that runs in another process finds the session ended when it stores what it
+ * has done. False when no such session lives, or none that can be read. Throws ERR_CONFLICT or ERR_STORE.
+ */
+export function endSession(engine: Engine, key: string, ending: Ending): Promise<boolean> {
+  return engine.inOrder(key, async () => {
+    for (let tries = 0; tries < COMMON_LIMITS.conflictsPerTurn; tries++) {
+      const opened = openStored(engine, key, await engine.store.load(key));
+      if (opened.kind !== 'live') return false;
+      if (await storeEnd(engine, key, { opened, ...ending })) return true;
+    }
+    throw new TwinlineError('ERR_CONFLICT', 'Others wrote to the session at the same time, again and again.');
+  });
+}
+
+async function storeEnd(engine: Engine, key: string, { opened, reply, door }: Ending & { opened: Live }) {
+  const { stored, record } = opened;
+  const { conversation, version, hash, turn, startedAt } = record;
+  const rest = { ...record.rest, context: {} };
+  const kept: SessionRecord = {
+    ...{ conversation, version, hash, turn, startedAt, rest, timers: [], calls: [] },
+    door: { ...record.door, ...door },
+  };
+  const now = engine.clock.now();
+  const result = await engine.store.commit(key, stored.revision, {
+    record: encodeRecord(key, kept, engine.seals[0]),
+    turnKey: '',
+    reply,
+    ended: true,
+    expiresAt: now + ENGINE_LIMITS.endedSessionSeconds * 1000,
+    dueAt: null,
+  });
+  if (result.kind === 'conflict') return false;
+  if (engine.inspector?.isWatched()) {
+    const transitions = [{ event: ENDED_EVENT, from: rest.state, to: rest.state }];
+    const shown = { startedAt, door: kept.door, reply, waiting: false, typed: [], answers: [] };
+    const { revision } = result;
+    const about = { kind: 'turn', machine: conversation, version, key, revision, at: now, rest, ended: true } as const;
+    engine.inspector.emit({ ...about, transitions, turn: shown });
+  }
+  return true;
 }
 
 export interface Seed {

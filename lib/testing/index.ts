@@ -2,7 +2,7 @@
 
 export { SimulatedClock } from '../clock.ts';
 export { loadFlow, loadFlows } from '../flow/format/load.ts';
-export { type FlowTestFile } from '../flow/testing/file.ts';
+export type { FlowTestFile } from '../flow/testing/file.ts';
 export { parseFlowTests } from '../flow/testing/parse.ts';
 export {
   type FlowTestFailure,

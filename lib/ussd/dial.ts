@@ -17,7 +17,12 @@ interface PhoneDoor extends JsonObject {
   readonly marks: string;
   /** Keyed hashes of the SIM card, where the dialect names it. */
   readonly sim?: string;
+  /** An operator has ended the session. */
+  readonly isClosed?: boolean;
 }
+
+/** Kept of a session that an operator ends: what its phone sends then begins nothing, whatever {@link UnknownSession} says. */
+export const CLOSED = { isClosed: true } as const satisfies Partial<PhoneDoor>;
 
 /** What to do with the first request of an unknown session when its text is not empty. */
 export type UnknownSession = 'end' | 'menu' | 'forward';
@@ -71,7 +76,7 @@ function readCumulative(request: UssdRequest, rules: DialRules): Dial {
     const isOlder = seenMark !== undefined;
     if (seen.kind === 'ended') {
       if (text === '') return begin([]);
-      return isOlder ? { kind: 'repeat' } : decideUnknown(rules, begin, text.split('*'));
+      return isOlder || door.isClosed ? { kind: 'repeat' } : decideUnknown(rules, begin, text.split('*'));
     }
     if (!isOwner(request, door)) return refuse('not-yours');
     // The text of a turn that was begun and never answered: its outcome is shown.
@@ -124,6 +129,7 @@ function readLatest(request: UssdRequest, rules: DialRules): Dial {
     if (seen.kind === 'ended' && takenMark(seen.door as PhoneDoor) !== undefined) return { kind: 'repeat' };
     if (seen.kind !== 'live') {
       if (isFirst || dialled !== undefined) return begin([]);
+      if (seen.kind === 'ended' && (seen.door as PhoneDoor).isClosed) return { kind: 'repeat' };
       return seen.kind === 'unreadable' ? refuse('unknown') : decideUnknown(rules, begin, [text]);
     }
     const door = seen.door as PhoneDoor;

@@ -5,13 +5,13 @@ import type { Conversation } from '../engine/conversation.ts';
 import type { Engine } from '../engine/engine.ts';
 import { openStored } from '../engine/session/open.ts';
 import { type Decision, type SessionState, type TurnMove, type TurnResult, takeTurn } from '../engine/session/turn.ts';
-import { type SessionView, sessionKeys, viewSession } from '../engine/sessions.ts';
+import { endSession, type SessionView, sessionKeys, viewSession } from '../engine/sessions.ts';
 import { toPath } from '../flow/run/scope.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
 import type { SharedNotes } from '../store/shared-note.ts';
 import type { UssdReply } from './adapter.ts';
 import { createAdapters } from './adapters.ts';
-import { type DialRefusal, type DialRules, markSim, readDial, type UnknownSession } from './dial.ts';
+import { CLOSED, type DialRefusal, type DialRules, markSim, readDial, type UnknownSession } from './dial.ts';
 import { phoneSessions } from './phone-sessions.ts';
 import { INVALID_INPUT, NOTHING, UNAVAILABLE } from './reply.ts';
 import type { UssdRequest } from './request.ts';
@@ -84,7 +84,8 @@ interface ServedRequest {
   readonly requestId: string | undefined;
 }
 
-const KEY_PREFIX = 'ussd:';
+/** How the keys of sessions of phones begin. */
+export const KEY_PREFIX = 'ussd:';
 const SESSIONS_LISTED = 10_000;
 
 /** Opens the door. Session ids of different dialects never meet. */
@@ -233,6 +234,14 @@ function endLive(engine: Engine, key: string, may: (session: SessionView) => boo
     if (isEnding) await engine.store.remove(key);
     return isEnding;
   });
+}
+
+/**
+ * Ends a living session of a phone for an operator: its caller reads {@link DIAL_AGAIN} at the next answer, and may dial again.
+ * False when there is none.
+ */
+export function closeSession(engine: Engine, key: string): Promise<boolean> {
+  return endSession(engine, key, { reply: DIAL_AGAIN.text, door: CLOSED });
 }
 
 // Dialects that name no phone show what they have seen, or have the session in their path.

@@ -22,6 +22,7 @@ import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
 import { memoryChannel, memoryLogs } from '../../lib/store/memory/index.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
+import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
@@ -77,6 +78,8 @@ export interface AgentServiceOptions {
   readonly ownRoutes: readonly DeclaredRoute[];
   /** Lets operators through. */
   readonly operatorsOnly: Middleware;
+  /** Where what operators do is noted. */
+  readonly audit: Pick<Audit, 'append'>;
   /** Logs, a responder and plugins that a program gives. */
   readonly parts?: AgentParts;
   /** For tests: how plugins reach other servers, and how documents of did:web are asked for. */
@@ -115,7 +118,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
 
   const plugins = await openPlugins({
     ...{ config, documents, services, clock, log, ownRoutes: options.ownRoutes, sender: options.sender },
-    ...{ operatorsOnly: options.operatorsOnly, given: parts.plugins },
+    ...{ operatorsOnly: options.operatorsOnly, audit: options.audit, given: parts.plugins },
   });
   defer(plugins.close);
   const { logs, channel } = await openRunStores(config, redis, parts.stores?.logs);

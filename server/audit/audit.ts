@@ -16,6 +16,8 @@ export const AUDIT_ACTIONS = {
   'records.export': 'an operator exported records',
   'credits.issued': 'credits were issued for a verified domain',
   'menus.edited': 'an operator wrote files of a menu in the browser',
+  'credits.added': 'an operator added credits to the account of a user',
+  'session.ended': 'an operator ended a session',
   'session.private': 'an operator was shown private values of a session',
   'proposal.executed': 'a proposal gave a domain a new status',
   'proposal.vetoed': 'an operator stopped a proposal',

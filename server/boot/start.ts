@@ -126,6 +126,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     ...{ config, stores, redis, keyring, conversations, services, inspector: hub, log },
     sender: seams.webhookSender,
     operatorsOnly: operatorsOnly(operators),
+    audit,
     onProblem: () => metrics.problem('http'),
   });
   defer(agent.close);

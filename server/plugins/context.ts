@@ -11,6 +11,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { publicExchange, type SenderOptions } from '../../lib/http/client.ts';
 import { isPublicHost, isPublicUrl } from '../../lib/http/hosts.ts';
 import type { DocumentStore, JsonObject, Kind } from '../../lib/store/store.ts';
+import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../health/log.ts';
 import { readTimeZone } from '../http/check-input.ts';
@@ -33,6 +34,8 @@ export interface PluginDeps {
   readonly log: Log;
   /** Lets operators through. */
   readonly operatorsOnly: Middleware;
+  /** Where what operators do is noted. */
+  readonly audit: Pick<Audit, 'append'>;
   /** For tests: how plugins reach other servers. */
   readonly sender?: SenderOptions | undefined;
 }

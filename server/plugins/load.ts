@@ -5,6 +5,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
 import { isListWhere, isObject, isText } from '../../lib/shape.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
+import type { Audit } from '../audit/audit.ts';
 import { importDefault } from '../config/modules.ts';
 import { claimsPlugin } from './claims/plugin.ts';
 import { creditsPlugin } from './credits/plugin.ts';
@@ -18,6 +19,8 @@ export interface LoadOptions {
   /** Where relative paths start, and packages are looked for. */
   readonly folder: string;
   readonly settings: ShippedSettings;
+  /** Where what operators do is noted. */
+  readonly audit: Pick<Audit, 'append'>;
   /** Plugins that are there already; they come after the others. */
   readonly given?: readonly Plugin[] | undefined;
 }
@@ -44,9 +47,9 @@ export async function loadPlugins(modules: readonly string[], options: LoadOptio
 
 type PluginLoad = { readonly plugin: Plugin } | { readonly plugin?: undefined; readonly flaws: readonly string[] };
 
-async function find(module: string, { folder, settings }: LoadOptions): Promise<PluginLoad> {
+async function find(module: string, { folder, settings, audit }: LoadOptions): Promise<PluginLoad> {
   const shipped = Object.hasOwn(SHIPPED, module) ? SHIPPED[module as keyof typeof SHIPPED] : undefined;
-  if (shipped) return makePlugin(() => shipped(settings));
+  if (shipped) return makePlugin(() => shipped(settings, audit));
   const imported = await importDefault(module, folder);
   const flaws =
     imported.kind === 'broken' ? [imported.why + suggest(module, Object.keys(SHIPPED))] : findFlaws(imported.value);
@@ -66,11 +69,11 @@ function makePlugin(make: () => Plugin): PluginLoad {
 
 /** Each makes a plugin; throws ERR_CONFIG when a setting is missing that it needs. */
 const SHIPPED = {
-  credits: ({ credits }) => creditsPlugin(credits),
+  credits: ({ credits }, audit) => creditsPlugin(credits, audit),
   'user-preferences': () => userPreferencesPlugin(),
   'team-chat': ({ teamChat }) => teamChatPlugin(teamChat),
   claims: ({ claims }) => claimsPlugin(claims),
-} as const satisfies { readonly [name: string]: (settings: ShippedSettings) => Plugin };
+} as const satisfies { readonly [name: string]: (settings: ShippedSettings, audit: LoadOptions['audit']) => Plugin };
 
 interface PluginRule {
   readonly holds: (value: unknown) => boolean;

@@ -96,7 +96,7 @@ function describeRoutes(mounted: readonly Mounted[], free: ReadonlySet<string>):
 async function mountPlugins(deps: PluginDeps) {
   const { config, documents, ownRoutes: own } = deps;
   const { modules, settings, authExcluded } = config.plugins;
-  const plugins = await loadPlugins(modules, { folder: process.cwd(), settings, given: deps.given });
+  const plugins = await loadPlugins(modules, { folder: process.cwd(), settings, audit: deps.audit, given: deps.given });
   await documents.declare(plugins.flatMap(({ kinds = [] }) => kinds));
   let late: Late | undefined;
   const closing = new AbortController();

@@ -142,7 +142,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   server: room('server/boot server/cli server/config', 'server/http server/plugins server/stores'),
   'server/agent': room(
     'lib lib/agent lib/agent/mcp lib/agent/responders lib/delegation lib/delegation/issuer lib/domain/schema lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/health server/http server/plugins server/sockets server/user',
-    'lib/agent/run lib/engine lib/flow/run lib/http lib/store server/stores',
+    'lib/agent/run lib/engine lib/flow/run lib/http lib/store server/audit server/stores',
   ),
   'server/audit': room('lib', 'lib/store server/health'),
   'server/boot': room(
@@ -207,10 +207,13 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/packaging': room('lib/flow/format server/docs server/web/kit'),
   'server/plugins': room(
     'lib lib/agent lib/flow/expression lib/http lib/store/memory server/config server/health server/http server/http/middleware server/plugins/claims server/plugins/credits server/plugins/team-chat server/plugins/user-preferences server/user',
-    'lib/agent/run lib/delegation lib/domain/schema lib/engine lib/store',
+    'lib/agent/run lib/delegation lib/domain/schema lib/engine lib/store server/audit',
   ),
   'server/plugins/claims': room('lib lib/domain/schema server/http server/user', 'lib/engine lib/store server/plugins'),
-  'server/plugins/credits': room('lib lib/domain/schema lib/store server/http server/user', 'lib/agent server/plugins'),
+  'server/plugins/credits': room(
+    'lib lib/domain/schema lib/store server/http server/user',
+    'lib/agent server/audit server/plugins',
+  ),
   'server/plugins/team-chat': room(
     'lib lib/agent lib/domain/schema lib/store server/http server/user',
     'server/plugins',
@@ -247,7 +250,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/flow/run lib/flow/testing',
   ),
   'server/web/inspector': room(
-    'lib lib/domain/schema lib/engine lib/flow/run lib/flow/testing lib/store/redis server/config server/http server/web server/web/diagram server/web/kit',
+    'lib lib/domain/schema lib/engine lib/flow/run lib/flow/testing lib/store/redis lib/ussd server/config server/http server/web server/web/diagram server/web/kit',
     'lib/store server/audit',
   ),
   'server/web/home': room(

@@ -4,6 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { TokenUsage } from '../../../lib/agent/responder.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
+import type { Audit } from '../../audit/audit.ts';
 import { readInput } from '../../http/check-input.ts';
 import { REFUSED } from '../../http/common-answers.ts';
 import { AGENT_ERROR, BODY_ANSWERS, jsonAnswer } from '../../user/errors.ts';
@@ -70,10 +71,11 @@ const PATH = '/credits';
 
 interface Desk {
   readonly gate: CreditGate;
+  readonly audit: Pick<Audit, 'append'>;
   open(ctx: PluginContext): Accounts;
 }
 
-function creditRoutes({ gate, open }: Desk): readonly PluginRoute[] {
+function creditRoutes({ gate, audit, open }: Desk): readonly PluginRoute[] {
   return [
     {
       method: 'GET',
@@ -123,7 +125,8 @@ function creditRoutes({ gate, open }: Desk): readonly PluginRoute[] {
         const { did } = koa.params as { did: string };
         const booking = { id: grantId(did, key), did, amount: Math.round(amount * MICRO), terms };
         const desk = open(ctx);
-        if ((await desk.bookedAmount(booking.id)) === undefined) {
+        const isNew = (await desk.bookedAmount(booking.id)) === undefined;
+        if (isNew) {
           const before = (await desk.read(did))?.balance ?? 0;
           if (before + booking.amount > CREDITS_MAX * MICRO)
             throw ctx.refuse(422, `An account holds ${CREDITS_MAX} credits at most; this one has ${before / MICRO}.`);
@@ -133,6 +136,15 @@ function creditRoutes({ gate, open }: Desk): readonly PluginRoute[] {
         const booked = (await desk.bookedAmount(booking.id))!;
         if (booked !== booking.amount)
           throw ctx.refuse(422, `This Idempotency-Key has added ${booked / MICRO} credits. Send another key.`);
+        // A grant that is sent again is noted again: the first answer may have been lost before its note was stored.
+        const details = {
+          did,
+          credits: booking.amount / MICRO,
+          repeated: !isNew,
+          left: account.balance / MICRO,
+          ...terms,
+        };
+        await audit.append({ action: 'credits.added', by: String(koa.state.operator), details });
         koa.status = 201;
         koa.body = viewAccount(did, account);
       },
@@ -140,7 +152,8 @@ function creditRoutes({ gate, open }: Desk): readonly PluginRoute[] {
   ];
 }
 
-export function creditsPlugin(settings: CreditsSettings): Plugin {
+/** Grants of operators are noted in `audit`. */
+export function creditsPlugin(settings: CreditsSettings, audit: Pick<Audit, 'append'>): Plugin {
   const gate = creditGate();
   const mutex = bookingMutex();
   const open = (ctx: PluginContext) => accounts(ctx, mutex);
@@ -152,7 +165,7 @@ export function creditsPlugin(settings: CreditsSettings): Plugin {
       description:
         'Credits of users. Without an active account and more than 10 credits, routes that need a token answer 402 with `claims`.',
     },
-    routes: creditRoutes({ gate, open }),
+    routes: creditRoutes({ gate, audit, open }),
     async gate(ctx) {
       if (ctx.path !== PATH) await gate.check(ctx, open(ctx));
     },

@@ -13,7 +13,7 @@ import { findCallers } from './callers.ts';
 import { type FeedSource, feed, type StatelySocket, statelySocket } from './feed.ts';
 import { createHub, type Hub, type Instances, joinInstances } from './hub.ts';
 import { listMachines } from './machines.ts';
-import { type PrivateRequest, showPrivate } from './private.ts';
+import { endCall, type SessionOptions, type SessionRequest, showPrivate } from './one-session.ts';
 import type { InspectorDoor } from './routes.ts';
 import { listOpenSessions } from './trace.ts';
 
@@ -66,7 +66,9 @@ export function createInspector({ keyring, onProblem }: InspectorOptions): Inspe
       const openSessions = (signal: AbortSignal) => listOpenSessions(engine, { secret, signal });
       const source: FeedSource = { hub, machines, openSessions, now: systemClock.now };
       socket = statelySocket({ messages: (signal) => feed(source, { signal, definitions: 'always' }), onProblem });
-      const reveal = (request: PrivateRequest) => showPrivate({ engine, audit, secret }, request);
+      const options: SessionOptions = { engine, audit, secret };
+      const reveal = (request: SessionRequest) => showPrivate(options, request);
+      const end = (request: SessionRequest) => endCall(options, request);
       const search = (digits: string) => findCallers({ engine, secret }, digits);
       return {
         ...source,
@@ -76,6 +78,7 @@ export function createInspector({ keyring, onProblem }: InspectorOptions): Inspe
         socket,
         flow,
         showPrivate: reveal,
+        endCall: end,
         findCallers: search,
       };
     },

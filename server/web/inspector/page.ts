@@ -48,7 +48,8 @@ export function inspectorPage(flow: string): PageContent {
 </section>
 <aside id="detail" aria-label="Session">
 <div class="detail-head"><h2 id="who">No session chosen</h2>
-<button id="copy" type="button" hidden>Copy as flow test</button></div>
+<button id="copy" type="button" hidden>Copy as flow test</button>
+<button id="end" type="button" hidden title="The audit log says that you ended it">End session</button></div>
 <p id="notice" role="status"></p>
 <h3>Screen</h3><pre id="screen" tabindex="0">–</pre>
 <h3>Events</h3><ol id="events" class="events" tabindex="0"></ol>
@@ -56,7 +57,7 @@ export function inspectorPage(flow: string): PageContent {
 <dl id="context" class="context"></dl>
 </aside>
 </div>
-<p class="keys"><kbd>j</kbd> <kbd>k</kbd> session · <kbd>←</kbd> <kbd>→</kbd> time · <kbd>space</kbd> pause · <kbd>h</kbd> heat · <kbd>f</kbd> fit · <kbd>/</kbd> search</p>
+<p class="keys"><kbd>j</kbd> <kbd>k</kbd> session · <kbd>←</kbd> <kbd>→</kbd> time · <kbd>space</kbd> pause · <kbd>h</kbd> heat · <kbd>f</kbd> fit · <kbd>/</kbd> search · in the diagram: <kbd>↑</kbd> <kbd>↓</kbd> <kbd>←</kbd> <kbd>→</kbd> state · <kbd>Enter</kbd> its sessions</p>
 <noscript><p class="card">The inspector needs JavaScript.</p></noscript>`,
   };
 }
@@ -70,7 +71,7 @@ export async function sendStatelyPage(ctx: Context): Promise<void> {
     frames: ['https://stately.ai'],
     style: 'inspector.css',
     script: 'stately.js',
-    body: html`<section id="notice" class="card hand-off"><h1>Open in Stately’s inspector</h1>
+    body: html`<section id="hand-off" class="card hand-off"><h1>Open in Stately’s inspector</h1>
 <p><strong>What you see there is shown by a page of stately.ai.</strong> Your browser loads it from the internet and hands it
 what this server tells the inspector: the flows with their texts, states, events, and the variables of sessions. Secrets are
 left out and phone numbers are masked here, before. Twinline itself sends nothing, and what that page does with what it

@@ -1,4 +1,4 @@
-// GET /inspector and everything that its page asks for: read-only, for operators, and for pages of this server alone.
+// GET /inspector and everything that its page asks for, for operators, and for pages of this server alone.
 
 import type { Context } from 'koa';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
@@ -27,8 +27,8 @@ import { CALLER_DIGITS, type FoundCallers } from './callers.ts';
 import { type FeedSource, feed, type StatelySocket } from './feed.ts';
 import { makeFlowTest } from './flow-test.ts';
 import type { Machines } from './machines.ts';
+import type { SessionRequest } from './one-session.ts';
 import { inspectorPage, sendStatelyPage } from './page.ts';
-import type { PrivateRequest } from './private.ts';
 import { sessionMessage } from './stately.ts';
 
 export interface InspectorDoor extends FeedSource {
@@ -37,7 +37,9 @@ export interface InspectorDoor extends FeedSource {
   readonly streams: EventStreams;
   readonly socket: StatelySocket;
   /** Undefined when no such session lives. */
-  readonly showPrivate: (request: PrivateRequest) => Promise<JsonObject | undefined>;
+  readonly showPrivate: (request: SessionRequest) => Promise<JsonObject | undefined>;
+  /** False when no such session of a phone lives. */
+  readonly endCall: (request: SessionRequest) => Promise<boolean>;
   readonly findCallers: (digits: string) => Promise<FoundCallers>;
   /** The flow of a dial; the page begins with it. */
   readonly flow: string;
@@ -71,7 +73,7 @@ const SVG: RouteAnswer = {
 export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
   tag: 'Inspector',
   description:
-    'Sessions, proposals, delegations and runs as they happen, for operators and pages of this server alone. It only reads, and nothing is noted while nobody watches. Secrets are left out, private values are masked, phone numbers are shortened, and nothing is shown of what people write to the agent.',
+    'Sessions, proposals, delegations and runs as they happen, for operators and pages of this server alone. All but one of them only read, and nothing is noted while nobody watches. Secrets are left out, private values are masked, phone numbers are shortened, and nothing is shown of what people write to the agent.',
   access: 'operator',
   parameters: {
     file: { description: 'The id of a machine, and `.svg`', schema: { type: 'string', examples: ['main.svg'] } },
@@ -200,6 +202,26 @@ export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
         if (!values) throw new Refusal('not-found', 'No such session lives');
         ctx.set('Cache-Control', 'no-store');
         ctx.body = { values };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/inspector/sessions/:actor',
+      id: 'endCall',
+      summary: 'Ends a living session of a phone; the audit log says who ended it',
+      description:
+        'A turn that runs here is taken first; one that runs elsewhere stores nothing any more. Whoever answers then reads that the session has ended, and may dial again. What services have done stays done.',
+      answers: {
+        200: {
+          description: 'It has ended',
+          types: jsonTypes(record('An end', { ended: { const: true } })),
+        },
+        409: { description: 'Its turns came one after the other; try again', types: jsonTypes(REFUSED) },
+      },
+      handle: async (ctx, door) => {
+        const isEnded = await door.endCall({ actor: ctx.params.actor!, by: ctx.state.operator });
+        if (!isEnded) throw new Refusal('not-found', 'No such session of a phone lives');
+        ctx.body = { ended: true };
       },
     },
   ],

@@ -224,12 +224,12 @@ test('what votes have decided, what an operator stops and which keys are read is
     for (const { key } of KEYS) assert.not.ok(out.includes(key), key);
   }));
 
-test('an export, issued credits, and files of menus that were written in a browser are noted with who did it', () =>
+test('an export, issued credits, credits that were added, and files of menus that were written in a browser are noted with who did it', () =>
   withFolder(async (folder) => {
     const menus = join(folder, 'menus');
     cpSync('menus', menus, { recursive: true });
     const data = { DATA_DIR: join(folder, 'data'), PIN_ENCRYPTION_KEY: KEY };
-    const env = { ...data, ...files(folder), MENUS_DIR: menus };
+    const env = { ...data, ...files(folder), MENUS_DIR: menus, PLUGINS: 'credits' };
     await withServer({ env }, async ({ ask, url, ussd }) => {
       const by = asker(() => ask);
       created(await by('owner', 'POST /v1/protocols', PROTOCOL));
@@ -238,6 +238,8 @@ test('an export, issued credits, and files of menus that were written in a brows
       for (const name of ['ann', 'bob'] as const) created(await by(name, `POST /v1/proposals/${id}/votes`, YES));
       created(await by('issuer', `POST ${path(did)}/credits`, { amount: '12.5' }));
       assert.is((await by('operator', 'GET /v1/export')).status, 200);
+      const grant = json({ amount: 20, plan: 'starter' }, { 'idempotency-key': 'once' });
+      for (const _ of [1, 2]) assert.is((await ask('/credits/did:key:zUser', grant)).status, 201);
       const { flow } = (await ask('/studio/flows/main')).json() as { flow: { text: string; hash: string } };
       const save = { flow: 'main', text: flow.text, base: flow.hash };
       const post = async (where: string, body: object) => {
@@ -261,9 +263,19 @@ test('an export, issued credits, and files of menus that were written in a brows
       [
         ['credits.issued', didOf('issuer'), '12.5', []],
         ['records.export', didOf('operator'), '', []],
+        ['credits.added', 'loopback', '', []],
+        ['credits.added', 'loopback', '', []],
         ['menus.edited', 'loopback', 'main', ['flow']],
         ['menus.edited', 'loopback', 'fresh', ['flow', 'tests']],
         ['menus.edited', 'loopback', 'main', ['tests']],
+      ],
+    );
+    const added = { did: 'did:key:zUser', credits: 20, left: 20, plan: 'starter' };
+    assert.equal(
+      noted.filter(({ action }) => action === 'credits.added').map(({ details }) => details),
+      [
+        { ...added, repeated: false },
+        { ...added, repeated: true },
       ],
     );
     const shown = await run(['audit', 'show'], data);

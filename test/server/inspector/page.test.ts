@@ -186,7 +186,7 @@ test('all of it is less than 100 kB', async () => {
 
 test('nothing goes to stately.ai before it was asked for in plain words', async () => {
   const seen = await open(`${server().url}/inspector/stately`);
-  assert.match((await seen.page.textContent('#notice'))!, /shown by a page of stately\.ai/);
+  assert.match((await seen.page.textContent('#hand-off'))!, /shown by a page of stately\.ai/);
   await assertReadable(seen.page);
   assertQuiet(seen);
   await seen.page.context().route('https://stately.ai/**', (route) =>
@@ -197,6 +197,8 @@ test('nothing goes to stately.ai before it was asked for in plain words', async 
   );
   await phone().say();
   await seen.page.click('#send');
+  assert.match((await seen.page.textContent('#notice'))!, /^Shown by https/);
+  assert.is(await seen.page.isVisible('#hand-off'), false);
   const frame = await (await seen.page.waitForSelector('iframe'))!.contentFrame();
   await phone().say();
   await frame!.waitForFunction('seen.some(({ type }) => type === "@xstate.snapshot")');
@@ -225,6 +227,55 @@ test('a caller is found by the end of a number, which no page and no log holds, 
   await page.locator('#search').fill('+990000000000');
   await told(page, '#searched', /^0 of/);
   await told(page, '#quiet', /^No session matches “\+990000000000”\.$/);
+});
+
+test('a session is ended by two presses: its caller reads so, and the audit log who it was', async () => {
+  const caller = phone();
+  const seen = await watching(caller.label);
+  const { page } = seen;
+  await caller.say();
+  await caller.say('2');
+  await active(page, 'accountMenu');
+  await page.click('#end');
+  await told(page, '#end', /^Really end it$/);
+  assert.match(await caller.say('0'), /^CON Welcome/, 'one press ends nothing');
+  await page.click('#end');
+  await told(page, '#notice', /^The session has ended/);
+  assert.is(await caller.say('2'), 'END Your session has ended. Please dial again.');
+  await told(page, '#events li:last-child', /ended by an operator/);
+  await told(page, '#sessions [aria-current]', /ended/);
+  assert.is(await page.isVisible('#end'), false);
+  const noted = server().logged.filter((line) => (line as { audit?: string }).audit === 'session.ended');
+  assert.match(JSON.stringify(noted), `"by":"loopback"`);
+  assert.match(JSON.stringify(noted), `"session":"${caller.label}"`);
+  assertQuiet(seen);
+});
+
+test('arrow keys lead along the ways of the drawing, and Enter shows the sessions that are there', async () => {
+  const caller = phone();
+  const { page } = await watching(caller.label);
+  await caller.say();
+  await active(page, 'preMenu');
+  await page.focus('svg.drawing .state[data-state="preMenu"]');
+  const here = () => page.evaluate<string>('document.activeElement.getAttribute("data-state")');
+  const ways = await page.$$eval('svg.drawing .edge', (edges) =>
+    edges.map((edge) => [edge.getAttribute('data-from'), edge.getAttribute('data-to')]),
+  );
+  for (const key of ['ArrowDown', 'ArrowRight', 'ArrowUp', 'ArrowLeft']) {
+    if ((await here()) !== 'preMenu') break;
+    await page.keyboard.press(key);
+  }
+  const next = await here();
+  assert.ok(
+    ways.some((ends) => ends.includes('preMenu') && ends.includes(next)),
+    next,
+  );
+  await page.focus('svg.drawing .state[data-state="preMenu"]');
+  await page.keyboard.press('Enter');
+  await told(page, '#sessions .where', new RegExp(`^${caller.label} · main · preMenu$`));
+  assert.equal([await page.inputValue('#filter-machine'), await page.inputValue('#filter-state')], ['main', 'preMenu']);
+  await page.keyboard.press('Enter');
+  assert.is(await page.inputValue('#filter-state'), '');
 });
 
 test('sessions are filtered by flow, screen and standing', async () => {

@@ -26,10 +26,15 @@ export function sessionDetail({ onEvent }: { readonly onEvent: (id: string) => v
   reveal.addEventListener('click', () => {
     if (chosen) void showPrivate(chosen.actor);
   });
+  const end = endButton(() => chosen);
   return {
     show({ session, events, event }: DetailContent): void {
-      if (chosen?.actor !== session?.actor) showStatus('');
+      if (chosen?.actor !== session?.actor) {
+        showStatus('');
+        end.reset();
+      }
       chosen = session;
+      end.offer(session?.door === 'ussd' && !session.ended);
       findElement('who').textContent = session
         ? (session.caller ?? session.label)
         : event
@@ -69,6 +74,7 @@ function eventLine(traced: TraceEvent, isHere: boolean, onEvent: (id: string) =>
 
 const NAMES: readonly (readonly [RegExp, string])[] = [
   [/^xstate\.init$/, 'begin'],
+  [/^twinline\.ended$/, 'ended by an operator'],
   [/^xstate\.done\.actor\.(.*)$/, '✓ $1'],
   [/^xstate\.error\.actor\.(.*)$/, '⚠ $1'],
   [/^xstate\.after\.(.*)$/, '⏱ $1'],
@@ -106,6 +112,50 @@ async function showPrivate(actor: string): Promise<void> {
   const values = Object.entries(body.values);
   findElement('context').replaceChildren(...values.flatMap(variableEntry));
   showStatus(`${values.length} private values, as they are now. The audit log says that you were shown them.`);
+}
+
+const CONFIRM_MS = 6_000;
+
+/** The button that ends a session when it is pressed twice. */
+function endButton(read: () => ListedSession | undefined) {
+  const press = findElement<HTMLButtonElement>('end');
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const reset = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    press.textContent = 'End session';
+    press.classList.remove('danger');
+  };
+  press.addEventListener('click', () => {
+    const session = read();
+    if (!session) return;
+    if (timer !== undefined) {
+      reset();
+      return void endSession(session.actor);
+    }
+    press.textContent = 'Really end it';
+    press.classList.add('danger');
+    showStatus('The caller will read that the session has ended. What services have done stays done.');
+    timer = setTimeout(() => {
+      reset();
+      showStatus('');
+    }, CONFIRM_MS);
+  });
+  return {
+    reset,
+    offer(isLiving: boolean): void {
+      press.hidden = !isLiving;
+      if (!isLiving && timer !== undefined) reset();
+    },
+  };
+}
+
+async function endSession(actor: string): Promise<void> {
+  const path = `/inspector/sessions/${encodeURIComponent(actor)}`;
+  const answer = await fetch(path, { method: 'DELETE' }).catch(() => undefined);
+  const body = (await answer?.json().catch(() => undefined)) as { error?: string } | undefined;
+  if (answer?.ok) return showStatus('The session has ended. The audit log says that you ended it.');
+  showStatus(body?.error ?? 'The server did not answer.');
 }
 
 async function copyTest(actor: string): Promise<void> {

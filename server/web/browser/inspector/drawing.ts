@@ -1,5 +1,6 @@
 // The drawing of a machine: fetched once, then only its marks change: where a session is, what it took, how often.
 
+import { bringIntoView, stateButtons } from '../drawn-states.ts';
 import { findElement } from '../element.ts';
 import type { Edge, TraceEvent } from './store.ts';
 
@@ -27,8 +28,9 @@ interface LoadedDrawing {
 const HEATS = ['heat-0', 'heat-1', 'heat-2', 'heat-3', 'heat-4', 'heat-5'];
 const SCALE = { least: 0.25, most: 3, fitted: 1.25, readable: 0.85 };
 
-export function drawingView() {
+export function drawingView({ onOpen }: { readonly onOpen: (state: string) => void }) {
   const box = findElement('drawing');
+  const buttons = stateButtons(box, { says: 'Shows the sessions that are here', onOpen });
   const part = findElement('part-shown');
   let loaded: LoadedDrawing | undefined;
   let requested = '';
@@ -55,6 +57,7 @@ export function drawingView() {
     const natural = (name: string) => Number(svg.getAttribute(name));
     loaded = { key, svg, marks: readMarks(svg), width: natural('width'), height: natural('height'), isPart };
     box.replaceChildren(svg);
+    buttons.name(svg);
     resize();
     if (wanted) mark(wanted);
   }
@@ -83,10 +86,12 @@ export function drawingView() {
     const marked = new Set(edges.flatMap((edge) => marks.find(edge)));
     for (const old of svg.querySelectorAll('.taken')) if (!marked.has(old)) old.classList.remove('taken');
     for (const way of marked) way.classList.add('taken');
-    const active = state === undefined ? null : svg.querySelector(`.state[data-state="${CSS.escape(state)}"]`);
+    const active =
+      state === undefined ? null : svg.querySelector<SVGGElement>(`.state[data-state="${CSS.escape(state)}"]`);
     for (const old of svg.querySelectorAll('.state.active')) if (old !== active) old.classList.remove('active');
     if (active && !active.classList.contains('active')) {
       active.classList.add('active');
+      if (!box.contains(document.activeElement)) buttons.offer(active);
       bringIntoView(box, active, REDUCED_MOTION.matches ? 'auto' : 'smooth');
     }
     if (!active && state !== undefined && loaded.isPart) void draw({ state, edges, heat, ...picture }, true);
@@ -140,20 +145,6 @@ function markHeat(marks: EdgeMarks, events: readonly TraceEvent[] | undefined): 
 }
 
 const REDUCED_MOTION = matchMedia('(prefers-reduced-motion: reduce)');
-
-/** Scrolls a box until an element in it is seen. */
-export function bringIntoView(box: HTMLElement, active: Element, behavior: ScrollBehavior): void {
-  const outer = box.getBoundingClientRect();
-  const inner = active.getBoundingClientRect();
-  const isIn =
-    inner.top >= outer.top && inner.bottom <= outer.bottom && inner.left >= outer.left && inner.right <= outer.right;
-  if (isIn) return;
-  box.scrollBy({
-    left: inner.left + inner.width / 2 - outer.left - outer.width / 2,
-    top: inner.top + inner.height / 2 - outer.top - outer.height / 2,
-    behavior,
-  });
-}
 
 /** One arrow of a drawing, or one of the words on a card that lead somewhere. */
 interface DrawnArrow {

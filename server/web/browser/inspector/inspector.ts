@@ -17,7 +17,7 @@ let machines: readonly ListedMachine[] = [];
 /** Sessions are followed as they come, until one is chosen. */
 let followedLabel = view.actor === undefined && view.at === undefined ? (named ?? '') : undefined;
 const search = sessionSearch({ onChange: scheduleRender, onFound: store.add });
-const drawing = drawingView();
+const drawing = drawingView({ onOpen: showSessionsAt });
 const side = sideLists({ onMachine: chooseMachine, onSession: chooseSession });
 const detail = sessionDetail({ onEvent: goTo });
 const time = timeline({ onGo: goTo, onLive: goLive });
@@ -34,6 +34,12 @@ function chooseSession(actor: string): void {
   Object.assign(view, { machine: store.session(actor)?.machine, actor, at: undefined });
   open('stage');
   scheduleRender();
+}
+
+/** Those at a state of the machine that is drawn; the same again shows all. */
+function showSessionsAt(state: string): void {
+  search.filter({ machine: view.machine ?? '', state });
+  open('side');
 }
 
 function goTo(id: string): void {

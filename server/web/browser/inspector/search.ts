@@ -72,6 +72,13 @@ export function sessionSearch({ onChange, onFound }: SearchListeners) {
   return {
     words: () => words.value,
     focus: () => words.focus(),
+    /** Shows the sessions at a screen of a flow, or all again where it shows those. */
+    filter(wanted: { readonly machine: string; readonly state: string }): void {
+      const isShown = machine.value === wanted.machine && state.value === wanted.state;
+      choose(machine, isShown ? '' : wanted.machine);
+      choose(state, isShown ? '' : wanted.state);
+      onChange();
+    },
     /** Offers the flows and the screens that there are, and picks the sessions. */
     pick(sessions: readonly ListedSession[], machines: readonly ListedMachine[]): readonly ListedSession[] {
       offer(machine, [['', 'All flows'], ...machines.map(({ id }) => [id, id] as const)]);
@@ -79,7 +86,7 @@ export function sessionSearch({ onChange, onFound }: SearchListeners) {
       const screens = [...new Set(ofFlow.map(({ state }) => state))].sort();
       offer(state, [['', 'All screens'], ...screens.map((name) => [name, name] as const)]);
       const [, isMeant] = STANDINGS[standing.value]!;
-      return ofFlow.filter((one) => (state.value === '' || one.state === state.value) && isMeant(one) && fits(one));
+      return ofFlow.filter((one) => (state.value === '' || isAt(one.state, state.value)) && isMeant(one) && fits(one));
     },
     /** Why the list is empty. */
     whyNone(known: number): string {
@@ -96,6 +103,15 @@ export function matchesWords(words: string, texts: readonly (string | undefined)
     .toLowerCase()
     .split(/\s+/)
     .every((word) => all.includes(word));
+}
+
+// A screen of a called flow is inside of the screen that calls it.
+const isAt = (screen: string, wanted: string) => screen === wanted || screen.startsWith(`${wanted}.`);
+
+function choose(select: HTMLSelectElement, value: string): void {
+  if (![...select.options].some((option) => option.value === value))
+    select.append(element('option', { text: value, is: { value } }));
+  select.value = value;
 }
 
 // A choice that is not there any more is still offered while it is chosen.

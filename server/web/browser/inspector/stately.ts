@@ -7,7 +7,7 @@ const READY = '@statelyai.connected';
 const KEPT = 2_000;
 
 findElement('send').addEventListener('click', () => {
-  findElement('notice').hidden = true;
+  findElement('hand-off').hidden = true;
   findElement('notice').textContent = `Shown by ${ORIGIN}. Close this page, and nothing more is handed over.`;
   const frame = element('iframe', {
     is: { src: `${ORIGIN}/inspect`, title: 'Stately inspector', referrerpolicy: 'no-referrer' },

@@ -1,7 +1,8 @@
 // The drawing of the draft beside its text: a click on a state leads to the text, keys do the same, and the state of the cursor is marked.
 
+import { bringIntoView, stateButtons } from '../drawn-states.ts';
 import { findElement } from '../element.ts';
-import { bringIntoView, parseSvg } from '../inspector/drawing.ts';
+import { parseSvg } from '../inspector/drawing.ts';
 import { post, Refused } from './requests.ts';
 
 export interface DrawnFlow {
@@ -41,41 +42,10 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
   };
   findElement('smaller').addEventListener('click', () => zoom(1 / STEP));
   findElement('larger').addEventListener('click', () => zoom(STEP));
-  box.addEventListener('click', ({ target }) => {
-    const state = (target as Element).closest('.state')?.getAttribute('data-state');
-    if (state) onPick(state.split('.')[0]!);
+  const states = stateButtons(box, {
+    says: 'Screen: leads to its text',
+    onOpen: (state) => onPick(state.split('.')[0]!),
   });
-  box.addEventListener('keydown', (event) => {
-    const state = (event.target as Element).closest<SVGGElement>('.state');
-    if (!state || event.ctrlKey || event.altKey || event.metaKey) return;
-    const next = findNext(state, event.key);
-    if (next) focusState(next);
-    else if (event.key === 'Enter' || event.key === ' ') onPick(state.getAttribute('data-state')!.split('.')[0]!);
-    else return;
-    event.preventDefault();
-  });
-
-  function focusState(state: SVGGElement): void {
-    offerState(state);
-    state.focus({ preventScroll: true });
-    bringIntoView(box, state, 'auto');
-  }
-
-  // One state of all is a stop of Tab: the marked one, else the start.
-  function offerState(chosen: SVGGElement | null): void {
-    for (const state of box.querySelectorAll('.state')) state.setAttribute('tabindex', state === chosen ? '0' : '-1');
-  }
-
-  function nameStates(drawn: SVGSVGElement): void {
-    // What is inside of an image has no names.
-    drawn.setAttribute('role', 'group');
-    for (const state of drawn.querySelectorAll('.state')) {
-      state.setAttribute('role', 'button');
-      // Its name is what stands in it.
-      state.setAttribute('aria-description', 'Screen: leads to its text');
-    }
-    offerState(drawn.querySelector<SVGGElement>('.state.start') ?? drawn.querySelector<SVGGElement>('.state'));
-  }
 
   function show(text: string): void {
     const drawn = parseSvg(text);
@@ -85,7 +55,7 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
     const isFirst = !svg;
     svg = drawn;
     box.replaceChildren(drawn);
-    nameStates(drawn);
+    states.name(drawn);
     resize();
     apply();
     const start = isFirst && drawn.querySelector('.state.start');
@@ -97,7 +67,7 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
     const state = marked ? box.querySelector<SVGGElement>(`.state[data-state="${CSS.escape(marked)}"]`) : null;
     if (!state) return;
     state.classList.add('active');
-    offerState(state);
+    states.offer(state);
     bringIntoView(box, state, 'auto');
   }
 
@@ -134,36 +104,4 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
       if (isPart && isMissing && last) void draw(last, screen);
     },
   };
-}
-
-const DIRECTIONS: { readonly [key: string]: readonly [x: number, y: number] } = {
-  ArrowRight: [1, 0],
-  ArrowLeft: [-1, 0],
-  ArrowDown: [0, 1],
-  ArrowUp: [0, -1],
-};
-
-/** The nearest state in the direction of an arrow key; what lies beside the way counts twice. */
-function findNext(from: SVGGElement, key: string): SVGGElement | undefined {
-  const direction = DIRECTIONS[key];
-  if (!direction) return undefined;
-  const [right, down] = direction;
-  const [x, y] = findMiddle(from);
-  let best: SVGGElement | undefined;
-  let least = Number.POSITIVE_INFINITY;
-  for (const state of from.ownerSVGElement?.querySelectorAll<SVGGElement>('.state') ?? []) {
-    const [otherX, otherY] = findMiddle(state);
-    const ahead = (otherX - x) * right + (otherY - y) * down;
-    const beside = Math.abs((otherX - x) * down) + Math.abs((otherY - y) * right);
-    const far = ahead + 2 * beside;
-    if (ahead < 1 || far >= least) continue;
-    best = state;
-    least = far;
-  }
-  return best;
-}
-
-function findMiddle(state: SVGGElement): readonly [x: number, y: number] {
-  const { left, top, width, height } = state.getBoundingClientRect();
-  return [left + width / 2, top + height / 2];
 }

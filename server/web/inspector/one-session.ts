@@ -1,22 +1,24 @@
-// Private values of one session, shown to an operator who asks for them: who asked is in the audit log before they are shown.
+// What an operator may do with one session: see its private values, and end it. Who did it is in the audit log.
 
 import type { Engine } from '../../../lib/engine/engine.ts';
-import { sessionKeys, showSession, viewSession } from '../../../lib/engine/sessions.ts';
+import { type SessionView, sessionKeys, showSession, viewSession } from '../../../lib/engine/sessions.ts';
+import { toPath } from '../../../lib/flow/run/scope.ts';
 import { shortMac } from '../../../lib/keyring.ts';
 import { MASK } from '../../../lib/redact.ts';
 import type { Json, JsonObject } from '../../../lib/store/store.ts';
+import { closeSession, KEY_PREFIX } from '../../../lib/ussd/service.ts';
 import type { Audit } from '../../audit/audit.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { identify } from './trace.ts';
 
-export interface PrivateOptions {
+export interface SessionOptions {
   readonly engine: Engine;
   readonly audit: Audit;
   /** Makes the names of sessions. */
   readonly secret: Buffer;
 }
 
-export interface PrivateRequest {
+export interface SessionRequest {
   /** The name of a session, as the stream gives it. */
   readonly actor: string;
   /** Who asks, as the audit log names operators. */
@@ -25,25 +27,36 @@ export interface PrivateRequest {
 
 /** The private variables of a session with their values; undefined when no such session lives. Chats have none to show. */
 export async function showPrivate(
-  { engine, audit, secret }: PrivateOptions,
-  { actor, by }: PrivateRequest,
+  { engine, audit, secret }: SessionOptions,
+  { actor, by }: SessionRequest,
 ): Promise<JsonObject | undefined> {
   const key = await findKey(engine, (one) => shortMac(secret, [one]) === actor);
   const [masked, whole] = key === undefined ? [] : [await showSession(engine, key), await viewSession(engine, key)];
   if (key === undefined || !masked || !whole) return undefined;
   const values = listMasked(masked.rest.context, whole.rest.context);
   if (values.length === 0) return {};
-  const { label, caller = null, door } = identify(key, whole.door, secret);
-  const details = {
-    actor,
-    door,
-    session: label,
-    caller,
-    flow: whole.conversation,
-    names: values.map(([name]) => name),
-  };
+  const details = { ...nameSession(key, whole, secret), names: values.map(([name]) => name) };
+  // Before they are shown.
   await audit.append({ action: 'session.private', by, details });
   return Object.fromEntries(values);
+}
+
+/** Ends a living session of a phone; false when there is none. Those of chats belong to the people who write there. */
+export async function endCall(
+  { engine, audit, secret }: SessionOptions,
+  { actor, by }: SessionRequest,
+): Promise<boolean> {
+  const key = await findKey(engine, (one) => one.startsWith(KEY_PREFIX) && shortMac(secret, [one]) === actor);
+  const session = key === undefined ? undefined : await showSession(engine, key);
+  if (key === undefined || !session || !(await closeSession(engine, key))) return false;
+  const details = { ...nameSession(key, session, secret), state: toPath(session.rest.state) };
+  await audit.append({ action: 'session.ended', by, details });
+  return true;
+}
+
+function nameSession(key: string, { door, conversation }: Pick<SessionView, 'door' | 'conversation'>, secret: Buffer) {
+  const { actor, door: kind, label, caller = null } = identify(key, door, secret);
+  return { actor, door: kind, session: label, caller, flow: conversation };
 }
 
 function listMasked(masked: JsonObject, whole: JsonObject): [string, Json][] {
