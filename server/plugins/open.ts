@@ -83,7 +83,8 @@ export async function pluginRouteGroups(
 ): Promise<readonly RouteGroup[]> {
   const log = createLog({ logLevel: 'silent' });
   const operatorsOnly: Middleware = (_ctx, next) => next();
-  const nothing = { documents: memoryDocuments(), services: {}, clock: systemClock, log, operatorsOnly };
+  const audit: PluginDeps['audit'] = { append: () => Promise.reject(new Error('No request is served here.')) };
+  const nothing = { documents: memoryDocuments(), services: {}, clock: systemClock, log, operatorsOnly, audit };
   const { mounted, free, hooks } = await mountPlugins({ config, ownRoutes, ...nothing });
   hooks.close();
   return describeRoutes(mounted, free);

@@ -11,6 +11,7 @@ import { CLAIM, type Claim, claims, processClaims } from './claim.ts';
 
 const TEXT = { type: 'string' };
 const COUNT = { type: 'integer', minimum: 0 };
+const EXAMPLE_ID = '0c7f8f3e-2b5d-4c53-9a55-5a4b3f6f2a10';
 const TIME = { type: 'string', format: 'date-time' };
 
 /** What is submitted. */
@@ -137,7 +138,7 @@ export function claimsPlugin({ secret, service }: ClaimsSettings): Plugin {
     },
     documentation: {
       description: 'Claims of users, which a cron job has evaluated.',
-      parameters: { id: { description: 'The id of a claim', schema: TEXT } },
+      parameters: { id: { description: 'The id of a claim', schema: { ...TEXT, examples: [EXAMPLE_ID] } } },
     },
     routes: [processRoute(secret, service), ...USER_ROUTES],
     tools: [

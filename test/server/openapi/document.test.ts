@@ -592,6 +592,8 @@ test('the inspector answers as documented, with what it refuses', async () => {
   const shown = await told(200, undefined, 'POST /inspector/sessions/{actor}/private', taken);
   assert.equal(shown.json(), { values: {} });
   await told(404, undefined, 'POST /inspector/sessions/{actor}/private', { with: { actor: 'nobody' } });
+  await told(200, undefined, 'DELETE /inspector/sessions/{actor}', taken);
+  await told(404, undefined, 'DELETE /inspector/sessions/{actor}', taken);
   await seen.close();
 });
 

@@ -1,6 +1,6 @@
 // The examples of the document, as /docs sends them: every operation takes its own, and answers as documented.
 
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -29,6 +29,7 @@ interface Operation {
 interface Known {
   /** Whose API key is sent. @default owner */
   readonly as?: Name;
+  readonly headers?: Headers;
   /** Parameters of the path that the server makes. */
   readonly with?: { readonly [name: string]: string };
   /** The status where it is no success, and why. */
@@ -45,8 +46,12 @@ const menus = mkdtempSync(join(tmpdir(), 'twinline-examples-'));
 cpSync('menus', menus, { recursive: true });
 test.after(() => rmSync(menus, { recursive: true }));
 
+const SERVICES = join(menus, 'rules.mjs');
+writeFileSync(SERVICES, "export default { 'claims.evaluate': async () => ({ approved: true }) };");
+const CLAIMS = { CLAIMS_SECRET: 'cron-secret-of-the-examples', CLAIMS_SERVICE: 'claims.evaluate', SERVICES };
+
 const { server, ask, domain, proposal, verified } = place(test, {
-  env: { MENUS_DIR: menus, ORACLE_DID: oracle.did(), PLUGINS: 'user-preferences' },
+  env: { MENUS_DIR: menus, ORACLE_DID: oracle.did(), PLUGINS: 'user-preferences,claims,credits', ...CLAIMS },
 });
 
 let document: OpenApiDocument;
@@ -127,6 +132,8 @@ async function makeKnown(): Promise<(id: string) => Known> {
   const decided = (await ask('rep', `GET /v1/domains/${encodeURIComponent(one.did)}/verification`)).json();
   const card = (await ask('nobody', `GET /v1/domains/${encodeURIComponent(one.did)}/card`)).text;
   const hook = (await ask('owner', 'POST /v1/webhooks', { url: 'https://example.com/in', events: [] })).json();
+  await ask(undefined, `POST /credits/${encodeURIComponent(alice.did())}`, { amount: 1_000 });
+  const claim = (await ask(undefined, 'POST /claims', { collection: 'c', data: {} }, await aliceHeaders())).json();
   const chat = (await ask(undefined, 'POST /sessions', undefined, await aliceHeaders())).json();
   const { sessionId } = chat as { sessionId: string };
   const said = await ask(undefined, `POST /messages/${sessionId}`, { message: 'Hi' }, await aliceHeaders());
@@ -160,7 +167,9 @@ async function makeKnown(): Promise<(id: string) => Known> {
     followRun: { with: { runId: said.headers['x-run-id']! } },
     storeDelegation: { refused: [400, 'a delegation is made by its user, for this agent'] },
     'signIn signOut': { refused: [404, 'this server has no OPERATOR_TOKEN'] },
-    'takeFlowTest showPrivate': { refused: [404, 'names of sessions are made by the stream'] },
+    getClaim: { with: { id: (claim as { id: string }).id } },
+    processClaims: { headers: { authorization: `Bearer ${CLAIMS.CLAIMS_SECRET}` } },
+    'takeFlowTest showPrivate endCall': { refused: [404, 'names of sessions are made by the stream'] },
     readStudioVersion: { refused: [404, 'ids of versions are made by saving'] },
     saveDraft: { body: { flow: 'main', text: main.flow.text, base: main.flow.hash } },
     'followEvents watch': { method: 'HEAD' },
@@ -187,7 +196,8 @@ test('every example is taken: it is a success wherever the server does not make 
   const sorted = operations().sort(([, one], [, other]) => turnOf(one.operationId) - turnOf(other.operationId));
   for (const [line, operation] of sorted) {
     const about = known(operation.operationId);
-    const headers = { origin: server().url, ...(needsUser(operation) && (await aliceHeaders())) };
+    const user = needsUser(operation) && (await aliceHeaders());
+    const headers = { origin: server().url, ...user, ...about.headers };
     for (const answer of await sendExamples(line, operation, { ...about, headers })) {
       const isTaken = about.refused ? answer.status === about.refused[0] : answer.status < 300;
       if (!isTaken) wrong.push(`${line} ${answer.status}: ${answer.text.slice(0, 200)}`);
