@@ -85,7 +85,7 @@ export function tokenGuard({ clock = systemClock, methods = {}, ...options }: Gu
     const id = `${kind} ${hash('sha256', bytes, 'binary')}`;
     const before = known.get(id);
     if (before && before.until > now) return afterRevocation(before.passed, options.revoked);
-    if (before) known.delete(id);
+    known.delete(id);
     const chain = readChain(bytes);
     if (!chain.ok) return chain;
     const problem = judge(chain, { kind, rules, now });

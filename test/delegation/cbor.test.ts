@@ -54,6 +54,13 @@ test('whatever it reads from changed bytes, the library writes again as these by
   assert.ok(read > 100, `${read} were readable`);
 });
 
+const LINK = `d82a5825${'0001711220'}${'11'.repeat(32)}`;
+const changedLink = (at: number): string => {
+  const bytes = Buffer.from(LINK, 'hex');
+  bytes[4 + at]! ^= 0x10;
+  return bytes.toString('hex');
+};
+
 const REFUSED: readonly (readonly [name: string, hex: string])[] = [
   ['nothing', ''],
   ['two values', '0000'],
@@ -90,9 +97,25 @@ const REFUSED: readonly (readonly [name: string, hex: string])[] = [
   ['a link that is no bytes', 'd82a00'],
   ['a link without its zero', `d82a5824${'01711220'}${'00'.repeat(32)}`],
   ['a link by identity', 'd82a5825000171002000'],
+  ['a link under another tag', `d82b${LINK.slice(4)}`],
+  ['a link that is a text', `d82a7825${'61'.repeat(37)}`],
+  ['a link to a link', `d82a${LINK}`],
+  ['a link that is too short', `d82a5824${LINK.slice(8, -2)}`],
+  ['a link that is too long', `d82a5826${LINK.slice(8)}00`],
+  ...[0, 1, 2, 3, 4].map((at) => [`a link of another kind, in byte ${at}`, changedLink(at)] as const),
   ['a list that ends early', '8200'],
+  ['a list that ends early in a list', '82818200'],
+  ['a map that ends early', 'a2616100'],
+  ['a map that ends behind a key', 'a16161'],
   ['a text that ends early', '6261'],
+  ['a text without its bytes', '62'],
+  ['a key that ends early', 'a16261'],
+  ['a length that ends early', '19'],
+  ['a number that is never long enough', `1c${'0000000100000000'.repeat(16)}`],
+  ['a float that ends early', 'fb3ff8'],
+  ['a number below -(2^53 - 1)', '3b001fffffffffffff'],
   ['more levels than 16', `${'81'.repeat(17)}00`],
+  ['more maps in each other than 16', `${'a16161'.repeat(17)}00`],
   ['more values than 512', `990200${'00'.repeat(512)}`],
 ];
 for (const [name, hex] of REFUSED)
@@ -100,7 +123,20 @@ for (const [name, hex] of REFUSED)
 
 test('it reads as many levels and values as it says', () => {
   assert.is.not(readCanonical(Buffer.from(`${'81'.repeat(16)}00`, 'hex')), undefined);
+  assert.is.not(readCanonical(Buffer.from(`${'a16161'.repeat(16)}00`, 'hex')), undefined);
+  assert.is.not(readCanonical(Buffer.from(`82${'81'.repeat(15)}00${'81'.repeat(15)}00`, 'hex')), undefined);
+  assert.is.not(readCanonical(Buffer.from(`82${'a16161'.repeat(15)}00${'a16161'.repeat(15)}00`, 'hex')), undefined);
   assert.is.not(readCanonical(Buffer.from(`9901ff${'00'.repeat(511)}`, 'hex')), undefined);
+});
+
+test('it reads numbers up to the greatest safe ones, and links to blocks and to raw bytes', () => {
+  assert.is(readCanonical(Buffer.from('1b001fffffffffffff', 'hex')), Number.MAX_SAFE_INTEGER);
+  assert.is(readCanonical(Buffer.from('3b001ffffffffffffe', 'hex')), Number.MIN_SAFE_INTEGER);
+  for (const codec of ['71', '55']) {
+    const bytes = Buffer.from(LINK.replace('0171', `01${codec}`), 'hex');
+    const link = readCanonical(bytes) as { cid: Uint8Array };
+    assert.is(Buffer.from(link.cid).toString('hex'), bytes.subarray(5).toString('hex'));
+  }
 });
 
 test.run();

@@ -19,8 +19,9 @@ async function reasonOf(token: string): Promise<string> {
 test('a UCAN in JWT form is called that', async () => {
   for (const version of ['0.8.1', '0.10.0']) assert.is(await reasonOf(jwtToken(version)), 'jwt');
   assert.match(TOKEN_REASONS.jwt, 'a UCAN in JWT form (ucv 0.8.1); this service takes CARs of UCAN 0.9.1 (ucanto)');
-  for (const other of ['a.b', 'a.b.', '.b.c', 'a.b.c.d', 'a.b c.d', 'a..c', 'a.b=.c'])
-    assert.is(await reasonOf(other), 'not-base64', other);
+  assert.is(await reasonOf('aa-_.bb-_.cc-_'), 'jwt');
+  const others = ['a.b', 'a.b.', '.b.c', 'a.b.c.d', 'a.b c.d', 'a..c', 'a.b=.c', ' a.b.c', 'a.b.c ', '!a.b.c', 'a.b.!'];
+  for (const other of [...others, 'a.!.c', '!.b.c']) assert.is(await reasonOf(other), 'not-base64', other);
 });
 
 test('an envelope of UCAN 1.0 is called that, in each of its forms', async () => {
@@ -30,6 +31,16 @@ test('an envelope of UCAN 1.0 is called that, in each of its forms', async () =>
   assert.is(await reasonOf(envelopeJson()), 'ucan-1');
   assert.is(await reasonOf(Buffer.from('\x82no tag here', 'latin1').toString('base64')), 'not-a-car');
   assert.is(await reasonOf('[1]'), 'not-base64');
+});
+
+const TAG = 'ucan/dlg@1.0.0';
+
+test('nothing else is called an envelope, whatever stands in it', async () => {
+  for (const other of [TAG, ` [${TAG}`, `${TAG}[`, '[ucan/@1.0', '[ucan/DLG@1.0', `[${' '.repeat(1_024)}${TAG}`])
+    assert.is(await reasonOf(other), 'not-base64', other);
+  assert.is(await reasonOf(`[${TAG}!`), 'ucan-1');
+  for (const other of [`\x83${TAG}`, TAG, '\x82ucan/@1.0', `\x82${' '.repeat(1_024)}${TAG}`])
+    assert.is(await reasonOf(Buffer.from(other, 'latin1').toString('base64')), 'not-a-car', other);
 });
 
 test.run();

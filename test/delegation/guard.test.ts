@@ -6,6 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type GuardOptions, type TokenReason, tokenGuard } from '../../lib/delegation/index.ts';
 import { DELEGATION_LIMITS } from '../../lib/delegation/limits.ts';
+import type { TwinlineError } from '../../lib/errors.ts';
 import {
   alice,
   bob,
@@ -21,6 +22,7 @@ import {
   p256,
   pack,
   partsOf,
+  readReason,
   talk,
   text,
   textOf,
@@ -97,10 +99,17 @@ for (const [name, wish, expected] of BOUNDARIES)
 
 test('lifetimes are options, and one that is no number of seconds is refused at once', async () => {
   const guard = guardOf({ maxTtlSeconds: { invocation: 60, delegation: 120 } });
-  assert.is(await reasonOf(guard.checkInvocation(await text({ expiration: NOW + 121 }))), 'lives-too-long');
-  assert.is(await reasonOf(guard.checkDelegation(await text({ expiration: NOW + 181 }))), 'lives-too-long');
+  assert.is(await readReason(guard.checkInvocation(await text({ expiration: NOW + 121 }))), 'lives-too-long');
+  assert.is(await readReason(guard.checkDelegation(await text({ expiration: NOW + 181 }))), 'lives-too-long');
   for (const invocation of [0, -1, 1.5, Number.NaN, Infinity])
-    assert.throws(() => guardOf({ maxTtlSeconds: { invocation } }), /Give a whole number/);
+    assert.throws(
+      () => guardOf({ maxTtlSeconds: { invocation } }),
+      (error: TwinlineError) =>
+        error.code === 'ERR_CONFIG' && /invocation is .* Give a whole number/.test(error.message),
+    );
+  const brief = guardOf({ maxTtlSeconds: { invocation: 1 } });
+  assert.is(await readReason(brief.checkInvocation(await text({ expiration: NOW + 61 }))), 'ok');
+  assert.is(await readReason(brief.checkInvocation(await text({ expiration: NOW + 62 }))), 'lives-too-long');
 });
 
 test('a token that passed is refused as soon as it expires, though it is remembered', async () => {
@@ -111,7 +120,7 @@ test('a token that passed is refused as soon as it expires, though it is remembe
   await clock.advance(9_000);
   assert.ok((await guard.checkInvocation(token)).ok);
   await clock.advance(1_000);
-  assert.is(await reasonOf(guard.checkInvocation(token)), 'expired');
+  assert.is(await readReason(guard.checkInvocation(token)), 'expired');
 });
 
 test('revocation reaches remembered tokens at once, and every twin of them', async () => {
@@ -126,7 +135,7 @@ test('revocation reaches remembered tokens at once, and every twin of them', asy
   ];
   const [key] = (await passed(guard.checkInvocation(token))).revocationKeys;
   revoked.add(key!);
-  for (const twin of twins) assert.is(await reasonOf(guard.checkInvocation(twin)), 'revoked');
+  for (const twin of twins) assert.is(await readReason(guard.checkInvocation(twin)), 'revoked');
   assert.ok((await guard.checkInvocation(await text({ capabilities: [talk(alice)], nonce: 'new' }))).ok);
 });
 
@@ -144,7 +153,7 @@ test('the same content signed once more is revoked too', async () => {
 
 test('when nobody knows whether it was revoked, a token does not pass', async () => {
   const revoked = () => Promise.reject(new Error('away'));
-  assert.is(await reasonOf(guardOf({ revoked }).checkInvocation(await text())), 'unavailable');
+  assert.is(await readReason(guardOf({ revoked }).checkInvocation(await text())), 'unavailable');
 });
 
 test('a revoked proof takes the tokens below it with it, under whatever name it is sent', async () => {
@@ -156,7 +165,7 @@ test('a revoked proof takes the tokens below it with it, under whatever name it 
   const root = { resource: 'root' } as const;
   assert.ok((await guardOf({ accepted: root }).checkInvocation(token)).ok);
   const guard = guardOf({ accepted: root, revoked: (keys) => keys.includes(key!) });
-  assert.is(await reasonOf(guard.checkInvocation(token)), 'revoked');
+  assert.is(await readReason(guard.checkInvocation(token)), 'revoked');
 });
 
 test('where the roots of chains count, a chain passes with the key of each of its UCANs', async () => {
@@ -175,7 +184,7 @@ test('a chain lives as long as its first link to break', async () => {
   const guard = guardOf({ clock, accepted: { resource: 'root' } });
   assert.is((await passed(guard.checkInvocation(token))).expiresAt, NOW + 20);
   await clock.advance(20_000);
-  assert.is(await reasonOf(guard.checkInvocation(token)), 'expired');
+  assert.is(await readReason(guard.checkInvocation(token)), 'expired');
 });
 
 test('caveats of a proof are kept and may be added to', async () => {
@@ -184,8 +193,8 @@ test('caveats of a proof are kept and may be added to', async () => {
   const below = (nb: Record<string, unknown>) =>
     text({ issuer: bob, capabilities: [talk(alice, nb)], proofs: [proof] });
   assert.ok((await guard.checkInvocation(await below({ session: 's1', tool: 'x' }))).ok);
-  assert.is(await reasonOf(guard.checkInvocation(await below({ session: 's2', tool: 'x' }))), 'wrong-chain');
-  assert.is(await reasonOf(guard.checkInvocation(await below({ tool: 'x' }))), 'wrong-chain');
+  assert.is(await readReason(guard.checkInvocation(await below({ session: 's2', tool: 'x' }))), 'wrong-chain');
+  assert.is(await readReason(guard.checkInvocation(await below({ tool: 'x' }))), 'wrong-chain');
 });
 
 test('a signature of a proof is checked too', async () => {
@@ -193,7 +202,7 @@ test('a signature of a proof is checked too', async () => {
   const forged = CBOR.encode({ ...proof, s: Signature.create(Signature.EdDSA, Buffer.alloc(64, 1)) });
   const real = await ucan({ issuer: bob, capabilities: [talk(alice)], proofs: [link(cidOf(forged)) as never] });
   const token = tokenOf([real.root.bytes, forged]);
-  assert.is(await reasonOf(guardOf({ accepted: { resource: 'root' } }).checkInvocation(token)), 'wrong-signature');
+  assert.is(await readReason(guardOf({ accepted: { resource: 'root' } }).checkInvocation(token)), 'wrong-signature');
 });
 
 test('one good signature of an issuer does not vouch for another by the same issuer', async () => {
@@ -202,7 +211,7 @@ test('one good signature of an issuer does not vouch for another by the same iss
   const forged = CBOR.encode({ ...middle, s: Signature.create(Signature.EdDSA, Buffer.alloc(64, 1)) });
   const real = await ucan({ capabilities: [talk(bob)], proofs: [link(cidOf(forged)) as never] });
   const token = tokenOf([real.root.bytes, forged, given.root.bytes]);
-  assert.is(await reasonOf(guardOf({ accepted: { resource: 'root' } }).checkInvocation(token)), 'wrong-signature');
+  assert.is(await readReason(guardOf({ accepted: { resource: 'root' } }).checkInvocation(token)), 'wrong-signature');
 });
 
 test('P-256 issuers pass; a signature by them that was changed does not', async () => {
@@ -212,7 +221,7 @@ test('P-256 issuers pass; a signature by them that was changed does not', async 
   const fields = await fieldsOf({ issuer });
   const s = Buffer.from(fields.s as Uint8Array);
   s[20]! ^= 1;
-  assert.is(await reasonOf(guardOf().checkInvocation(tokenOf([CBOR.encode({ ...fields, s })]))), 'wrong-signature');
+  assert.is(await readReason(guardOf().checkInvocation(tokenOf([CBOR.encode({ ...fields, s })]))), 'wrong-signature');
 });
 
 test('many tokens at once all get their answer, and a remembered one does no work', async () => {
@@ -228,14 +237,20 @@ test('a token remembered as an invocation is not taken for a delegation', async 
   const guard = guardOf({ maxTtlSeconds: { invocation: 900, delegation: 60 } });
   const token = await text({ expiration: NOW + 900 });
   assert.ok((await guard.checkInvocation(token)).ok);
-  assert.is(await reasonOf(guard.checkDelegation(token)), 'lives-too-long');
+  assert.is(await readReason(guard.checkDelegation(token)), 'lives-too-long');
+});
+
+test('a guard that was not told whose resources count takes those of the issuer only', async () => {
+  const proof = await ucan({ audience: bob, capabilities: [everything(alice)] });
+  const token = await text({ issuer: bob, capabilities: [talk(alice)], proofs: [proof] });
+  assert.is(await readReason(guardOf().checkInvocation(token)), 'wrong-capability');
 });
 
 test('another service accepts its own abilities', async () => {
   const guard = guardOf({ accepted: { namespace: 'memory', identity: 'ixo:memory' } });
   const memory = { can: 'memory/read', with: alice.did() };
   assert.ok((await guard.checkInvocation(await text({ capabilities: [memory] }))).ok);
-  assert.is(await reasonOf(guard.checkInvocation(await text())), 'wrong-capability');
+  assert.is(await readReason(guard.checkInvocation(await text())), 'wrong-capability');
 });
 
 test('a new key of ucanto signs what passes', async () => {
@@ -249,9 +264,4 @@ async function passed<T extends { readonly ok: boolean }>(result: Promise<T>): P
   const settled = await result;
   assert.ok(settled.ok, JSON.stringify(settled));
   return settled as Extract<T, { ok: true }>;
-}
-
-async function reasonOf(result: Promise<{ ok: true } | { ok: false; reason: string }>): Promise<string> {
-  const settled = await result;
-  return settled.ok ? 'ok' : settled.reason;
 }

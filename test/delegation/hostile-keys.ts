@@ -64,6 +64,15 @@ export const KEYS: readonly Case[] = [
     token: async () => altered({ s: (await fieldsOf({ nonce: 'x' })).s }),
     reason: 'wrong-signature',
   },
+  {
+    name: 'issuer whose key is no point of the curve',
+    token: () =>
+      altered({
+        iss: Buffer.concat([Buffer.from('802402', 'hex'), Buffer.alloc(32, 0xff)]),
+        s: Signature.create(Signature.ES256, zeros),
+      }),
+    reason: 'wrong-signature',
+  },
   { name: 'issuer changed', token: () => altered({ iss: DID.parse(bob.did()) }), reason: 'wrong-signature' },
   {
     name: 'signature with the group order added, which lenient verifiers accept',

@@ -102,6 +102,31 @@ export const RIGHTS: readonly Case[] = [
     resource: 'root',
   },
   {
+    name: 'proof that never expires',
+    token: async () => {
+      const endless = await ucan({ ...CHAIN, expiration: Infinity });
+      return text({ issuer: bob, capabilities: [talk(alice)], proofs: [endless] });
+    },
+    reason: 'endless',
+    resource: 'root',
+  },
+  {
+    name: 'proof that is about the resource of somebody else',
+    token: async () => {
+      const given = await ucan(CHAIN);
+      const other = await ucan({ issuer: bob, audience: mallory, capabilities: [everything(bob)], proofs: [given] });
+      return text({ issuer: mallory, capabilities: [talk(alice)], proofs: [other] });
+    },
+    reason: 'wrong-chain',
+    resource: 'root',
+  },
+  {
+    name: 'a good capability beside one of another service',
+    token: () => text({ capabilities: [IDENTITY, { can: 'store/add', with: alice.did() }] }),
+    reason: 'wrong-capability',
+    kind: 'delegation',
+  },
+  {
     name: 'missing proof',
     token: () => text({ issuer: bob, capabilities: [talk(alice)], proofs: [proof.cid] }),
     reason: 'missing-proof',
@@ -136,6 +161,19 @@ export const RIGHTS: readonly Case[] = [
     name: 'a proof that nothing needs',
     token: () => text({ issuer: bob, proofs: [proof] }),
     reason: 'unneeded-proof',
+  },
+  {
+    name: 'a proof where only the own resource counts, by an issuer whose keys cannot be found',
+    token: async () => {
+      const far = await ucan({ ...CHAIN, issuer: alice.withDID('did:web:example.com') });
+      return text({ issuer: bob, capabilities: [talk(bob)], proofs: [far] });
+    },
+    reason: 'unneeded-proof',
+  },
+  {
+    name: 'a proof for the resource of another, where only the own one counts',
+    token: () => text({ issuer: bob, capabilities: [talk(alice)], proofs: [proof] }),
+    reason: 'wrong-capability',
   },
   {
     name: 'a proof that nothing needs, where the roots of chains count',

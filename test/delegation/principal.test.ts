@@ -21,6 +21,8 @@ const didKey = vectors('did-key') as {
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 const varsig = (signature: Uint8Array): Uint8Array => Buffer.concat([hex('eda10340'), signature]);
+/** Of what stands behind `did:web:`. */
+const LONGEST = DELEGATION_LIMITS.resourceChars - 'did:web:'.length;
 const keyDid = (publicKey: Uint8Array): string => DID.decode(Buffer.concat([hex('ed01'), publicKey])).did();
 
 const test = suite('keys and DIDs');
@@ -74,13 +76,21 @@ test('keys of other kinds, other spellings and broken ones are no keys, and noth
     `did:key:z${'1'.repeat(5_000)}`,
     // No point of the curve has this x.
     DID.decode(Buffer.concat([hex('802402'), Buffer.alloc(32, 0xff)])).did(),
+    // Longer and shorter than a key.
+    ...[31, 33].map((length) => keyDid(Buffer.alloc(length, 1))),
   ];
   for (const did of [...didKey.otherKinds, ...odd]) assert.is(issuerKey(did), undefined, did);
 });
 
 test('a DID in a UCAN has one form', () => {
   const named = (text: string) => readPrincipal(Buffer.concat([hex('9d1a'), Buffer.from(text)]));
-  for (const good of ['web:example.com', 'web:example.com%3A8080:users:a', 'ixo:entity:1', 'mailto:example.com:a'])
+  for (const good of [
+    'web:example.com',
+    'web:example.com%3A8080:users:a',
+    'ixo:entity:1',
+    'mailto:example.com:a',
+    `web:${'a'.repeat(LONGEST)}`,
+  ])
     assert.is(named(good), `did:${good}`);
   const bad = [
     '',
@@ -94,8 +104,14 @@ test('a DID in a UCAN has one form', () => {
     'web:a/b',
     'web:a#b',
     'web:a\n',
+    'WEB:did:web:a',
+    'web:a%3:b',
+    'web:a%3',
+    'web:a%G0:b',
+    'web:a%3G:b',
+    'web:a%:b',
   ];
-  for (const text of [...bad, `web:${'a'.repeat(600)}`]) assert.is(named(text), undefined, text);
+  for (const text of [...bad, `web:${'a'.repeat(LONGEST + 1)}`]) assert.is(named(text), undefined, text);
   for (const bytes of [[], [0xed], [0xed, 1], [0xed, 0x81, 0], Array(34).fill(0)])
     assert.is(readPrincipal(Uint8Array.from(bytes)), undefined);
 });

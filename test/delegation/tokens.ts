@@ -152,6 +152,14 @@ const ALGORITHMS: { readonly [code: number]: string } = {
   [Signature.RS256]: 'RS256',
 };
 
+/** `ok`, or why a token was refused. */
+export async function readReason(result: Promise<Answered> | Answered): Promise<string> {
+  const settled = await result;
+  return settled.ok ? 'ok' : settled.reason;
+}
+
+type Answered = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+
 export { CBOR };
 
 function lengthAt(car: Buffer, at: number): { start: number; end: number } {

@@ -41,7 +41,9 @@ export const GROUPS: { readonly [name: string]: Group } = {
       ...['claim', 'principal'].map((name) => `lib/delegation/proof/${name}.ts`),
       ...['car', 'cbor', 'ucan'].map((name) => `lib/delegation/token/${name}.ts`),
     ],
-    tests: ['guard', 'hostile', 'cbor', 'principal', 'issuer-keys', 'mint'].map((name) => `delegation/${name}`),
+    tests: ['guard', 'fields', 'chains', 'foreign', 'hostile', 'cbor', 'principal', 'issuer-keys', 'mint'].map(
+      (name) => `delegation/${name}`,
+    ),
   },
   pin: {
     guards: 'who may log in by PIN, and what guesses cost',

@@ -35,7 +35,7 @@ export async function prove({ ucans }: Chain, { audience, identity, keys }: Prov
   let unresolved = false;
   const options: API.ClaimOptions = {
     principal,
-    authority: { ...principal.parse('did:key:none'), did: () => audience as API.DID },
+    authority: principal.parse(audience as API.DID),
     canIssue: ({ with: resource }, issuer) => resource === issuer || resource === identity,
     validateAuthorization: () => ({ ok: {} }),
     resolveDIDKey: async (did) => {

@@ -77,7 +77,7 @@ export function isSignature(bytes: Uint8Array): boolean {
 
 /** The method of a DID: `key`, `web`. */
 export function didMethod(did: string): string {
-  return did.split(':', 2)[1] ?? '';
+  return did.split(':', 2)[1]!;
 }
 
 const known = new LRUCache<string, IssuerKey>({ max: DELEGATION_LIMITS.issuerKeysKept });
@@ -104,8 +104,9 @@ function parseKey(did: string): IssuerKey | undefined {
 }
 
 function keyBytes(did: string): Buffer | undefined {
-  if (!did.startsWith('did:key:z') || did.length > DELEGATION_LIMITS.resourceChars) return undefined;
+  if (did.length > DELEGATION_LIMITS.resourceChars) return undefined;
   try {
+    // Of other DIDs too: none begins as a key does.
     return Buffer.from(DID.parse(did as `did:${string}:${string}`));
   } catch {
     return undefined;

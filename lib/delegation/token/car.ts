@@ -20,7 +20,7 @@ export const CID_PREFIX: Buffer = Buffer.from([0x01, 0x71, 0x12, 0x20]);
 
 // {roots: [one such CID], version: 1} in canonical DAG-CBOR is these bytes, the CID, and these: nothing else can be.
 const HEADER_START = Buffer.from('\x3a\xa2\x65roots\x81\xd8\x2a\x58\x25\x00', 'latin1');
-const HEADER_END = Buffer.from('\x67version\x01', 'latin1');
+const HEADER_END = Buffer.from('\x67version\x01');
 const HEADER_BYTES = HEADER_START.length + CID_BYTES + HEADER_END.length;
 
 /** Reads a CAR and hashes every block. Blocks may come in any order. */

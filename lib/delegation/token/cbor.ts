@@ -96,8 +96,9 @@ function readText(bytes: Uint8Array | undefined): string | undefined {
   }
 }
 
+// However long it claims to be: reading ends with the first value that is missing.
 function readList(length: number, cursor: Cursor): CborValue | undefined {
-  if (++cursor.depth > DEPTH || length > cursor.bytes.length - cursor.at) return undefined;
+  if (++cursor.depth > DEPTH) return undefined;
   const list: CborValue[] = [];
   for (let at = 0; at < length; at++) {
     const value = readValue(cursor);
@@ -109,7 +110,7 @@ function readList(length: number, cursor: Cursor): CborValue | undefined {
 }
 
 function readMap(length: number, cursor: Cursor): CborValue | undefined {
-  if (++cursor.depth > DEPTH || length * 2 > cursor.bytes.length - cursor.at) return undefined;
+  if (++cursor.depth > DEPTH) return undefined;
   const map = new Map<string, CborValue>();
   let last: Uint8Array | undefined;
   for (let at = 0; at < length; at++) {
@@ -135,11 +136,11 @@ function readKey(cursor: Cursor): { text: string; bytes: Uint8Array } | undefine
 
 // Shorter keys first, then by their bytes; equal ones are not in order.
 function inOrder(before: Uint8Array, after: Uint8Array): boolean {
-  return before.length === after.length ? Buffer.compare(before, after) < 0 : before.length < after.length;
+  return (before.length - after.length || Buffer.compare(before, after)) < 0;
 }
 
 function readLink(tag: number, cursor: Cursor): CborValue | undefined {
-  const value = tag === LINK_TAG && cursor.bytes[cursor.at]! >> 5 === 2 ? readValue(cursor) : undefined;
+  const value = tag === LINK_TAG ? readValue(cursor) : undefined;
   if (!(value instanceof Uint8Array) || value.length !== LINK_BYTES) return undefined;
   const [zero, version, codec, hash, size] = value;
   const known = zero === 0 && version === 1 && (codec === 0x71 || codec === 0x55) && hash === 0x12 && size === 32;

@@ -52,7 +52,7 @@ const REQUIRED = Object.values(FIELDS).filter(({ optional }) => !optional).lengt
 const ABILITY = /^(?:\*|[a-z0-9_.-]+\/(?:[a-z0-9_.-]+\/)*(?:\*|[a-z0-9_.-]+))$/;
 const URI = /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/;
 // `ucan:*` stands for everything that the issuer may do, and a star at the end for everything below.
-const WILDCARD = /\*$/;
+const WILDCARD = '*';
 
 /** Reads one block as a UCAN. */
 export function readUcan(cid: CidKey, bytes: Uint8Array): Ucan | Refused {
@@ -107,7 +107,7 @@ function readCapability(value: CborValue): Ucan['capabilities'][number] | undefi
   const [can, resource, nb] = [value.get('can'), value.get('with'), value.get('nb')];
   const known = value.size === (nb === undefined ? 2 : 3) && (nb === undefined || isMap(nb));
   if (!known || typeof can !== 'string' || typeof resource !== 'string') return undefined;
-  const well = ABILITY.test(can) && URI.test(resource) && !WILDCARD.test(resource);
+  const well = ABILITY.test(can) && URI.test(resource) && !resource.endsWith(WILDCARD);
   const short = can.length <= DELEGATION_LIMITS.resourceChars && resource.length <= DELEGATION_LIMITS.resourceChars;
   return well && short && URL.canParse(resource) ? { can, with: resource } : undefined;
 }
@@ -134,7 +134,7 @@ function isMap(value: CborValue): value is CborMap {
 }
 
 function isSeconds(value: CborValue): boolean {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 /** The UCANs of a token from the one that was sent to the one that needs no proof; at least one. */
@@ -155,7 +155,7 @@ function walk({ root, blocks }: Car): Chain | Refused {
   const first = readVariant(variant);
   if (typeof first !== 'string') return first;
   const ucans: Ucan[] = [];
-  for (let next: CidKey | undefined = first; next !== undefined; next = ucans.at(-1)?.proof) {
+  for (let next: CidKey | undefined = first; next !== undefined; next = ucans.at(-1)!.proof) {
     if (ucans.length === DELEGATION_LIMITS.tokenDepth) return refuse('too-deep');
     const block = blocks.get(next);
     if (!block) return refuse(ucans.length > 0 ? 'missing-proof' : 'missing-block');

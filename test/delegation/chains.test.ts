@@ -1,0 +1,121 @@
+// Chains with issuers whose keys have to be found: which of them pass, how many signatures are checked, and how long what
+// passed is remembered.
+
+import { createHash } from 'node:crypto';
+import { DID } from '@ucanto/core';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type GuardOptions, type ResolveKeys, tokenGuard } from '../../lib/delegation/index.ts';
+import { DELEGATION_LIMITS } from '../../lib/delegation/limits.ts';
+import { alice, bob, clockAt, type everything, NOW, oracle, readReason, textOf, ucan } from './tokens.ts';
+
+const test = suite('chains');
+
+const SITE = 'did:web:example.com';
+const OTHER = 'did:web:example.org';
+const byWeb = (did: `did:${string}:${string}` = SITE) => alice.withDID(did);
+const find: ResolveKeys = async () => [alice.did()];
+
+const guardOf = (options: Partial<GuardOptions> = {}) =>
+  tokenGuard({
+    audience: oracle.did(),
+    clock: clockAt(),
+    accepted: { resource: 'root' },
+    methods: { web: find },
+    ...options,
+  });
+
+type Person = Parameters<typeof everything>[0] & Parameters<typeof textOf>[0]['issuer'];
+
+/** A token that goes through these hands; the first owns what it is about, the last sends it to the service. */
+async function passOn(people: readonly object[], { abilities = ['oracle/*'], expiration = NOW + 3_600 } = {}) {
+  const [owner] = people as [Person];
+  let proof: Awaited<ReturnType<typeof ucan>> | undefined;
+  for (const [at, issuer] of people.entries())
+    proof = await ucan({
+      issuer: issuer as never,
+      audience: (people[at + 1] ?? oracle) as never,
+      capabilities: abilities.map((can) => ({ can, with: owner.did() })),
+      expiration,
+      proofs: proof ? [proof] : [],
+    });
+  return textOf(proof!);
+}
+
+test('every issuer of a chain must be of a kind that is accepted, wherever it stands', async () => {
+  for (const people of [
+    [byWeb(), bob],
+    [bob, byWeb()],
+    [bob, byWeb(), alice],
+  ]) {
+    const token = await passOn(people);
+    assert.is(await readReason(guardOf().checkDelegation(token)), 'ok');
+    assert.is(await readReason(guardOf({ methods: {} }).checkDelegation(token)), 'issuer-unsupported');
+  }
+});
+
+test('a chain of keys is remembered until it expires, also behind the time that found keys are', async () => {
+  const clock = clockAt();
+  const guard = guardOf({ clock });
+  const token = await passOn([alice, bob]);
+  const first = await guard.checkDelegation(token);
+  assert.ok(first.ok);
+  await clock.advance(3_599_000);
+  assert.is(await guard.checkDelegation(token), first);
+  await clock.advance(1_000);
+  assert.is(await readReason(guard.checkDelegation(token)), 'expired');
+});
+
+test('a chain with one issuer whose keys were found is remembered for five minutes', async () => {
+  for (const people of [
+    [byWeb(), bob],
+    [bob, byWeb()],
+  ]) {
+    const clock = clockAt();
+    let asked = 0;
+    const methods = { web: async () => [alice.did()].slice(asked++) };
+    const guard = guardOf({ clock, methods });
+    const token = await passOn(people);
+    const first = await guard.checkDelegation(token);
+    assert.ok(first.ok);
+    await clock.advance(DELEGATION_LIMITS.issuerKeysFreshMs - 1_000);
+    assert.is(await guard.checkDelegation(token), first);
+    await clock.advance(1_000);
+    assert.is.not(await readReason(guard.checkDelegation(token)), 'ok', 'its keys are other ones now');
+    assert.is(asked, 2);
+  }
+});
+
+test('a chain with an issuer whose keys were found is forgotten when it expires before', async () => {
+  const clock = clockAt();
+  const guard = guardOf({ clock });
+  const token = await passOn([byWeb(), bob], { expiration: NOW + 10 });
+  assert.ok((await guard.checkDelegation(token)).ok);
+  await clock.advance(10_000);
+  assert.is(await readReason(guard.checkDelegation(token)), 'expired');
+});
+
+// Seven that did not sign, and the one that did.
+const strangers = Array.from({ length: 7 }, (_, at) =>
+  DID.decode(Buffer.concat([Buffer.from('ed01', 'hex'), createHash('sha256').update(String(at)).digest()])).did(),
+);
+
+test('sixteen signatures are checked for a token and no more, each once for all of its capabilities', async () => {
+  const methods = { web: async () => [...strangers, alice.did()] };
+  const two = [byWeb(SITE), byWeb(OTHER)];
+  const abilities = ['oracle/read', 'oracle/talk'];
+  assert.is(await readReason(guardOf({ methods }).checkDelegation(await passOn(two, { abilities }))), 'ok');
+  const three = await passOn([bob, ...two]);
+  assert.is(await readReason(guardOf({ methods }).checkDelegation(three)), 'wrong-signature');
+  const fewer = { web: async () => [...strangers.slice(1), alice.did()] };
+  assert.is(await readReason(guardOf({ methods: fewer }).checkDelegation(three)), 'ok');
+});
+
+test('a key of an issuer that is none is left aside', async () => {
+  const methods = { web: async () => ['did:key:zz', 'nonsense', alice.did()] };
+  assert.is(await readReason(guardOf({ methods }).checkDelegation(await passOn([byWeb()]))), 'ok');
+  const junk = { web: async () => ['did:key:zz', 'nonsense'] };
+  assert.is(await readReason(guardOf({ methods: junk }).checkDelegation(await passOn([byWeb()]))), 'wrong-signature');
+});
+
+test.run();
