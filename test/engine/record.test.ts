@@ -8,7 +8,13 @@ import { createMachine } from 'xstate';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { machineConversation } from '../../lib/engine/conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
-import { decodeRecord, encodeRecord, type RecordProblem, type SessionRecord } from '../../lib/engine/session/record.ts';
+import {
+  decodeRecord,
+  encodeRecord,
+  type RecordProblem,
+  readRecordHead,
+  type SessionRecord,
+} from '../../lib/engine/session/record.ts';
 import { type SessionState, takeTurn } from '../../lib/engine/session/turn.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
@@ -57,6 +63,16 @@ test('every record comes back as it was, with values that are undefined, sealed 
   );
 });
 
+test('the head of a record is read without its seal, and of what is none there is no head', () => {
+  const head = { format: 1, conversation: 'shop', version: 3 };
+  assert.equal(readRecordHead(encodeRecord(KEY, RECORD, undefined)), head);
+  assert.equal(readRecordHead(encodeRecord(KEY, RECORD, SEAL)), head);
+  assert.equal(readRecordHead('{"r":9,"f":"shop","v":3}'), { ...head, format: 9 }, 'of a later format');
+  const others = ['', 'x', '{', '{}', '1', 'null', '{"f":"shop","v":3}', '{"r":1,"v":3}', '{"r":1,"f":"shop"}'];
+  for (const other of [...others, '{"r":"1","f":"shop","v":3}', '{"r":1,"f":1,"v":3}', '{"r":1,"f":"shop","v":-1}'])
+    assert.is(readRecordHead(other), undefined, other);
+});
+
 test('the same record gives the same bytes', () => {
   assert.is(encodeRecord(KEY, RECORD, SEAL), encodeRecord(KEY, structuredClone(RECORD), SEAL));
 });
@@ -65,6 +81,9 @@ test('a small record is small', () => {
   const { timers: _timers, calls: _calls, busy: _busy, waiting: _waiting, steps: _hops, ...base } = RECORD;
   const small = { ...base, rest: { state: 'home', context: { $stack: [], $page: 0, $bad: 0 } }, timers: [], calls: [] };
   assert.ok(encodeRecord(KEY, small, SEAL).length < 200);
+  assert.equal(decodeRecord(KEY, encodeRecord(KEY, small, SEAL), [SEAL]), small, 'and nothing is added to it');
+  const whole = { ...small, sealed: 'text', isOvertaken: true };
+  assert.equal(decodeRecord(KEY, encodeRecord(KEY, whole, SEAL), [SEAL]), whole);
 });
 
 test(`a record of more than ${COMMON_LIMITS.recordChars} characters is refused`, async () => {
@@ -134,6 +153,8 @@ const DAMAGE: readonly Damage[] = [
   ['a timer at no time', { t: [{ id: 'a', at: null, event: { type: 'x' } }] }, 'malformed'],
   ['a call without a service', { k: [{ id: 'a', key: 'k', until: 1 }] }, 'malformed'],
   ['a name that is no text', { u: [1] }, 'malformed'],
+  ['steps that are no count', { p: 'x' }, 'malformed'],
+  ['sealed values that are no text', { e: 1 }, 'malformed'],
   ['another flow', { f: 'bank' }, 'foreign'],
   ['a flow called constructor', { f: 'constructor' }, 'foreign'],
   ['a later version', { v: 9 }, 'future'],

@@ -50,7 +50,9 @@ export const GROUPS: { readonly [name: string]: Group } = {
     files: ['attempts', 'check', 'pin', 'account', 'sim', 'spray', 'shared-spray'].map(
       (name) => `lib/account/${name}.ts`,
     ),
-    tests: ['attempts', 'account', 'meanwhile', 'pin', 'weak', 'sim', 'spray'].map((name) => `account/${name}`),
+    tests: ['attempts', 'account', 'meanwhile', 'pin', 'weak', 'sim', 'spray', 'shared-spray'].map(
+      (name) => `account/${name}`,
+    ),
   },
   turns: {
     guards: 'that a turn is taken once, and its retry gets the same reply',

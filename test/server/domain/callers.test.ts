@@ -65,6 +65,18 @@ test('a hash is read in capitals too', () => {
   assert.is(keys.findCaller(KEY)?.principal, 'did:x:owner');
 });
 
+test('what is held tells two files apart by any key, principal, role or tenant, and by nothing else', () => {
+  const second = { key: OTHER, principal: 'did:x:voter', roles: ['voter'] };
+  const { digest, keys } = open([OWNER, second]).keys.held!;
+  assert.match(digest, /^[\w-]{43}$/);
+  assert.is(keys, 2);
+  const same = [second, { ...OWNER, key: `sha256:${sha256(KEY)}`, roles: ['voter', 'controller'], tenant: 'default' }];
+  assert.equal(open(same).keys.held, { digest, keys });
+  for (const change of [{ key: `${KEY}!` }, { principal: 'did:x:o' }, { roles: ['voter'] }, { tenant: 'farm' }])
+    assert.is.not(open([{ ...OWNER, ...change }, second]).keys.held!.digest, digest, JSON.stringify(change));
+  assert.equal(open([]).keys.held!.keys, 0);
+});
+
 test('the voters of a tenant are its principals with the role, once each, in order', () => {
   const entry = (n: number, principal: string, roles: string[], tenant?: string) => ({
     key: `a-key-of-somebody-${n}`,
@@ -132,7 +144,9 @@ test('a hash that is none is told, and not taken for a key', () => {
   const malformed = '/0/key begins with sha256: and goes on with something else than 64 hex digits';
   for (const rest of ['', 'abc', `${sha256(KEY)}0`, `${sha256(KEY).slice(1)}g`])
     assert.equal(problems([{ ...OWNER, key: `sha256:${rest}`.padEnd(16, 'x') }]), [malformed], rest);
-  assert.equal(problems([{ ...OWNER, key: `x-sha256:${sha256(KEY)}` }]), []);
+  const { keys } = open([{ ...OWNER, key: `x-sha256:${sha256(KEY)}` }]);
+  assert.is(keys.findCaller(KEY), undefined);
+  assert.ok(keys.findCaller(`x-sha256:${sha256(KEY)}`), 'a key like any other');
 });
 
 test('a file that cannot be read or is no JSON says why, and what to write', () => {

@@ -107,6 +107,24 @@ test('beside an invocation, a delegation is kept only when it is good and by the
     assert.equal(await ask({ invocation, delegation }), { ...joe, keys, secrets: { invocation } }, delegation);
 });
 
+test('no token is checked twice, and none that was not sent', async () => {
+  const asked: string[] = [];
+  const counting: TokenGuard = {
+    checkInvocation: (text) => {
+      asked.push(`invocation ${text}`);
+      return guard.checkInvocation(text);
+    },
+    checkDelegation: (text) => {
+      asked.push(`delegation ${text}`);
+      return guard.checkDelegation(text);
+    },
+  };
+  await ask({ delegation: 'good:joe' }, { guard: counting });
+  await ask({ invocation: 'good:ann' }, { guard: counting });
+  await ask({ invocation: 'good:kim', delegation: 'good:kim' }, { guard: counting });
+  assert.equal(asked, ['delegation good:joe', 'invocation good:ann', 'invocation good:kim', 'delegation good:kim']);
+});
+
 test('a bearer is an invocation only with the type ucan, in any case', () => {
   const read = (authorization: string, type?: string) =>
     readTokens({ authorization, ...(type !== undefined && { 'x-auth-type': type }) }).invocation;
