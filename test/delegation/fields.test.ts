@@ -8,6 +8,7 @@ import { DELEGATION_LIMITS } from '../../lib/delegation/limits.ts';
 import {
   alice,
   altered,
+  bob,
   CBOR,
   cidOf,
   clockAt,
@@ -79,7 +80,13 @@ const FIELDS: readonly (readonly [name: string, change: Fields, expected: Expect
   ['two proofs', { prf: [rawLink(), rawLink()] }, 'too-many-proofs'],
 ];
 for (const [name, change, expected] of FIELDS)
-  test(`${name} → ${expected}`, async () => assert.is(await inspect(await altered(change)), expected));
+  test(`${name} → ${expected}`, async () => {
+    const token = await altered(change);
+    assert.is(await inspect(token), expected);
+    // Before it matters whom the token is for, and so before ucanto reads any of it.
+    const ofAnother = tokenGuard({ audience: bob.did(), clock: clockAt() });
+    assert.is(await readReason(ofAnother.checkDelegation(token)), expected === 'ok' ? 'wrong-audience' : expected);
+  });
 
 const LONG = DELEGATION_LIMITS.resourceChars;
 const ABILITIES: { readonly [expected: string]: readonly string[] } = {

@@ -1,9 +1,26 @@
 // Tokens that are well made, and are too old, too early, for somebody else or for too much.
 
+import { Signature } from '@ucanto/core';
 import type { Case } from './hostile-case.ts';
-import { alice, altered, bob, everything, IDENTITY, mallory, NOW, oracle, talk, text, ucan } from './tokens.ts';
+import {
+  alice,
+  altered,
+  bob,
+  CBOR,
+  everything,
+  fieldsOf,
+  IDENTITY,
+  mallory,
+  NOW,
+  oracle,
+  talk,
+  text,
+  tokenOf,
+  ucan,
+} from './tokens.ts';
 
 const proof = await ucan({ audience: bob, capabilities: [everything(alice)] });
+const WITH_PROOF = { issuer: bob, capabilities: [talk(bob)], proofs: [proof] };
 const CHAIN = { audience: bob, capabilities: [everything(alice)] };
 
 export const TIMES: readonly Case[] = [
@@ -160,6 +177,14 @@ export const RIGHTS: readonly Case[] = [
   {
     name: 'a proof that nothing needs',
     token: () => text({ issuer: bob, proofs: [proof] }),
+    reason: 'unneeded-proof',
+  },
+  {
+    name: 'a proof where only the own resource counts, with a signature that is not looked at any more',
+    token: async () => {
+      const s = Signature.create(Signature.EdDSA, Buffer.alloc(64));
+      return tokenOf([CBOR.encode({ ...(await fieldsOf(WITH_PROOF)), s }), proof.root.bytes]);
+    },
     reason: 'unneeded-proof',
   },
   {

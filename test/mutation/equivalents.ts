@@ -8,6 +8,9 @@ type Row = readonly [change: string, why: string, at?: string];
 const NO_MATCH = '[] → ["Stryker was here"]';
 const NO_TEXT = `'' → "Stryker was here!"`;
 
+const NOTHING =
+  "const NOTHING = { v: '0.9.1', iss: makePrincipal(''), aud: makePrincipal(''), att: [], exp: 0, prf: [], fct: [] };";
+
 /** By file. */
 const ROWS: { readonly [file: string]: readonly Row[] } = {
   'lib/redact.ts': [
@@ -100,6 +103,45 @@ const ROWS: { readonly [file: string]: readonly Row[] } = {
     ['work.waiting → true', 'without running calls there is nothing to deliver'],
     ["settled === 'late' → true", 'as above'],
     [`'poll' → ""`, 'only a conflict is counted', "return 'poll';"],
+  ],
+  'lib/delegation/guard.ts': [
+    ["{ return refuse('not-a-ucan'); } → {}", 'nothing that was read before makes ucanto throw'],
+    [`'not-a-ucan' → ""`, 'as above'],
+    [`'binary' → ""`, 'a hash tells tokens apart in every encoding'],
+  ],
+  'lib/delegation/proof/claim.ts': [
+    ['{ ok: {} } → {}', 'ucanto looks for an error only'],
+    ['claimed.with === granted.with → true', 'ucanto compares resources too: with the one literal of the schema'],
+    [`'not granted' → ""`, 'words that nobody gets'],
+    ['true → false', 'what becomes of the payload is not looked at', 'return true;'],
+    [NO_MATCH, 'ucanto leaves out what is no delegation', '}, []);'],
+    ['payload !== undefined → true', 'ucanto asks about the signatures of these delegations only'],
+    ['() => keyDid → () => undefined', 'for the words of an error that nobody gets'],
+    ...[`'0.9.1' → ""`, NO_TEXT, NO_MATCH].map(
+      (change) => [change, 'written by ucanto, and read by nobody', NOTHING] as const,
+    ),
+  ],
+  'lib/delegation/proof/principal.ts': [
+    ['key → true', 'nothing is kept under a key without a value'],
+    [
+      'did.length > DELEGATION_LIMITS.resourceChars → false',
+      'longer texts are no keys: it saves the time to read them',
+    ],
+    ['did.length > DELEGATION_LIMITS.resourceChars → did.length >= DELEGATION_LIMITS.resourceChars', 'as above'],
+    ['{ return undefined; } → {}', 'a function that ends gives undefined', '} catch {'],
+  ],
+  'lib/delegation/token/car.ts': [
+    ['bytes.length === CID_BYTES → true', 'links are read with this length, and parts of a CAR are cut to it'],
+    ['bytes < 3 → bytes <= 3', 'the shortest number of four bytes ends behind the longest token'],
+    ['byte === undefined → false', 'undefined is not less than anything: the loop ends without a length'],
+  ],
+  'lib/delegation/token/cbor.ts': [
+    ['first === undefined → false', 'what is read behind the end is not at the end when it is done'],
+    ['length > cursor.bytes.length - cursor.at → false', 'as above'],
+    ['cursor.bytes.length - cursor.at → cursor.bytes.length + cursor.at', 'as above'],
+    ['length === undefined → false', 'then no place is the end'],
+    ['text?.startsWith → text.startsWith', 'what is thrown is caught'],
+    ['{ return undefined; } → {}', 'a function that ends gives undefined', '} catch {'],
   ],
   'server/http/middleware/cors.ts': [
     ["{ origin: '*', credentials: false } → {}", 'what @koa/cors does by default: it is said for the reader'],

@@ -131,7 +131,7 @@ function readKey(cursor: Cursor): { text: string; bytes: Uint8Array } | undefine
   const length = readArgument(first & 0x1f, cursor);
   const bytes = length === undefined ? undefined : take(cursor, length);
   const text = readText(bytes);
-  return bytes === undefined || text === undefined || RESERVED_KEYS.has(text) ? undefined : { text, bytes };
+  return text === undefined || RESERVED_KEYS.has(text) ? undefined : { text, bytes: bytes! };
 }
 
 // Shorter keys first, then by their bytes; equal ones are not in order.
