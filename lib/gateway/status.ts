@@ -1,6 +1,6 @@
 // How the outcome of a call becomes an HTTP answer: tables from codes to answers, and bodies that name no address.
 
-import type { Registry } from '@bufbuild/protobuf';
+import type { Registry } from '#protobuf';
 import type { ErrorCode, TwinlineError } from '../errors.ts';
 import { GRPC, type Status } from './channel/channel.ts';
 import { readFields } from './descriptors/options.ts';

@@ -1,8 +1,8 @@
 // The MCP servers of this server: the file of MCP_SERVERS, and who may call what there.
 
 import { readFile } from 'node:fs/promises';
-import type { McpServer } from '../../lib/agent/mcp/connection.ts';
 import type { PassOptions } from '../../lib/agent/mcp/invocation.ts';
+import type { McpServer } from '../../lib/agent/mcp/server.ts';
 import type { McpOptions } from '../../lib/agent/mcp/servers.ts';
 import type { HostTool } from '../../lib/agent/responder.ts';
 import { TwinlineError } from '../../lib/errors.ts';

@@ -5,10 +5,11 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type GetModuleInfo, type OutputChunk, type RollupBuild, rollup } from 'rollup';
 
-/** What leads into a package: from its package.json. */
+/** What leads into a package: paths of its package.json such as `./dist/lib/index.js`, some by condition. */
 export interface Entries {
   readonly exports: Readonly<Record<string, string>>;
   readonly bin: Readonly<Record<string, string>>;
+  readonly imports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 }
 
 /** Modules that are started by their path, besides the subpaths and commands of the package. */

@@ -62,7 +62,7 @@ async function compile(root: string, folder: string): Promise<number> {
 /** What is done to files that the compiler has built, until they are `dist`. */
 export async function finishDist(root: string, folder: string): Promise<void> {
   const entries = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Entries;
-  const scripts = await slimDist(folder, entries.exports);
+  const scripts = await slimDist(folder, entries);
   await bundleModules(folder, scripts, entries);
   await writeAssets(join(folder, 'server/web'));
   writeFilesBeside(root, folder);

@@ -5,25 +5,35 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Comment, parse } from 'acorn';
 import { transform } from 'esbuild';
+import type { Entries } from './bundle.ts';
 import { listOutputs } from './dist.ts';
 
 /** Bundles of pages are as small as they can be. */
 const BUNDLES = /^server\/(web\/assets|docs\/swagger)\//;
 const IMPORTED = /(?:from|import\(|import) ?['"](\.[^'"]+)['"]/g;
 
-/** Makes a folder of built files smaller; `exports` are those of package.json, by subpath: `./dist/lib/index.js`. Its scripts, by their paths. */
-export async function slimDist(folder: string, exports: Readonly<Record<string, string>>): Promise<string[]> {
+/** Makes a folder of built files smaller. Its scripts, by their paths. */
+export async function slimDist(folder: string, leads: Entries): Promise<string[]> {
   const files = listOutputs(folder);
   const scripts = files.filter((path) => path.endsWith('.js') && !BUNDLES.test(path));
   await Promise.all(scripts.map((path) => dropComments(join(folder, path))));
-  const entries = Object.values(exports).map((path) => path.replace(/^\.\/dist\//, '').replace(/\.js$/, '.d.ts'));
   const built = new Set(files);
   const reached = reachDeclarations(
     folder,
-    entries.filter((path) => built.has(path)),
+    listDeclarations(leads).filter((path) => built.has(path)),
   );
   for (const path of files) if (path.endsWith('.d.ts') && !reached.has(path)) rmSync(join(folder, path));
   return scripts;
+}
+
+/** The declarations in `dist` that package.json leads to. */
+export function listDeclarations({ exports, imports }: Pick<Entries, 'exports' | 'imports'>): string[] {
+  const paths = Object.values({ ...imports, ...exports }).flatMap((to) =>
+    typeof to === 'string' ? to : Object.values(to),
+  );
+  return paths
+    .flatMap((path) => /^\.\/dist\/(.+?)(?:\.js|\.d\.ts)$/.exec(path)?.[1] ?? [])
+    .map((path) => `${path}.d.ts`);
 }
 
 async function dropComments(file: string): Promise<void> {

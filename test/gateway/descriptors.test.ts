@@ -11,6 +11,7 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TwinlineError } from '../../lib/errors.ts';
+import type * as narrow from '../../lib/gateway/descriptors/protobuf.ts';
 import { createRouteTable, readDescriptorFiles, readDescriptorSet } from '../../lib/gateway/index.ts';
 import { compileKept, compileProtos } from '../support/protoc.ts';
 
@@ -116,6 +117,8 @@ test('names of types without the dot before are looked for from the innermost sc
   }
   Object.assign(file.service[0]!.method[0]!, { inputType: 'M', outputType: 'q.N' });
   const { registry, methods } = readDescriptorFiles(packed(bare));
+  // What older compilers read instead of these types is true of them.
+  assert.ok([registry, methods] satisfies [narrow.FileRegistry, readonly narrow.DescMethod[]]);
   const types = registry
     .getMessage('p.q.M')!
     .fields.map((field) => field.message?.typeName ?? field.enum?.typeName ?? '');

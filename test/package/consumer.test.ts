@@ -7,15 +7,19 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GUIDES, type GuideName, guideText } from '../../server/docs/guides.ts';
-import { reachDeclarations } from '../../server/packaging/slim.ts';
+import { listDeclarations, reachDeclarations } from '../../server/packaging/slim.ts';
 import { blocksOf } from '../guides/blocks.ts';
 import { ask } from '../server/support/serve.ts';
 import { killed } from '../support/process.ts';
+import { isWhole } from '../support/size.ts';
 import { addressIn } from './listening.ts';
-import { manifest } from './manifest.ts';
+import { manifest, ROOT } from './manifest.ts';
 import { buildPackage, copyPacked, linkDependencies, TSC } from './packed.ts';
 
 const test = suite('a TypeScript project that uses the package', { timeoutMs: 240_000 });
+
+/** The oldest compiler that is held to it. */
+const OLDEST = join(ROOT, 'test/package/oldest-compiler.mjs');
 
 const SETTINGS = {
   module: 'nodenext',
@@ -35,6 +39,9 @@ test.before(async () => {
   await buildPackage(join(folder, 'source'));
   copyPacked(join(folder, 'source'), join(folder, 'node_modules/twinline'));
   linkDependencies(join(folder, 'node_modules'));
+  // Types must not need what is optional, nor what only that needs.
+  for (const name of [...Object.keys(manifest.optionalDependencies ?? {}), 'zod'])
+    rmSync(join(folder, 'node_modules', name));
   for (const name of ['esbuild', '@types/koa']) assert.not.ok(existsSync(join(folder, 'node_modules', name)));
 });
 test.after(() => rmSync(folder, { recursive: true }));
@@ -50,6 +57,13 @@ function compile(place: string, options: object, files: Readonly<Record<string, 
   return stdout;
 }
 
+/** What the oldest compiler says of a project that {@link compile} has written; one at a time takes seconds. */
+function compileAsOldest(place: string): string {
+  const { stdout } = spawnSync(process.execPath, [OLDEST, place], { cwd: ROOT, encoding: 'utf8' });
+  assert.match(stdout, /^5\.4\.\d+\n/);
+  return stdout.replace(/^.*\n/, '');
+}
+
 const RESOLUTIONS = {
   nodenext: { module: 'nodenext' },
   bundler: { module: 'esnext', moduleResolution: 'bundler' },
@@ -62,7 +76,9 @@ for (const [name, options] of Object.entries(RESOLUTIONS))
     const lines = names.map(
       (name, at) => `import * as m${at} from '${name}';\nexport type M${at} = keyof typeof m${at};`,
     );
-    assert.is(compile(join(folder, name), options, { 'index.mts': [...lines, USE].join('\n') }), '');
+    const place = join(folder, name);
+    assert.is(compile(place, options, { 'index.mts': [...lines, USE].join('\n') }), '');
+    if (name === 'nodenext' || isWhole) assert.is(compileAsOldest(place), '');
   });
 
 // Arguments need no types in an example that is JavaScript; all else must be right.
@@ -85,9 +101,8 @@ test('the programs of all guides are right by the types', async () => {
 test('no declaration is packed that no subpath leads to, and no comment in what runs', () => {
   const dist = join(folder, 'node_modules/twinline/dist');
   const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
-  const entries = Object.values(manifest.exports).map((path) => path.slice('./dist/'.length).replace(/js$/, 'd.ts'));
   const declared = files.filter((path) => path.endsWith('.d.ts'));
-  assert.equal(declared.sort(), [...reachDeclarations(dist, entries)].sort());
+  assert.equal(declared.sort(), [...reachDeclarations(dist, listDeclarations(manifest))].sort());
   assert.not.match(readFileSync(join(dist, 'chunks/engine.js'), 'utf8'), /\/\*\*|^\/\//m);
   assert.match(readFileSync(join(dist, 'lib/engine/session/turn.d.ts'), 'utf8'), /\/\*\*/);
 });

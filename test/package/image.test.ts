@@ -38,7 +38,9 @@ test('the image that its Dockerfile lays out builds, starts, serves every guide,
     const made = spawnSync(build!, { cwd: building, shell: true, encoding: 'utf8' });
     assert.is(made.status, 0, made.stdout + made.stderr);
     layOut(served, building, running);
-    const imported = Object.values(manifest.imports).map((path) => path.replace('/*', ''));
+    const imported = Object.values(manifest.imports).flatMap((path) =>
+      typeof path === 'string' ? path.replace('/*', '') : [],
+    );
     for (const path of imported)
       assert.ok(
         copies(served).some(({ to }) => join(to) === join(path)),

@@ -19,7 +19,7 @@ test('it lists the dependencies of package.json, each pinned exactly', () => {
   assert.equal(locked['']?.devDependencies, devDependencies);
   assert.equal(locked['']?.optionalDependencies, optionalDependencies);
   const loose = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }).filter(
-    ([, range]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(range),
+    ([, range]) => !/^(npm:@?[\w/-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(range),
   );
   assert.equal(loose, []);
 });

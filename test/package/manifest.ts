@@ -9,7 +9,7 @@ export interface Manifest {
   readonly bin?: Readonly<Record<string, string>>;
   readonly files: readonly string[];
   readonly scripts: Readonly<Record<string, string>>;
-  readonly imports: Readonly<Record<string, string>>;
+  readonly imports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;

@@ -8,20 +8,7 @@ import { traced } from '../../http/tracing.ts';
 import { isObject } from '../../shape.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-
-/** A server of MCP tools, and how it is reached. */
-export interface McpServer {
-  /** Lower-case letters, digits and dashes; goes before the names of tools that others have, too. */
-  readonly name: string;
-  /** Of its streamable HTTP endpoint. */
-  readonly url: string;
-  /** Go along with every request to it. */
-  readonly headers?: { readonly [name: string]: string };
-  /** The DID that tokens for it must name; without one, it is asked for at its own host. */
-  readonly did?: string;
-  /** Whose tools need a token of the user: all, or these. @default false */
-  readonly protected?: boolean | readonly string[];
-}
+import type { McpServer } from './server.ts';
 
 export type McpSdk = Awaited<ReturnType<typeof load>>;
 
@@ -238,11 +225,6 @@ function describeError(error: unknown): string {
 // Messages of other servers may hold secrets: only codes are passed on.
 function unreachable({ name }: McpServer, why: string): TwinlineError {
   return new TwinlineError('ERR_SERVICE', `The MCP server "${name}" cannot be asked: ${why}.`);
-}
-
-/** Whether this tool needs a token of the user who calls it. */
-export function isProtected({ protected: which = false }: McpServer, tool: string): boolean {
-  return typeof which === 'boolean' ? which : which.includes(tool);
 }
 
 /** Throws ERR_CONFIG when the package is not installed. */

@@ -13,7 +13,7 @@ import type { DocumentStore } from '../../store/store.ts';
 import { SPENT_TOKEN } from '../kinds.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { ToolContext } from '../responder.ts';
-import type { McpServer } from './connection.ts';
+import type { McpServer } from './server.ts';
 
 /** The resource that tokens of every user may name, with the ability `*`, as in tokens for this service. */
 const IDENTITY = 'ixo:oracle';

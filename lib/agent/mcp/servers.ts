@@ -8,8 +8,9 @@ import type { Json } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { HostTool } from '../responder.ts';
 import { cutResult, fitsJson, wellFormedText } from '../well-formed.ts';
-import { isProtected, type McpConnection, type McpServer, type McpTool, mcpConnection, mcpSdk } from './connection.ts';
+import { type McpConnection, type McpTool, mcpConnection, mcpSdk } from './connection.ts';
 import type { Pass } from './invocation.ts';
+import { isProtected, type McpServer } from './server.ts';
 
 /** Options of `openMcp`. */
 export interface McpOptions {

@@ -1,16 +1,7 @@
 // Descriptors of a node's services: read, put in order, checked for what is missing, made into a registry.
 
+import { create, createFileRegistry, type DescFile, fromBinary } from '@bufbuild/protobuf';
 import {
-  create,
-  createFileRegistry,
-  type DescFile,
-  type DescMethod,
-  type FileRegistry,
-  fromBinary,
-} from '@bufbuild/protobuf';
-import { protoCamelCase } from '@bufbuild/protobuf/reflect';
-import {
-  type DescriptorProto,
   type FileDescriptorProto,
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
@@ -26,8 +17,9 @@ import {
   file_google_protobuf_type,
   file_google_protobuf_wrappers,
 } from '@bufbuild/protobuf/wkt';
+import type { DescMethod, FileRegistry } from '#protobuf';
 import { type Detail, TwinlineError } from '../../errors.ts';
-import { type Declared, listDeclared, listReferences, nameTypesFully } from './type-names.ts';
+import { type Declared, fillJsonNames, listDeclared, listReferences, nameTypesFully } from './type-names.ts';
 
 /** Compiled protobuf files: services and types by name. */
 export interface Descriptors {
@@ -135,12 +127,6 @@ function filterReadable(sorted: readonly FileDescriptorProto[], left: Detail[]):
       return false;
     }
   });
-}
-
-/** protoc writes these names; other tools may leave them to the reader. */
-export function fillJsonNames({ field, nestedType }: DescriptorProto): void {
-  for (const one of field) one.jsonName ||= protoCamelCase(one.name);
-  for (const one of nestedType) fillJsonNames(one);
 }
 
 type Files = ReadonlyMap<string, FileDescriptorProto>;

@@ -1,5 +1,6 @@
 // The names of types in descriptors: what files declare, and what their fields and methods mean by a name.
 
+import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import {
   type DescriptorProto,
   type FieldDescriptorProto,
@@ -92,4 +93,10 @@ function findFrom(scope: string, { name, declared }: { name: string; declared: D
 
 function packageScope(file: FileDescriptorProto): string {
   return file.package ? `.${file.package}` : '';
+}
+
+/** protoc writes these names; other tools may leave them to the reader. */
+export function fillJsonNames({ field, nestedType }: DescriptorProto): void {
+  for (const one of field) one.jsonName ||= protoCamelCase(one.name);
+  for (const one of nestedType) fillJsonNames(one);
 }

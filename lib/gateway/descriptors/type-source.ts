@@ -1,24 +1,17 @@
 // Message types that no descriptor declares, such as those inside an Any: the node is asked for them, within bounds, and what
 // it says is kept beside the types of the descriptors.
 
-import {
-  createFileRegistry,
-  type DescFile,
-  type DescMessage,
-  type FileRegistry,
-  fromBinary,
-  type Registry,
-} from '@bufbuild/protobuf';
+import { createFileRegistry, type DescFile, type DescMessage, fromBinary } from '@bufbuild/protobuf';
 import { nestedTypes } from '@bufbuild/protobuf/reflect';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { LRUCache } from 'lru-cache';
+import type { FileRegistry, Registry } from '#protobuf';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { Channel, StopSignal } from '../channel/channel.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import { fillJsonNames } from './descriptors.ts';
 import { gatherFiles, tryVersions } from './reflection.ts';
 import { type File, sortByImports } from './reflection-messages.ts';
-import { listDeclared, listReferences, nameTypesFully } from './type-names.ts';
+import { fillJsonNames, listDeclared, listReferences, nameTypesFully } from './type-names.ts';
 
 /** Files that the node was asked for, and the types that were wanted of them. */
 export interface Lesson {

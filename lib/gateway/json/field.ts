@@ -1,7 +1,8 @@
 // How one field is written as JSON: its key, its values by type and form, and what stands for it when it is not set.
 
-import { type DescEnum, type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
+import { type DescEnum, ScalarType } from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence, isWrapperDesc } from '@bufbuild/protobuf/wkt';
+import type { DescField, DescMessage } from '#protobuf';
 import { TwinlineError } from '../../errors.ts';
 import { readGogoOptions } from '../descriptors/options.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';

@@ -1,8 +1,8 @@
 // The well-known types whose JSON is no object of their fields: Timestamp, Duration, FieldMask, Struct, Value and Any; and
 // google.api.HttpBody, which is no JSON at all.
 
-import type { DescMessage, Registry } from '@bufbuild/protobuf';
 import { protoCamelCase, protoSnakeCase } from '@bufbuild/protobuf/reflect';
+import type { DescMessage, Registry } from '#protobuf';
 import type { TwinlineError } from '../../errors.ts';
 import { readFields } from '../descriptors/options.ts';
 import { acceptsTag, closeObject, type FieldPlan } from './object.ts';

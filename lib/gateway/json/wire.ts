@@ -2,7 +2,8 @@
 // fields come out of order, and the errors of replies that cannot be read or written.
 
 import { isUtf8 } from 'node:buffer';
-import { type DescMessage, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import type { DescMessage } from '#protobuf';
 import { TwinlineError } from '../../errors.ts';
 import type { UnknownTypes } from '../descriptors/type-source.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';

@@ -1,7 +1,8 @@
 // Replies from Protobuf bytes to JSON text, by writers that are compiled once for each message type.
 
-import { type DescField, type DescMessage, type Registry, ScalarType } from '@bufbuild/protobuf';
+import { ScalarType } from '@bufbuild/protobuf';
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
+import type { DescField, DescMessage, Registry } from '#protobuf';
 import { TwinlineError } from '../../errors.ts';
 import type { UnknownTypes } from '../descriptors/type-source.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';

@@ -1,13 +1,7 @@
 // From an HTTP request to the bytes of a request message: variables of the path, parameters of the query, the body.
 
-import {
-  type DescField,
-  type DescMessage,
-  fromJson,
-  type JsonValue,
-  type Registry,
-  toBinary,
-} from '@bufbuild/protobuf';
+import { type DescField, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
+import type { DescMessage, Registry } from '#protobuf';
 import { TwinlineError } from '../../errors.ts';
 import { flawOfExactJson, wordsAt } from '../../json/reader.ts';
 import { reportingRegistry, type UnknownTypes } from '../descriptors/type-source.ts';

@@ -1,6 +1,7 @@
 // The route table: every HTTP binding of a set of descriptors, compiled, and found again by method and path.
 
-import { type DescField, type DescMessage, type DescMethod, type Registry, ScalarType } from '@bufbuild/protobuf';
+import { type DescField, type DescMethod, type Registry, ScalarType } from '@bufbuild/protobuf';
+import type { DescMessage } from '#protobuf';
 import { TwinlineError } from '../../errors.ts';
 import { type Descriptors, descriptorsError } from '../descriptors/descriptors.ts';
 import { type HttpRule, readHttpRules } from '../descriptors/options.ts';
