@@ -27,7 +27,15 @@ export const systemClock: Clock = {
     }),
 };
 
-/** A clock that stands still until `advance` is called; waits resolve in order of their time. */
+/**
+ * A clock that stands still until `advance` is called; waits resolve in order of their time.
+ * @example
+ * const clock = new SimulatedClock(0);
+ * const waited = clock.wait(5_000);
+ * await clock.advance(5_000);
+ * await waited;
+ * clock.now(); // → 5000
+ */
 export class SimulatedClock implements Clock {
   #elapsed = 0;
   /** The wall time at the start, with all jumps since. */

@@ -45,6 +45,10 @@ export interface ErrorParts {
 /**
  * Thrown by every part of Twinline. `code` is stable and documented in {@link ERROR_CODES}; `message` says what was
  * tried, with which value, why it failed and what to do; it never holds a secret.
+ * @example
+ * const error = new TwinlineError('ERR_STORE', 'The store of tickets is away.');
+ * error.code; // → 'ERR_STORE'
+ * error instanceof Error; // → true
  */
 export class TwinlineError extends Error {
   override readonly name = 'TwinlineError' as const;

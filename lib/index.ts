@@ -79,6 +79,10 @@ export type {
 /**
  * Reads and checks one flow file. Throws ERR_FLOW_INVALID with every problem in words, and `cause: { problems }`. What reads files
  * is loaded with the first of them, and a server that gets its flows otherwise never loads it.
+ * @example
+ * const flow = await loadFlow('hello.flow.json');
+ * flow.start; // → 'home'
+ * await loadFlow('none.flow.json'); // throws ERR_FLOW_INVALID
  */
 export const loadFlow: typeof load = async (file, known) => {
   const loader = await import('./flow/format/load.ts');

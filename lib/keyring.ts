@@ -36,6 +36,12 @@ const HOW = 'Generate one with: openssl rand -hex 32';
 /**
  * Reads `[kid:]key[,[kid:]key…]`; a key is 64 hex digits or base64/base64url of exactly 32 bytes, the first is active.
  * The default kid is the first 8 hex digits of the key's SHA-256. Throws ERR_CONFIG; no message holds any part of a key.
+ * @example
+ * import { randomBytes } from 'node:crypto';
+ *
+ * const keyring = parseKeyring(`2026:${randomBytes(32).toString('hex')}`);
+ * keyring.active; // → '2026'
+ * parseKeyring('secret'); // throws ERR_CONFIG
  */
 export function parseKeyring(text: string): Keyring {
   const masters = new Map<string, Buffer>();

@@ -253,7 +253,11 @@ const machine = setup({
   },
 });
 
-/** The machine; its input is a {@link RunInput}, its events are {@link RunEvent}s, to which `at` is added. */
+/**
+ * The machine; its input is a {@link RunInput}, its events are {@link RunEvent}s, to which `at` is added.
+ * @example
+ * agentStream().id; // → 'agent-stream'
+ */
 export function agentStream(): typeof machine {
   return machine;
 }

@@ -243,7 +243,11 @@ const machine = setup({
   },
 });
 
-/** The machine with its tally; its input is a {@link ProposalInput}, its events are {@link ProposalEvent}s with `at`. */
+/**
+ * The machine with its tally; its input is a {@link ProposalInput}, its events are {@link ProposalEvent}s with `at`.
+ * @example
+ * domainVerification({ outcome: () => ({ kind: 'open' }) }).id; // → 'domain-verification'
+ */
 export function domainVerification(tally: Tally): AnyStateMachine {
   return machine.provide({
     guards: { outcome: ({ context }, { when, is }) => tally.outcome(context, when).kind === is },

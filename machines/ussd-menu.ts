@@ -84,6 +84,9 @@ type ResultParams = Condition & Pick<Leave, 'of' | 'save'>;
 
 /**
  * The guards and actions of menus, for the config of a compiled flow: `menuVocabulary(implementations).createMachine(config)`.
+ * @example
+ * const vocabulary = menuVocabulary({ holds: () => true, evaluate: (values) => values, fit: (_flow, _name, value) => value });
+ * typeof vocabulary.createMachine; // → 'function'
  */
 export function menuVocabulary(implementations: MenuImplementations) {
   const updateContext = (context: MenuContext, leave: Leave, saved: MenuValues = {}): Partial<MenuContext> => {

@@ -17,6 +17,11 @@ export type { StorePlace } from './stores/stores.ts';
 /**
  * Starts a server, with parts of your own where you give some. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or
  * ERR_STORE; then nothing is left open but what you gave.
+ * @example
+ * const server = await startServer(requireConfig({ PORT: '0', DATA_DIR: ':memory:', LOG_LEVEL: 'silent' }));
+ * const { status } = await (await fetch(`${server.url}/health`)).json();
+ * status; // → 'ok'
+ * await server.close();
  */
 export function startServer(config: Config, parts: ServerParts = {}): Promise<RunningServer> {
   return start(config, { parts });

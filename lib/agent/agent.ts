@@ -93,7 +93,21 @@ export interface Agent extends Follower {
   close(waitMs?: number): Promise<void>;
 }
 
-/** Opens the service: declares its kinds, and listens to other processes. */
+/**
+ * Opens the service: declares its kinds, and listens to other processes.
+ * @example
+ * const documents = memoryDocuments();
+ * await documents.declare(AGENT_KINDS);
+ * const hello = compileFlow(await loadFlow('hello.flow.json'));
+ * const responder = flowResponder({ store: memorySnapshots(), conversations: [hello], flow: 'hello' });
+ * const oracle = { name: 'Tea', did: 'did:ex:tea', entityDid: 'did:ex:tea' };
+ * const agent = await openAgent({ documents, logs: memoryLogs(), channel: memoryChannel(), responder, oracle });
+ * const { sessionId: session } = await agent.sessions.create('did:ex:ann');
+ * await agent.send({ owner: 'did:ex:ann', session, requestId: 'r1', request: { message: 'Hi' } });
+ * await agent.idle();
+ * (await agent.transcript.all(session)).map(({ content }) => content); // → ['Hi', 'Hello\n1. Leave']
+ * await agent.close();
+ */
 export async function openAgent(options: AgentOptions): Promise<Agent> {
   const { documents, logs, channel, responder, clock = systemClock, onProblem = () => {} } = options;
   await documents.declare(AGENT_KINDS);

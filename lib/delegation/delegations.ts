@@ -65,7 +65,24 @@ export interface Delegations {
 
 type Current = Instance<DelegationContext>;
 
-/** Opens the delegations over a store of documents. */
+/**
+ * Opens the delegations over a store of documents.
+ * @example
+ * import { randomBytes } from 'node:crypto';
+ *
+ * const documents = memoryDocuments();
+ * await documents.declare(DELEGATION_KINDS);
+ * const key = parseOracleKey(process.env.ORACLE_KEY!);
+ * const kept = delegations({
+ *   documents,
+ *   clock: systemClock,
+ *   keyring: parseKeyring(randomBytes(32).toString('hex')),
+ *   guard: tokenGuard({ audience: key.did }),
+ *   revocations: revocations({ documents }),
+ *   key,
+ * });
+ * await kept.revoke('did:ex:ann'); // → false
+ */
 export function delegations(options: DelegationsOptions): Delegations {
   const { documents, clock, keyring, guard, revocations, onRevoked = () => {} } = options;
   const granted = lifecycle<DelegationContext>({
@@ -191,7 +208,15 @@ export interface Revocations {
   sweep(now: number, limit: number): Promise<number>;
 }
 
-/** Opens the revocations over a store of documents. */
+/**
+ * Opens the revocations over a store of documents.
+ * @example
+ * const documents = memoryDocuments();
+ * await documents.declare(DELEGATION_KINDS);
+ * const revoked = revocations({ documents });
+ * await revoked.add(['token-1'], Date.now() + 60_000);
+ * await revoked.has(['token-1']); // → true
+ */
 export function revocations({ documents }: { documents: DocumentStore }): Revocations {
   return {
     has: async (keys) => (await Promise.all(keys.map((key) => documents.get(REVOCATION, key)))).some(Boolean),

@@ -70,6 +70,10 @@ interface PassedInvocation {
 /**
  * A guard for the tokens that name `audience`. It keeps the tokens that passed (10,000 at most, until they expire).
  * Throws ERR_CONFIG when a lifetime is no whole number of at least one second.
+ * @example
+ * const guard = tokenGuard({ audience: 'did:web:tea.example', maxTtlSeconds: { invocation: 900 } });
+ * const checked = await guard.checkInvocation('not a token');
+ * checked.ok; // → false
  */
 export function tokenGuard({ clock = systemClock, methods = {}, ...options }: GuardOptions): TokenGuard {
   const rules = makeRules(options, new Set(Object.keys(methods)));

@@ -41,12 +41,26 @@ export interface DelegationOptions extends MintOptions {
 /**
  * A token that asks `audience` for one thing, as base64 of a CAR; each is different. Throws ERR_INPUT when the proof is
  * no token for the issuer, has expired, or does not grant the capability, and when a DID, an ability or a time is none.
+ * @example
+ * const key = parseOracleKey(process.env.ORACLE_KEY!);
+ * const capability = { can: 'oracle/ask', with: key.did };
+ * const token = await mintInvocation({ key, audience: 'did:web:tea.example', expiresIn: 60, capability });
+ * const checked = await tokenGuard({ audience: 'did:web:tea.example' }).checkInvocation(token);
+ * checked.ok && checked.issuer === key.did; // → true
  */
 export function mintInvocation({ capability, ...options }: InvocationOptions): Promise<string> {
   return mintDelegation({ ...options, capabilities: [capability] });
 }
 
-/** A token that lets `audience` do things, as base64 of a CAR. Throws as {@link mintInvocation}. */
+/**
+ * A token that lets `audience` do things, as base64 of a CAR. Throws as {@link mintInvocation}.
+ * @example
+ * const key = parseOracleKey(process.env.ORACLE_KEY!);
+ * const capabilities = [{ can: '*', with: 'ixo:oracle' }];
+ * const token = await mintDelegation({ key, audience: 'did:web:tea.example', expiresIn: 3_600, capabilities });
+ * const checked = await tokenGuard({ audience: 'did:web:tea.example' }).checkDelegation(token);
+ * checked.ok && checked.issuer === key.did; // → true
+ */
 export async function mintDelegation(options: DelegationOptions): Promise<string> {
   const { key, issuer = key.did, audience, capabilities, expiresIn, proofs = [], clock = systemClock } = options;
   const now = Math.floor(clock.now() / 1000);
@@ -140,7 +154,15 @@ export interface Inspected {
   readonly chain: readonly [TokenPayload, ...TokenPayload[]];
 }
 
-/** Reads a token as the guard does, and checks neither signatures nor times nor the audience. Never throws. */
+/**
+ * Reads a token as the guard does, and checks neither signatures nor times nor the audience. Never throws.
+ * @example
+ * const key = parseOracleKey(process.env.ORACLE_KEY!);
+ * const capability = { can: 'tea/brew', with: key.did };
+ * const token = await mintInvocation({ key, audience: 'did:web:tea.example', expiresIn: 60, capability });
+ * const inspected = inspectToken(token);
+ * inspected.ok && inspected.chain[0].audience; // → 'did:web:tea.example'
+ */
 export function inspectToken(text: string): Inspected | Refused {
   if (text.length > DELEGATION_LIMITS.delegationChars) return refuse('too-long');
   const bytes = strictBytes(text);

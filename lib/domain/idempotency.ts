@@ -41,7 +41,18 @@ export interface Idempotency {
 
 const POLL_MS = 20;
 
-/** Opens the memory of answers to requests that carry an idempotency key. */
+/**
+ * Opens the memory of answers to requests that carry an idempotency key.
+ * @example
+ * const documents = memoryDocuments();
+ * await documents.declare(DOMAIN_KINDS);
+ * const once = idempotency({ documents, clock: systemClock });
+ * const request = { scope: ['default', 'ann'], key: 'request-1', content: '{"name":"tea"}' };
+ * let times = 0;
+ * const work = async () => ({ times: ++times });
+ * await once.runOnce(request, work); // → { times: 1 }
+ * await once.runOnce(request, work); // → { times: 1 }
+ */
 export function idempotency({ documents, clock }: { documents: DocumentStore; clock: Clock }): Idempotency {
   async function reserve(id: string, content: string): Promise<StoredDocument<Memory> | undefined> {
     const now = clock.now();

@@ -62,7 +62,18 @@ export interface Registry {
   sweep(before: number, limit: number): Promise<number>;
 }
 
-/** The registry over a store. Nothing runs in the background. */
+/**
+ * The registry over a store. Nothing runs in the background.
+ * @example
+ * const documents = memoryDocuments();
+ * await documents.declare(DOMAIN_KINDS);
+ * const caller = { principal: 'did:ex:ann', roles: new Set(['controller'] as const), tenant: 'default' };
+ * const twins = registry({ documents, clock: systemClock });
+ * await twins.protocols.create(caller, { type: 'Protocol', alsoKnownAs: ['did:ixo:protocol/stove'] });
+ * const body = { type: 'Asset', class: 'did:ixo:protocol/stove', controller: 'did:ex:ann' };
+ * const { id } = await twins.create(caller, { body });
+ * (await twins.get(caller, id)).revision; // → 1
+ */
 export function registry({
   documents,
   clock,

@@ -114,7 +114,16 @@ export interface VerificationService {
   sweep(limit?: number): Promise<number>;
 }
 
-/** Opens the votes by which twins are verified. */
+/**
+ * Opens the votes by which twins are verified.
+ * @example
+ * const documents = memoryDocuments();
+ * await documents.declare(DOMAIN_KINDS);
+ * const governance = parseGovernance('{"voters":[{"did":"did:ex:bob","power":"1"}]}');
+ * const votes = verification({ documents, clock: systemClock, governance });
+ * const roles = new Set(['representative'] as const);
+ * (await votes.list({ principal: 'did:ex:ann', roles, tenant: 'default' })).items; // → []
+ */
 export function verification(options: VerificationOptions): VerificationService {
   const { documents, clock, governance, electorate = () => [], onExecuted } = options;
   const proposals = lifecycle<VotingContext, StoredProposal>({

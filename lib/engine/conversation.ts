@@ -89,7 +89,13 @@ export interface MachineOptions {
   migrate?: Conversation['migrate'];
 }
 
-/** A plain machine as a conversation: inputs are its events, the reply is its state as JSON. */
+/**
+ * A plain machine as a conversation: inputs are its events, the reply is its state as JSON.
+ * @example
+ * const machine = compileMachine(createMachine({ id: 'light', initial: 'red', states: { red: {} } }));
+ * const light = machineConversation(machine, { calls: { open: { timeoutMs: 2_000, retries: 1 } } });
+ * light.callPolicy('open').timeoutMs; // → 2000
+ */
 export function machineConversation(machine: Machine, options: MachineOptions = {}): Conversation {
   return {
     id: machine.id,
@@ -126,7 +132,13 @@ export interface Library<C extends Conversation = Conversation> {
   exact(id: string, version: number, hash: string): C | undefined;
 }
 
-/** Makes a library of these conversations; of several versions of one, the last is current. */
+/**
+ * Makes a library of these conversations; of several versions of one, the last is current.
+ * @example
+ * const conversations = library([compileFlow(await loadFlow('hello.flow.json'))]);
+ * conversations.ids; // → ['hello']
+ * conversations.current('hello')?.version; // → 1
+ */
 export function library<C extends Conversation = Conversation>(conversations: readonly C[] = []): Library<C> {
   const kept = new Map<string, C[]>();
   const lib: Library<C> = {

@@ -86,7 +86,15 @@ export interface Engine<C extends Conversation = Conversation> {
   idle(): Promise<void>;
 }
 
-/** Builds an engine around a store. Nothing runs until a turn is taken. */
+/**
+ * Builds an engine around a store. Nothing runs until a turn is taken.
+ * @example
+ * const states = { red: { on: { GO: 'green' } }, green: {} };
+ * const light = machineConversation(compileMachine(createMachine({ id: 'light', initial: 'red', states })));
+ * const engine = createEngine({ store: memorySnapshots(), conversations: [light] });
+ * const { reply } = await takeTurn(engine, { key: 'crossing', decide: () => ({ kind: 'begin', conversation: 'light' }) });
+ * reply?.text; // → '"red"'
+ */
 export function createEngine<C extends Conversation>(options: EngineOptions<C>): Engine<C> {
   const clock = options.clock ?? systemClock;
   const proofKey = options.keyring?.subkey('secret-proof/v1') ?? randomBytes(32);

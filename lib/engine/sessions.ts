@@ -26,6 +26,11 @@ export interface SessionView {
 /**
  * A living session as it is stored: without secrets, with private values, which `showSession` masks. Undefined when there is
  * none, or it cannot be read.
+ * @example
+ * const hello = compileFlow(await loadFlow('hello.flow.json'));
+ * const engine = createEngine({ store: memorySnapshots(), conversations: [hello] });
+ * await takeTurn(engine, { key: 'ann', decide: () => ({ kind: 'begin', conversation: 'hello' }) });
+ * (await viewSession(engine, 'ann'))?.conversation; // → 'hello'
  */
 export async function viewSession(engine: Engine, key: string): Promise<SessionView | undefined> {
   const opened = openStored(engine, key, await engine.store.load(key));

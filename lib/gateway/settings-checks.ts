@@ -179,7 +179,13 @@ function quoteValue(value: unknown): string {
 /** Whether a method such as `ixo.bonds.v1beta1.Query/Bonds` is meant. */
 export type RpcFilter = (rpc: string) => boolean;
 
-/** `*` stands for any text; the method may follow its service after a slash or a dot. */
+/**
+ * `*` stands for any text; the method may follow its service after a slash or a dot.
+ * @example
+ * const isForbidden = rpcFilter(['ixo.bonds.*']);
+ * isForbidden('ixo.bonds.v1beta1.Query/Bond'); // → true
+ * isForbidden('ixo.entity.v1beta1.Query/Entity'); // → false
+ */
 export function rpcFilter(patterns: readonly string[]): RpcFilter {
   const tests = patterns.map((pattern) => {
     const parts = toDots(pattern)
@@ -190,7 +196,11 @@ export function rpcFilter(patterns: readonly string[]): RpcFilter {
   return (rpc) => tests.some((test) => test.test(toDots(rpc)));
 }
 
-/** The patterns that mean none of these methods: most likely misspelt. */
+/**
+ * The patterns that mean none of these methods: most likely misspelt.
+ * @example
+ * idlePatterns(['demo.*', 'demo.Old/*'], ['demo.Library/Get']); // → ['demo.Old/*']
+ */
 export function idlePatterns(patterns: readonly string[], rpcs: readonly string[]): string[] {
   return patterns.filter((pattern) => !rpcs.some(rpcFilter([pattern])));
 }

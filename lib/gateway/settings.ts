@@ -63,6 +63,9 @@ const DEFAULTS = {
 /**
  * The settings that this text (JSON) gives. Throws ERR_CONFIG with every problem at once: `details` names each by its
  * JSON pointer, and no message quotes a key. `source` is the file's name for the message.
+ * @example
+ * parseGatewayFile('{"upstream":"node:9090","reflection":true}').json; // → 'cosmos'
+ * parseGatewayFile('{"upstream":"node:9090"}'); // throws ERR_CONFIG
  */
 export function parseGatewayFile(text: string, source = 'The gateway file'): GatewaySettings {
   const details: Detail[] = [];

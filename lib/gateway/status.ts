@@ -11,7 +11,11 @@ import { GATEWAY_LIMITS } from './limits.ts';
 // By gRPC code, from 0: the table of grpc-gateway v2.
 const HTTP: readonly number[] = [200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401];
 
-/** The HTTP status for a gRPC code; 500 for codes that are not defined. */
+/**
+ * The HTTP status for a gRPC code; 500 for codes that are not defined.
+ * @example
+ * httpStatus(5); // → 404
+ */
 export function httpStatus(code: number): number {
   return HTTP[code] ?? 500;
 }
@@ -74,7 +78,16 @@ export interface StatusAnswers {
   ofError(error: unknown): HttpAnswer;
 }
 
-/** Makes HTTP answers of statuses of gRPC. */
+/**
+ * Makes HTTP answers of statuses of gRPC.
+ * @example
+ * import { readFileSync } from 'node:fs';
+ *
+ * const { registry } = readDescriptorSet(readFileSync('library.pb'));
+ * const writers = createJsonWriters({ registry, form: 'cosmos' });
+ * const answers = createStatusAnswers({ registry, writers, hide: ['node:9090'] });
+ * answers.ofRefusal('unknown-route'); // → { http: 404, body: '{"code":5,"message":"Not Found","details":[]}' }
+ */
 export function createStatusAnswers({ registry, writers, hide, unknownRoute = 404 }: StatusOptions): StatusAnswers {
   const any = registry.getMessage('google.protobuf.Any');
   const writeDetail = any && writers.findWriter(any);
@@ -163,7 +176,11 @@ const ADDRESSES: readonly RegExp[] = [
   /\bunix:[^\s"\\]+/g,
 ];
 
-/** The text with every network address in it replaced by the word address. */
+/**
+ * The text with every network address in it replaced by the word address.
+ * @example
+ * withoutAddresses('dial node:9090 or 10.0.0.7:443', ['node:9090']); // → 'dial address or address'
+ */
 export function withoutAddresses(text: string, hide: readonly string[]): string {
   let clean = text;
   for (const secret of hide) if (secret) clean = clean.replaceAll(secret, 'address');

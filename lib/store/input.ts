@@ -14,7 +14,12 @@ export function isWellFormed(text: string): boolean {
   return (text as Es2024String).isWellFormed();
 }
 
-/** Throws ERR_INPUT unless `key` is 1 to COMMON_LIMITS.keyChars characters of well-formed text. */
+/**
+ * Throws ERR_INPUT unless `key` is 1 to COMMON_LIMITS.keyChars characters of well-formed text.
+ * @example
+ * checkKey('order-1');
+ * checkKey(''); // throws ERR_INPUT
+ */
 export function checkKey(key: string, what = 'session key'): void {
   const isText = typeof key === 'string';
   if (isText && key.length > 0 && key.length <= COMMON_LIMITS.keyChars && isWellFormed(key)) return;
@@ -29,13 +34,22 @@ export function checkKey(key: string, what = 'session key'): void {
   );
 }
 
-/** Throws ERR_INPUT unless `limit` is a whole number from 1 to `max`. */
+/**
+ * Throws ERR_INPUT unless `limit` is a whole number from 1 to `max`.
+ * @example
+ * checkLimit(100);
+ * checkLimit(0); // throws ERR_INPUT
+ */
 export function checkLimit(limit: number, max: number = Number.MAX_SAFE_INTEGER): void {
   if (Number.isInteger(limit) && limit >= 1 && limit <= max) return;
   throw new TwinlineError('ERR_INPUT', `A limit must be a whole number from 1 to ${max}; it was ${limit}.`);
 }
 
-/** The error of every call on a store after `close`. */
+/**
+ * The error of every call on a store after `close`.
+ * @example
+ * closedError('tickets').code; // → 'ERR_STORE'
+ */
 export function closedError(store: string): TwinlineError {
   return new TwinlineError('ERR_STORE', `The ${store} store is closed. Open it again before use.`, {
     reason: 'closed',

@@ -19,6 +19,11 @@ const PIN = '90817263';
 /**
  * The checks of a telecom adapter against a dialogue that was recorded from its gateway. Those with random texts and requests need the
  * package `fast-check`.
+ * @example
+ * const { hubtel } = createAdapters('cumulative');
+ * const dialogue = { source: 'the documentation of Hubtel', turns: [], refused: [] };
+ * const checks = adapterChecks(hubtel, { dialogue, client: TELECOM_DIALECTS.hubtel.read });
+ * checks.length > 0; // → true
  */
 export function adapterChecks(
   adapter: Adapter,

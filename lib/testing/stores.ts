@@ -22,6 +22,11 @@ const ANY_ORDER_AS_ARRAYS = 'any order of calls ends as it does in plain arrays'
  * The checks of a SnapshotStore. `open` is called for each check, with a new empty folder and a clock that stands still: the same
  * folder again means the same data, another folder other data. Each store that was opened is closed by the check. The last check makes
  * random calls, for which the package `fast-check` must be installed.
+ * @example
+ * // In node:test: for (const { name, run, skip } of checks) test(name, { skip }, run);
+ * const checks = snapshotStoreChecks(({ clock }) => memorySnapshots({ clock }));
+ * await checks[0]!.run();
+ * checks.length > 20; // → true
  */
 export function snapshotStoreChecks(open: OpenSnapshots, options: SkipOptions = {}): Check[] {
   const random = async () => {
@@ -33,7 +38,14 @@ export function snapshotStoreChecks(open: OpenSnapshots, options: SkipOptions = 
   return skipChecks([...checks, { name: ANY_ORDER_AS_MAP, run: random }], options);
 }
 
-/** The checks of a DocumentStore; `open` as in {@link snapshotStoreChecks}. */
+/**
+ * The checks of a DocumentStore; `open` as in {@link snapshotStoreChecks}.
+ * @example
+ * // In node:test: for (const { name, run, skip } of checks) test(name, { skip }, run);
+ * const checks = documentStoreChecks(({ clock }) => memoryDocuments({ clock }));
+ * await checks[0]!.run();
+ * checks.length > 20; // → true
+ */
 export function documentStoreChecks(open: OpenDocuments, options: SkipOptions = {}): Check[] {
   const random = async () => {
     const { documentModel } = await import('./models/documents.ts');
@@ -44,7 +56,13 @@ export function documentStoreChecks(open: OpenDocuments, options: SkipOptions = 
   return skipChecks([...checks, { name: ANY_ORDER_AS_MAP, run: random }], options);
 }
 
-/** The checks of a LogStore; `open` as in {@link snapshotStoreChecks}. */
+/**
+ * The checks of a LogStore; `open` as in {@link snapshotStoreChecks}.
+ * @example
+ * const checks = logStoreChecks(({ clock }) => memoryLogs({ clock }));
+ * await checks[0]!.run();
+ * checks.length > 20; // → true
+ */
 export function logStoreChecks(open: OpenLogs, options: SkipOptions = {}): Check[] {
   const random = async () => {
     const { logModel } = await import('./models/logs.ts');

@@ -41,7 +41,15 @@ export interface TelecomGateway {
   caller(options?: CallerOptions): TelecomCaller;
 }
 
-/** A gateway that speaks a shipped dialect, by its name, or one of yours. Calls reject with ERR_SERVICE when no screen is answered. */
+/**
+ * A gateway that speaks a shipped dialect, by its name, or one of yours. Calls reject with ERR_SERVICE when no screen is answered.
+ * @example
+ * const server = await startServer(requireConfig({ PORT: '0', DATA_DIR: ':memory:', LOG_LEVEL: 'silent' }));
+ * const caller = telecomGateway('hubtel', { url: server.url }).caller();
+ * (await caller.dial()).kind; // → 'continue'
+ * (await caller.type('*')).kind; // → 'end'
+ * await server.close();
+ */
 export function telecomGateway(
   dialect: AdapterName | TelecomDialect,
   { url, headers }: TelecomOptions,

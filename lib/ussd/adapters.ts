@@ -11,6 +11,10 @@ import type { TextMode } from './request.ts';
 /**
  * Every adapter by name; `africastalking` is also the plain endpoint. `textMode` is that of the plain endpoint; the other
  * dialects have a fixed one.
+ * @example
+ * const { hubtel } = createAdapters('cumulative');
+ * hubtel.name; // → 'hubtel'
+ * hubtel.routes.map(({ method }) => method); // → ['POST']
  */
 export function createAdapters(textMode: TextMode) {
   return { africastalking: africasTalking(textMode), hubtel, nalo, arkesel, infobip, comviva } as const;

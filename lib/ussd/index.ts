@@ -4,6 +4,7 @@ export { fits, nonGsm7, room, septets, type TextSize } from '../flow/run/render.
 export type { Adapter, AdapterRoute, RawReply, RouteWords, UssdReply } from './adapter.ts';
 export { type AdapterName, createAdapters } from './adapters.ts';
 export type { UnknownSession } from './dial.ts';
+export { readEcho, readFields, salvageFields, type UssdFields } from './fields.ts';
 export {
   conEnd,
   echoingReplies,
@@ -18,8 +19,6 @@ export {
 export {
   type RawRequest,
   readDialled,
-  readEcho,
-  readFields,
   readFlag,
   readImsi,
   readMsisdn,
@@ -29,9 +28,7 @@ export {
   readSessionId,
   readText,
   refusal,
-  salvageFields,
   type TextMode,
-  type UssdFields,
   type UssdRequest,
 } from './request.ts';
 export {

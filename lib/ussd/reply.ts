@@ -1,7 +1,7 @@
 // What a caller is shown, the fixed texts of the door, and the two shapes in which dialects wrap an answer.
 
 import type { Adapter, RawReply, UssdReply } from './adapter.ts';
-import { readEcho, salvageFields } from './request.ts';
+import { readEcho, salvageFields } from './fields.ts';
 
 /** Shown for a request that breaks the rules. */
 export const INVALID_INPUT: UssdReply = { kind: 'end', text: 'Invalid input. Please try again.' };
@@ -22,12 +22,21 @@ const PREFIX = { continue: 'CON ', end: 'END ' } as const;
 /** The Content-Type of plain answers. */
 export const PLAIN_TYPE = 'text/plain; charset=utf-8';
 
-/** A reply as text whose first word is CON or END. */
+/**
+ * A reply as text whose first word is CON or END.
+ * @example
+ * conEnd({ kind: 'continue', text: 'Hello' }).body; // → 'CON Hello'
+ */
 export function conEnd(reply: UssdReply): RawReply {
   return { status: 200, type: PLAIN_TYPE, body: PREFIX[reply.kind] + reply.text };
 }
 
-/** A JSON answer; always 200, for gateways show nothing of a 4xx or 5xx. */
+/**
+ * A JSON answer; always 200, for gateways show nothing of a 4xx or 5xx.
+ * @example
+ * const { status, type, body } = jsonReply({ text: 'Hello' });
+ * [status, type, body]; // → [200, 'application/json; charset=utf-8', '{"text":"Hello"}']
+ */
 export function json(value: unknown): RawReply {
   return { status: 200, type: 'application/json; charset=utf-8', body: JSON.stringify(value) };
 }
@@ -35,6 +44,10 @@ export function json(value: unknown): RawReply {
 /**
  * How a dialect answers that wants fields of its request back: those in `echoed`, whose request carries them as `echo`,
  * before the reply in `fields`.
+ * @example
+ * const { write } = echoingReplies(['trace'], ({ kind, text }) => ({ text, end: kind === 'end' }));
+ * const request = { sessionId: 's1', serviceCode: '*1#', phoneNumber: '+260971234567', text: '', event: 'turn', mode: 'latest' } as const;
+ * write({ kind: 'end', text: 'Bye' }, { ...request, echo: { trace: 't7' } }).body; // → '{"trace":"t7","text":"Bye","end":true}'
  */
 export function echoingReplies(
   echoed: readonly string[],

@@ -2,7 +2,6 @@
 
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { flawOfNumbers } from '../json/reader.ts';
 import { USSD_LIMITS } from './limits.ts';
 
 /** `cumulative`: text is the whole history joined by `*`; `latest`: text is only what the caller typed last. */
@@ -57,9 +56,6 @@ export type RawRequest = {
   body: string;
 };
 
-/** The fields of a body by name; values are of any type. */
-export type UssdFields = Readonly<Record<string, unknown>>;
-
 const PLAIN = /^[\x20-\x7e]*$/;
 const CONTROL = /\p{Cc}/u;
 const CONTROLS = /\p{Cc}/gu;
@@ -68,11 +64,14 @@ const SERVICE_CODE = /^\*\d+(?:\*\d+)*#$/;
 const DIALLED = /^\*?(\d+(?:[*#]\d+)*)#?$/;
 const E164 = /^\+[1-9]\d{6,14}$/;
 const MSISDN = /^\+?([1-9]\d{6,14})$/;
-const ENCODED = /[+%]/;
 const IMSI = /^[1-9]\d{9,14}$/;
 const NETWORK = /^[\x20-\x7e]{1,40}$/;
 
-/** The error of every refused request; it names the field and the rule, never the value, which may hold a PIN. */
+/**
+ * The error of every refused request; it names the field and the rule, never the value, which may hold a PIN.
+ * @example
+ * refusal('text', 'a text of at most 182 characters', 7).code; // → 'ERR_INPUT'
+ */
 export function refusal(field: string, rule: string, value?: unknown): TwinlineError {
   const got = typeof value === 'string' ? `a string of ${value.length} characters` : describe(value);
   return new TwinlineError(
@@ -87,7 +86,12 @@ function describe(value: unknown): string {
   return Array.isArray(value) ? 'an array' : `of type ${typeof value}`;
 }
 
-/** Session id: a string of 1 to 100 characters without control characters. Throws ERR_INPUT. */
+/**
+ * Session id: a string of 1 to 100 characters without control characters. Throws ERR_INPUT.
+ * @example
+ * readSessionId('ATUid_1'); // → 'ATUid_1'
+ * readSessionId(''); // throws ERR_INPUT
+ */
 export function readSessionId(value: unknown, field = 'sessionId'): string {
   if (typeof value === 'string' && value !== '' && !exceeds(value, USSD_LIMITS.ussdSessionIdChars)) {
     if (PLAIN.test(value) || !(CONTROL.test(value) || LONE_SURROGATE.test(value))) return value;
@@ -95,27 +99,45 @@ export function readSessionId(value: unknown, field = 'sessionId'): string {
   throw refusal(field, `1 to ${USSD_LIMITS.ussdSessionIdChars} characters, none of them control characters`, value);
 }
 
-/** Service code: `*digits#` or `*digits*digits…#`. Throws ERR_INPUT. */
+/**
+ * Service code: `*digits#` or `*digits*digits…#`. Throws ERR_INPUT.
+ * @example
+ * readServiceCode('*384*7#'); // → '*384*7#'
+ */
 export function readServiceCode(value: unknown, field = 'serviceCode'): string {
   if (typeof value === 'string' && value.length <= COMMON_LIMITS.ussdTextChars && SERVICE_CODE.test(value))
     return value;
   throw refusal(field, '*digits# or *digits*digits#', value);
 }
 
-/** Phone number in E.164 with its plus sign. Throws ERR_INPUT. */
+/**
+ * Phone number in E.164 with its plus sign. Throws ERR_INPUT.
+ * @example
+ * readPhoneNumber('+260971234567'); // → '+260971234567'
+ * readPhoneNumber('0971'); // throws ERR_INPUT
+ */
 export function readPhoneNumber(value: unknown, field = 'phoneNumber'): string {
   if (typeof value === 'string' && E164.test(value)) return value;
   throw refusal(field, 'E.164: +, then 7 to 15 digits that do not begin with 0', value);
 }
 
-/** Phone number with or without the plus sign, as many gateways send it; answers E.164. Throws ERR_INPUT. */
+/**
+ * Phone number with or without the plus sign, as many gateways send it; answers E.164. Throws ERR_INPUT.
+ * @example
+ * readMsisdn('260971234567', 'from'); // → '+260971234567'
+ */
 export function readMsisdn(value: unknown, field: string): string {
   const digits = typeof value === 'string' ? MSISDN.exec(value)?.[1] : undefined;
   if (digits !== undefined) return `+${digits}`;
   throw refusal(field, '7 to 15 digits in international form that do not begin with 0', value);
 }
 
-/** What was typed: at most 182 characters as sent; control characters are removed. Throws ERR_INPUT. */
+/**
+ * What was typed: at most 182 characters as sent; control characters are removed. Throws ERR_INPUT.
+ * @example
+ * readText('1*2'); // → '1*2'
+ * readText('x'.repeat(183)); // throws ERR_INPUT
+ */
 export function readText(value: unknown, field = 'text'): string {
   if (typeof value !== 'string' || exceeds(value, COMMON_LIMITS.ussdTextChars)) {
     throw refusal(field, `a string of at most ${COMMON_LIMITS.ussdTextChars} characters`, value);
@@ -128,6 +150,8 @@ export function readText(value: unknown, field = 'text'): string {
 /**
  * The service code in a dialled string, with or without its leading `*` and closing `#` (`920*1`, `*920*1#`,
  * `*123#1#`); undefined when it is not one.
+ * @example
+ * readDialled('*123*7#'); // → '*123*7#'
  */
 export function readDialled(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > COMMON_LIMITS.ussdTextChars) return undefined;
@@ -135,115 +159,35 @@ export function readDialled(value: unknown): string | undefined {
   return digits === undefined ? undefined : `*${digits.replaceAll('#', '*')}#`;
 }
 
-/** A yes or no, as JSON boolean or as the word. Throws ERR_INPUT. */
+/**
+ * A yes or no, as JSON boolean or as the word. Throws ERR_INPUT.
+ * @example
+ * readFlag('true', 'end'); // → true
+ * readFlag('maybe', 'end'); // throws ERR_INPUT
+ */
 export function readFlag(value: unknown, field: string): boolean {
   if (typeof value === 'boolean') return value;
   if (value === 'true' || value === 'false') return value === 'true';
   throw refusal(field, 'true or false', value);
 }
 
-/** The network's name, to be spread into a request; a strange one is left out, for nothing depends on it. */
+/**
+ * The network's name, to be spread into a request; a strange one is left out, for nothing depends on it.
+ * @example
+ * readNetwork('MTN'); // → { network: 'MTN' }
+ */
 export function readNetwork(value: unknown): { network?: string } {
   return typeof value === 'string' && NETWORK.test(value) ? { network: value } : {};
 }
 
-/** The IMSI of the SIM card, to be spread into a request; what is none is left out, for gateways fill the field as they like. */
+/**
+ * The IMSI of the SIM card, to be spread into a request; what is none is left out, for gateways fill the field as they like.
+ * @example
+ * readImsi('645010000000001'); // → { imsi: '645010000000001' }
+ * readImsi(''); // → {}
+ */
 export function readImsi(value: unknown): { imsi?: string } {
   return typeof value === 'string' && IMSI.test(value) ? { imsi: value } : {};
-}
-
-/**
- * The fields of a JSON or form-urlencoded body. Its first character tells which: gateways and curl mislabel bodies, and
- * no form that we accept begins with `{`. Throws ERR_INPUT on anything malformed, on a repeated name and on `__proto__`.
- */
-export function readFields(body: string): UssdFields {
-  if (body.length > USSD_LIMITS.ussdBodyBytes)
-    throw refusal('the body', `at most ${USSD_LIMITS.ussdBodyBytes} bytes`, body);
-  let at = 0;
-  while (body.charCodeAt(at) <= 0x20) at++;
-  return body.charCodeAt(at) === 0x7b ? jsonFields(body) : formFields(body);
-}
-
-/** As {@link readFields}, but no fields at all where it would throw: for the answer to a refused request. */
-export function salvageFields(body: string): UssdFields {
-  try {
-    return readFields(body);
-  } catch {
-    return {};
-  }
-}
-
-/** The named fields to send back: short strings as they are, anything else as ''. */
-export function readEcho(fields: UssdFields, names: readonly string[]): Record<string, string> {
-  const echo: Record<string, string> = {};
-  for (const name of names) {
-    const value = fields[name];
-    echo[name] = typeof value === 'string' && value.length <= USSD_LIMITS.ussdSessionIdChars ? value : '';
-  }
-  return echo;
-}
-
-function jsonFields(body: string): UssdFields {
-  let fields: UssdFields;
-  try {
-    fields = JSON.parse(body);
-  } catch {
-    // The parser's own message quotes the body, PIN and all.
-    throw refusal('the body', 'one JSON object', body);
-  }
-  const names = Object.keys(fields);
-  if (names.length !== countMembers(body)) throw refusal('the body', 'without repeated names', body);
-  if (names.includes('__proto__')) throw refusal('the body', 'without __proto__', body);
-  const flaw = flawOfNumbers(body);
-  if (flaw) throw refusal(flaw.pointer.slice(1) || 'the body', 'a number that can be kept as it was sent', body);
-  return fields;
-}
-
-/** Members of the outermost object, repeated names included: JSON.parse keeps only the last of those. */
-function countMembers(json: string): number {
-  let depth = 0;
-  let members = 0;
-  for (let at = 0; at < json.length; at++) {
-    switch (json.charCodeAt(at)) {
-      case 0x22: // "
-        for (at++; at < json.length && json.charCodeAt(at) !== 0x22; at++) if (json.charCodeAt(at) === 0x5c) at++;
-        break;
-      case 0x7b: // {
-      case 0x5b: // [
-        depth++;
-        break;
-      case 0x7d: // }
-      case 0x5d: // ]
-        depth--;
-        break;
-      case 0x3a: // :
-        if (depth === 1) members++;
-    }
-  }
-  return members;
-}
-
-function formFields(body: string): UssdFields {
-  const fields: Record<string, unknown> = Object.create(null);
-  for (const pair of body.split('&')) {
-    if (pair === '') continue;
-    const equals = pair.indexOf('=');
-    const name = decodeForm(equals === -1 ? pair : pair.slice(0, equals), false);
-    if (name in fields) throw refusal('the body', 'without repeated names', body);
-    if (name === '__proto__') throw refusal('the body', 'without __proto__', body);
-    // `phoneNumber=+254…` without %2B is the commonest slip of all, and no phone number holds a space.
-    fields[name] = equals === -1 ? '' : decodeForm(pair.slice(equals + 1), name === 'phoneNumber');
-  }
-  return fields;
-}
-
-function decodeForm(part: string, plusIsPlus: boolean): string {
-  if (!ENCODED.test(part)) return part;
-  try {
-    return decodeURIComponent(plusIsPlus ? part : part.replaceAll('+', ' '));
-  } catch {
-    throw refusal('the body', 'well-formed percent-encoding', part);
-  }
 }
 
 // Characters as people and JSON Schema count them: an emoji is one, though two code units.

@@ -88,7 +88,20 @@ interface ServedRequest {
 export const KEY_PREFIX = 'ussd:';
 const SESSIONS_LISTED = 10_000;
 
-/** Opens the door. Session ids of different dialects never meet. */
+/**
+ * Opens the door. Session ids of different dialects never meet.
+ * @example
+ * import { randomBytes } from 'node:crypto';
+ *
+ * const hello = compileFlow(await loadFlow('hello.flow.json'));
+ * const keyring = parseKeyring(randomBytes(32).toString('hex'));
+ * const engine = createEngine({ store: memorySnapshots(), conversations: [hello], keyring });
+ * const gateway = ussdGateway({ engine, flow: 'hello', keyring });
+ * const { africastalking } = createAdapters('cumulative');
+ * const body = 'sessionId=s1&serviceCode=*1%23&phoneNumber=%2B260971234567&text=';
+ * const request = africastalking.read({ method: 'POST', path: [], query: new URLSearchParams(), headers: {}, body });
+ * await gateway.turn(request, 'africastalking'); // → { kind: 'continue', text: 'Hello\n1. Leave' }
+ */
 export function ussdService<C extends Conversation>(options: UssdServiceOptions<C>): UssdService<C> {
   const { engine, onProblem, onTurn, dialects = Object.keys(createAdapters('cumulative')) } = options;
   const deadlineMs = options.deadlineMs ?? 8_000;

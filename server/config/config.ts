@@ -145,6 +145,9 @@ export interface ConfigReading extends SettingsReading {
 /**
  * The configuration of an environment such as `process.env`, for a program that cannot go on without it; keys that are missing in
  * development are made and kept in DATA_DIR. Throws ERR_CONFIG with everything that is wrong, one problem per line.
+ * @example
+ * requireConfig({ PORT: '0', DATA_DIR: ':memory:' }).port; // → 0
+ * requireConfig({ PORT: 'none' }); // throws ERR_CONFIG
  */
 export function requireConfig(env: NodeJS.ProcessEnv): Config {
   const { config, problems } = readConfig(env, { makeKeys: true });
@@ -152,7 +155,13 @@ export function requireConfig(env: NodeJS.ProcessEnv): Config {
   throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
 }
 
-/** Reads the configuration from an environment such as `process.env`; relative paths start from the working folder. */
+/**
+ * Reads the configuration from an environment such as `process.env`; relative paths start from the working folder.
+ * @example
+ * const { config, problems } = readConfig({ PORT: 'none', DATA_DIR: ':memory:' });
+ * config; // → undefined
+ * problems.length; // → 1
+ */
 export function readConfig(env: NodeJS.ProcessEnv, options: ReadOptions = {}): ConfigReading {
   const reading = readSettings(env, options);
   const isSet = (setting: string) =>

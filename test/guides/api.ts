@@ -6,11 +6,14 @@ import { join } from 'node:path';
 import { ts } from '@ts-morph/common';
 import { manifest } from '../package/manifest.ts';
 import { builtDist } from '../package/packed.ts';
+import { HELLO_FLOW, withImports } from './examples.ts';
 
 export interface ApiName {
   readonly name: string;
   /** What its docstring says, `@default` and `@throws` with it; '' when it has none. */
   readonly says: string;
+  /** A program that uses it, with what it imports; most functions and classes have one. */
+  readonly example?: string;
   /** Its declarations, with the comments in them. */
   readonly declared: string;
   /** Without comments, in one line. */
@@ -46,7 +49,8 @@ export async function readApi(dist?: string): Promise<Api> {
     const names = checker.getExportsOfModule(module).map((exported) => readName(checker, exported, { seen, subpath }));
     return names.sort((a, b) => (a.name < b.name ? -1 : 1));
   };
-  return new Map(entries.map(({ file, subpath }) => [subpath, read(file, subpath)]));
+  const api = new Map(entries.map(({ file, subpath }) => [subpath, read(file, subpath)]));
+  return withImports(api);
 }
 
 interface Place {
@@ -63,12 +67,17 @@ function readName(checker: ts.TypeChecker, exported: ts.Symbol, { seen, subpath 
     ts.isVariableDeclaration(one) ? one.parent.parent : one,
   );
   const print = (node: ts.Node) => PRINTER.printNode(ts.EmitHint.Unspecified, node, node.getSourceFile());
-  const tags = symbol.getJsDocTags(checker).map(({ name, text }) => `${name}: ${ts.displayPartsToString(text)}.`);
+  const jsDoc = symbol.getJsDocTags(checker);
+  const example = jsDoc.find(({ name }) => name === 'example')?.text;
+  const tags = jsDoc
+    .filter(({ name }) => name !== 'example')
+    .map(({ name, text }) => `${name}: ${ts.displayPartsToString(text)}.`);
   return {
     name: exported.name,
     says: [ts.displayPartsToString(symbol.getDocumentationComment(checker)), ...tags].filter(Boolean).join(' '),
     declared: statements.map((node) => tidy(node.getText())).join('\n'),
     signature: statements.map((node) => tidy(print(node)).replace(/\s+/g, ' ')).join(' '),
+    ...(example && { example: ts.displayPartsToString(example) }),
     ...(seeAt !== undefined && { seeAt }),
   };
 }
@@ -109,15 +118,21 @@ export function writeApiGuide(api: Api): string {
 
 <!-- npm run guides writes this page from the docstrings. -->
 
-What each subpath exports, as its types have it: units, ranges, defaults and errors stand where they belong.
+What each subpath exports, as its types have it: units, ranges, defaults and errors stand where they belong. What is called has an example, which
+is compiled and run by the tests; \`// →\` is what the line gives. Types and tables have none. Some examples read \`library.pb\`, which \`protoc
+--include_imports --descriptor_set_out=library.pb\` has written of the services of a library, and \`hello.flow.json\`:
+
+\`\`\`json
+${HELLO_FLOW}
+\`\`\`
 
 ${parts.join('\n\n')}
 `;
 }
 
-function writeName({ name, says, declared }: ApiName): string {
+function writeName({ name, says, declared, example }: ApiName): string {
   const code = declared.length <= SIGNATURE_CHARS * 2 ? declared : `${declared.slice(0, 200)} …`;
-  return `**${name}**: ${toMarkdown(says)}\n\n\`\`\`ts\n${code}\n\`\`\``;
+  return `**${name}**: ${toMarkdown(says)}\n\n\`\`\`ts\n${code}\n\`\`\`${example ? `\n\nExample:\n\n\`\`\`ts\n${example}\n\`\`\`` : ''}`;
 }
 
 // Names of constants look like settings in code, which guides may only name when there are such.

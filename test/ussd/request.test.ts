@@ -4,8 +4,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
 import { createAdapters } from '../../lib/ussd/adapters.ts';
+import { readEcho, readFields } from '../../lib/ussd/fields.ts';
 import { INVALID_INPUT } from '../../lib/ussd/reply.ts';
-import { type RawRequest, readDialled, readEcho, readFields, readMsisdn } from '../../lib/ussd/request.ts';
+import { type RawRequest, readDialled, readMsisdn } from '../../lib/ussd/request.ts';
 
 const test = suite('ussd request');
 

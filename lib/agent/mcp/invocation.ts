@@ -40,7 +40,16 @@ export interface PassOptions {
 /** The headers that go along with one call of a protected tool. Rejects with ERR_REFUSED, in words for the user. */
 export type Pass = (passing: Passing, context: ToolContext) => Promise<{ readonly [name: string]: string }>;
 
-/** Makes the check of invocations that MCP tools ask for. */
+/**
+ * Makes the check of invocations that MCP tools ask for.
+ * @example
+ * const documents = memoryDocuments();
+ * await documents.declare(AGENT_KINDS);
+ * const spent = spentTokens({ documents, clock: systemClock });
+ * const delegations = { invoke: async () => undefined };
+ * const pass = passes({ clock: systemClock, spent, delegations, maxTtlSeconds: 900, revoked: async () => false });
+ * typeof pass; // → 'function'
+ */
 export function passes(options: PassOptions): Pass {
   const { clock, audienceOf = audiences(clock), delegations } = options;
   const guards = new Map<string, TokenGuard>();
@@ -173,7 +182,15 @@ export interface SpentTokens {
   sweep(limit: number): Promise<number>;
 }
 
-/** With AGENT_KINDS declared. */
+/**
+ * With AGENT_KINDS declared.
+ * @example
+ * const documents = memoryDocuments();
+ * await documents.declare(AGENT_KINDS);
+ * const spent = spentTokens({ documents, clock: systemClock });
+ * await spent.spend('token-1', Date.now() + 60_000); // → true
+ * await spent.spend('token-1', Date.now() + 60_000); // → false
+ */
 export function spentTokens({ documents, clock }: { documents: DocumentStore; clock: Clock }): SpentTokens {
   return {
     async spend(key, expiresAt) {

@@ -31,6 +31,11 @@ export interface Mcp {
 /**
  * Connects to the servers, and waits for AGENT_LIMITS.mcpReadyMs at most: a server that is late or away is tried again
  * when tools are asked for. Throws ERR_CONFIG when the package for it is not installed.
+ * @example
+ * const noToken = async () => ({});
+ * const mcp = await openMcp({ servers: [], pass: noToken, clock: systemClock, onProblem: console.error });
+ * mcp.tools(); // → []
+ * await mcp.close();
  */
 export async function openMcp({ servers, pass, clock, onProblem }: McpOptions): Promise<Mcp> {
   const sdk = await mcpSdk();

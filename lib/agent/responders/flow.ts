@@ -53,7 +53,13 @@ interface Listener {
   readonly failures: Map<string, string>;
 }
 
-/** Makes a responder that takes each message as a turn of a flow. */
+/**
+ * Makes a responder that takes each message as a turn of a flow.
+ * @example
+ * const hello = compileFlow(await loadFlow('hello.flow.json'));
+ * const responder = flowResponder({ store: memorySnapshots(), conversations: [hello], flow: 'hello' });
+ * responder.name; // → 'flow'
+ */
 export function flowResponder(options: FlowResponderOptions): FlowResponder {
   const listeners = new Map<string, Listener>();
   // Services to which some flow sends a secret: what they are called with is not shown.

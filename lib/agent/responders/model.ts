@@ -30,7 +30,13 @@ export interface ModelOptions {
 
 type Sdk = typeof import('ai');
 
-/** Opens the responder. Throws ERR_CONFIG when the packages that it needs are not installed. */
+/**
+ * Opens the responder. Throws ERR_CONFIG when the packages that it needs are not installed.
+ * @example
+ * const endpoint = { baseUrl: 'https://models.example/v1', apiKey: process.env.MODEL_API_KEY };
+ * const responder = await modelResponder({ endpoint, model: 'small' });
+ * responder.name; // → 'model'
+ */
 export async function modelResponder(options: ModelOptions): Promise<Responder> {
   const { endpoint, clock = systemClock, onProblem = () => {} } = options;
   const [sdk, { createOpenAICompatible }] = await optionalPackage(

@@ -65,6 +65,9 @@ const ED25519 = [0xed, 0x01];
 /**
  * The keys of `document`, each as did:key and at most 8; undefined when it is not the document of `did`. Keys of other
  * kinds are left out.
+ * @example
+ * const document = { id: 'did:web:tea.example', verificationMethod: [] };
+ * didDocumentKeys('did:web:tea.example', document); // → []
  */
 export function didDocumentKeys(did: string, document: unknown): readonly string[] | undefined {
   if (!isFields(document) || document.id !== did) return undefined;
@@ -117,7 +120,12 @@ export interface DidWebOptions extends Pick<SenderOptions, 'lookup' | 'ca'> {
 // A name with a dot that does not end in a number: no address, no `localhost`.
 const HOST = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
 
-/** Finds keys by did:web over HTTPS. Throws ERR_CONFIG for hosts that are none; rejects with ERR_SERVICE or ERR_TIMEOUT when the document cannot be had or used. */
+/**
+ * Finds keys by did:web over HTTPS. Throws ERR_CONFIG for hosts that are none; rejects with ERR_SERVICE or ERR_TIMEOUT when the document cannot be had or used.
+ * @example
+ * const guard = tokenGuard({ audience: 'did:web:tea.example', methods: { web: didWebKeys() } });
+ * (await guard.checkInvocation('?')).ok; // → false
+ */
 export function didWebKeys(options: DidWebOptions = {}): ResolveKeys {
   const { exchange = httpExchange(options), resolve = systemResolve, hosts } = options;
   const { lookup = guardedLookup(resolve, 'public') } = options;
@@ -134,7 +142,12 @@ export function didWebKeys(options: DidWebOptions = {}): ResolveKeys {
   };
 }
 
-/** Where the document of a did:web is; undefined when the text is none, or names an address instead of a host. */
+/**
+ * Where the document of a did:web is; undefined when the text is none, or names an address instead of a host.
+ * @example
+ * didWebUrl('did:web:tea.example')?.href; // → 'https://tea.example/.well-known/did.json'
+ * didWebUrl('did:key:z6Mk'); // → undefined
+ */
 export function didWebUrl(did: string): URL | undefined {
   const [host = '', ...path] = did.startsWith('did:web:') ? did.slice('did:web:'.length).split(':') : [];
   const [, name = '', port] = /^([^%]*)(?:%3A(\d{1,5}))?$/.exec(host) ?? [];
@@ -170,7 +183,12 @@ const QUERY =
   'query Keys($did: String!) { iids(filter: { id: { equalTo: $did } }, first: 1) { nodes { id verificationMethod authentication } } }';
 const DID_IXO = /^did:ixo:[\w.:-]{1,200}$/;
 
-/** Finds keys by did:ixo. Rejects with ERR_SERVICE or ERR_TIMEOUT when the service does not tell them. */
+/**
+ * Finds keys by did:ixo. Rejects with ERR_SERVICE or ERR_TIMEOUT when the service does not tell them.
+ * @example
+ * const resolve = didIxoKeys({ url: new URL('https://resolver.example/1.0/identifiers/') });
+ * typeof resolve; // → 'function'
+ */
 export function didIxoKeys({ url, exchange = httpExchange(), resolve = systemResolve }: DidIxoOptions): ResolveKeys {
   const lookup = guardedLookup(resolve, parseHosts([url.host])(url) ?? 'public');
   const headers = { accept: 'application/json', 'content-type': 'application/json' };

@@ -21,6 +21,9 @@ const ED25519 = Buffer.from('ed01', 'hex');
 /**
  * Reads a key in ucanto's string format: `M` and base64 of private and public key. Throws ERR_CONFIG when it is none, or
  * when its public part does not belong to its private part; no message holds any of it.
+ * @example
+ * parseOracleKey(process.env.ORACLE_KEY!).did.slice(0, 12); // → 'did:key:z6Mk'
+ * parseOracleKey('secret'); // throws ERR_CONFIG
  */
 export function parseOracleKey(text: string): OracleKey {
   try {
@@ -46,7 +49,11 @@ export function makeOracleKey(secret: Uint8Array): OracleKey {
   return { did: DID.decode(Buffer.concat([ED25519, verifier])).did(), sign: (payload) => sign(null, payload, key) };
 }
 
-/** The did:key of a key in that format. Throws ERR_CONFIG. */
+/**
+ * The did:key of a key in that format. Throws ERR_CONFIG.
+ * @example
+ * didOfKey(process.env.ORACLE_KEY!).startsWith('did:key:z6Mk'); // → true
+ */
 export function didOfKey(text: string): string {
   return parseOracleKey(text).did;
 }

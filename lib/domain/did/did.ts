@@ -31,12 +31,22 @@ export interface DidUrl {
   readonly fragment: string;
 }
 
-/** Whether this is a DID and nothing more. */
+/**
+ * Whether this is a DID and nothing more.
+ * @example
+ * isDid('did:ixo:entity:5d2c8f'); // → true
+ * isDid('ann'); // → false
+ */
 export function isDid(text: string): boolean {
   return text.length <= DID_CHARS && DID.test(text);
 }
 
-/** The parts of a DID URL such as `did:ixo:protocol/clean-cooking`; undefined when the text is none. */
+/**
+ * The parts of a DID URL such as `did:ixo:protocol/clean-cooking`; undefined when the text is none.
+ * @example
+ * parseDidUrl('did:ex:ann#key-1'); // → { did: 'did:ex:ann', path: '', query: '', fragment: 'key-1' }
+ * parseDidUrl('ann'); // → undefined
+ */
 export function parseDidUrl(text: string): DidUrl | undefined {
   if (text.length > DID_CHARS) return undefined;
   const [beforeFragment, ...fragments] = text.split('#');
@@ -66,7 +76,11 @@ export function randomToken(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** The DID of a token; of a new one, a new DID, in the form that the interchain identifier method reserves for entities. */
+/**
+ * The DID of a token; of a new one, a new DID, in the form that the interchain identifier method reserves for entities.
+ * @example
+ * isDid(mintDid()); // → true
+ */
 export function mintDid(token = randomToken()): string {
   return `did:ixo:entity:${token}`;
 }

@@ -45,7 +45,13 @@ const EVENTS_PER_CHANGE = 16;
 const PAGE_KEPT_MS = 10_000;
 const KINDS = new Map<string, Kind>([PROTOCOL, DOMAIN, PROPOSAL, CREDIT].map((kind) => [kind.name, kind]));
 
-/** The events numbered above `after`, of all tenants, out of the next `limit` changes of the store. */
+/**
+ * The events numbered above `after`, of all tenants, out of the next `limit` changes of the store.
+ * @example
+ * const documents = memoryDocuments();
+ * await documents.declare(DOMAIN_KINDS);
+ * await eventsAfter(documents, 0, 100); // → { events: [], upTo: 0, atEnd: true }
+ */
 export async function eventsAfter(documents: DocumentStore, after: number, limit: number): Promise<FeedPage> {
   const changes = await documents.changes(changeBefore(after), limit);
   const found = await Promise.all(
@@ -128,7 +134,15 @@ export interface FeedOptions {
   readonly onProblem?: (error: unknown) => void;
 }
 
-/** Opens the feed of events over a store of documents. */
+/**
+ * Opens the feed of events over a store of documents.
+ * @example
+ * const documents = memoryDocuments();
+ * await documents.declare(DOMAIN_KINDS);
+ * const events = feed({ documents, clock: systemClock });
+ * (await events.read(0)).events; // → []
+ * events.close();
+ */
 export function feed({ documents, clock, pollMs = 250, onProblem = () => {} }: FeedOptions): Feed {
   const recent = recentEvents();
   const past = new LRUCache<number, Promise<FeedPage>>({ max: DOMAIN_LIMITS.feedPagesKept, ttl: PAGE_KEPT_MS });

@@ -182,7 +182,16 @@ function makeProtocol({ revision, body }: StoredDocument<StoredProtocol>): Proto
   return { version: revision, body };
 }
 
-/** What clients read of a protocol. */
+/**
+ * What clients read of a protocol.
+ * @example
+ * const documents = memoryDocuments();
+ * await documents.declare(DOMAIN_KINDS);
+ * const caller = { principal: 'did:ex:ann', roles: new Set(['controller'] as const), tenant: 'default' };
+ * const { protocols } = registry({ documents, clock: systemClock });
+ * const stove = await protocols.create(caller, { type: 'Protocol', alsoKnownAs: ['did:ixo:protocol/stove'] });
+ * protocolView(stove).alsoKnownAs; // → ['did:ixo:protocol/stove']
+ */
 export function protocolView({ version, body }: Protocol): JsonObject {
   const { tenant: _tenant, journal: _journal, controllers, created, updated, ...shown } = body;
   return {

@@ -32,7 +32,11 @@ interface Tokens {
   depth: number;
 }
 
-/** Reads a filter; throws `bad-filter` that says where and what was expected. */
+/**
+ * Reads a filter; throws `bad-filter` that says where and what was expected.
+ * @example
+ * parseFilter('eq(name,"Tea")'); // → { op: 'eq', field: 'name', values: ['Tea'] }
+ */
 export function parseFilter(source: string): Filter {
   if (source.length > DOMAIN_LIMITS.filterChars)
     throw wrong(source, `is longer than ${DOMAIN_LIMITS.filterChars} characters`);
@@ -115,7 +119,11 @@ function wrong(source: string, why: string) {
   );
 }
 
-/** Whether a record matches. */
+/**
+ * Whether a record matches.
+ * @example
+ * matches(parseFilter('and(eq(type,"Asset"),exists(validUntil))'), { type: 'Asset', validUntil: '2030-01-01' }); // → true
+ */
 export function matches(filter: Filter, record: JsonObject): boolean {
   switch (filter.op) {
     case 'and':

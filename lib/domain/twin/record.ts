@@ -100,7 +100,17 @@ export function findValidity(
 /** Where more about a record is, by name; shown with it as `links`. */
 export type LinksTo = (did: string) => JsonObject;
 
-/** What clients read of a twin; `now` decides whether it is valid. */
+/**
+ * What clients read of a twin; `now` decides whether it is valid.
+ * @example
+ * const documents = memoryDocuments();
+ * await documents.declare(DOMAIN_KINDS);
+ * const caller = { principal: 'did:ex:ann', roles: new Set(['controller'] as const), tenant: 'default' };
+ * const twins = registry({ documents, clock: systemClock });
+ * await twins.protocols.create(caller, { type: 'Protocol', alsoKnownAs: ['did:ixo:protocol/stove'] });
+ * const body = { type: 'Asset', class: 'did:ixo:protocol/stove', controller: 'did:ex:ann' };
+ * domainView(await twins.create(caller, { body }), Date.now()).status; // → 'Created'
+ */
 export function domainView(
   { revision, body }: Pick<Domain, 'revision' | 'body'>,
   now: number,
@@ -160,7 +170,11 @@ const CLASS_OF: { readonly [type: string]: CanonicalClass } = {
   oracle: 'Oracle Twins',
 };
 
-/** The canonical class by type (`asset/device` counts as `asset`); Twin Systems for a type that is not in the table. */
+/**
+ * The canonical class by type (`asset/device` counts as `asset`); Twin Systems for a type that is not in the table.
+ * @example
+ * canonicalClass('Asset'); // → 'Physical Twins'
+ */
 export function canonicalClass(type: string): CanonicalClass {
   const name = normalizeType(type.split('/')[0]!);
   if (Object.hasOwn(CLASS_OF, name)) return CLASS_OF[name]!;

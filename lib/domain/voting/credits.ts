@@ -64,6 +64,12 @@ export interface CreditOptions {
 /**
  * Issues credits. A suspension that comes between the look at the domain and the write of the credit is honoured: the
  * domain is looked at before, and again after the credit was issued, which then is revoked.
+ * @example
+ * const documents = memoryDocuments();
+ * await documents.declare(DOMAIN_KINDS);
+ * const issuer = { principal: 'did:ex:ivy', roles: new Set(['issuer'] as const), tenant: 'default' };
+ * const ledger = credits({ documents, clock: systemClock });
+ * (await ledger.issue(issuer, { did: 'did:ixo:entity:none', body: { amount: '1' } }).catch(({ reason }) => reason)); // → 'not-found'
  */
 export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOptions): Credits {
   const reading = { documents, settleVotes };
@@ -177,7 +183,19 @@ export interface Eligibility extends JsonObject {
   readonly reasons: readonly Obstacle[];
 }
 
-/** Verified, within its validity, not deactivated, and no ancestor suspended or revoked. `domain` is as its votes left it. */
+/**
+ * Verified, within its validity, not deactivated, and no ancestor suspended or revoked. `domain` is as its votes left it.
+ * @example
+ * const documents = memoryDocuments();
+ * await documents.declare(DOMAIN_KINDS);
+ * const caller = { principal: 'did:ex:ann', roles: new Set(['controller'] as const), tenant: 'default' };
+ * const twins = registry({ documents, clock: systemClock });
+ * await twins.protocols.create(caller, { type: 'Protocol', alsoKnownAs: ['did:ixo:protocol/stove'] });
+ * const body = { type: 'Asset', class: 'did:ixo:protocol/stove', controller: 'did:ex:ann' };
+ * const stove = await twins.create(caller, { body });
+ * const reading = { documents, settleVotes: async () => false };
+ * (await canParticipate(reading, stove, Date.now())).eligible; // → false
+ */
 export async function canParticipate(reading: ReadDeps, domain: Domain, now: number): Promise<Eligibility> {
   const reasons = [...listOwnObstacles(domain, now), ...(await ancestorObstacles(reading, domain))];
   return { eligible: reasons.length === 0, reasons };

@@ -21,7 +21,11 @@ export type Governance = VotingRules & {
   readonly voters: readonly VoterPower[];
 };
 
-/** What clients read of the rules. `tie`: what becomes of as many yes as no; null where the numbers decide. */
+/**
+ * What clients read of the rules. `tie`: what becomes of as many yes as no; null where the numbers decide.
+ * @example
+ * governanceView(DEFAULT_GOVERNANCE).tie; // → 'fails'
+ */
 export function governanceView(governance: Governance): Governance & { readonly tie: 'passes' | 'fails' | null } {
   const { threshold: needed } = governance;
   if (needed.kind !== 'percent') return { ...governance, tie: needed.kind === 'majority' ? 'fails' : null };
@@ -37,6 +41,9 @@ type FieldCheck = (value: unknown, at: string, report: ReportProblem) => unknown
 /**
  * The rules that this text (JSON) gives. Throws ERR_CONFIG with every problem at once: `details` names each by its JSON
  * pointer. `source` is the file's name for the message.
+ * @example
+ * parseGovernance('{"threshold":{"kind":"count","value":3}}').threshold; // → { kind: 'count', value: '3' }
+ * parseGovernance('{"quorum":2}'); // throws ERR_CONFIG
  */
 export function parseGovernance(text: string, source = 'The governance file'): Governance {
   const details: Detail[] = [];

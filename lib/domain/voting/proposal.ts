@@ -69,7 +69,21 @@ export function proposalFields({ state, context }: AtRest, calling: readonly str
   };
 }
 
-/** What clients read of a proposal. */
+/**
+ * What clients read of a proposal.
+ * @example
+ * const documents = memoryDocuments();
+ * await documents.declare(DOMAIN_KINDS);
+ * const roles = new Set(['controller', 'representative'] as const);
+ * const caller = { principal: 'did:ex:ann', roles, tenant: 'default' };
+ * const twins = registry({ documents, clock: systemClock });
+ * await twins.protocols.create(caller, { type: 'Protocol', alsoKnownAs: ['did:ixo:protocol/stove'] });
+ * const body = { type: 'Asset', class: 'did:ixo:protocol/stove', controller: 'did:ex:ann' };
+ * const { id: did } = await twins.create(caller, { body });
+ * const governance = parseGovernance('{"voters":[{"did":"did:ex:bob","power":"1"}]}');
+ * const votes = verification({ documents, clock: systemClock, governance });
+ * proposalView(await votes.propose(caller, { did, body: { kind: 'verify' } })).status; // → 'open'
+ */
 export function proposalView({ id, revision, body, context, state }: Proposal): ProposalView {
   const { rules, voters, reason, decidedAt, passesAt } = context;
   return {

@@ -117,7 +117,19 @@ export interface Lifecycle<Context = JsonObject, Body = JsonObject> {
   sweep(limit?: number): Promise<number>;
 }
 
-/** Runs the machines of one kind of document. */
+/**
+ * Runs the machines of one kind of document.
+ * @example
+ * const ORDER = { name: 'order', indexes: { due: { fields: ['dueAt'] } } };
+ * const states = { placed: { on: { PAY: 'paid' } }, paid: { type: 'final' as const } };
+ * const machine = compileMachine(createMachine({ id: 'order', initial: 'placed', states }));
+ * const documents = memoryDocuments();
+ * await documents.declare([ORDER]);
+ * const orders = lifecycle({ documents, kind: ORDER, machine });
+ * await orders.begin('order-1', { input: {} });
+ * await orders.take('order-1', { key: 'request-1', decide: () => ({ type: 'PAY' }) });
+ * (await orders.read('order-1'))?.state; // → 'paid'
+ */
 export function lifecycle<Context = JsonObject, Body = JsonObject>(
   options: LifecycleOptions,
 ): Lifecycle<Context, Body> {

@@ -80,7 +80,11 @@ type Scope = ActorScope<AnyMachineSnapshot, EventObject>;
 /** No transition takes it; what a machine does by itself in its state, it does. */
 export const NO_EVENT: EventObject = { type: 'xstate.init' };
 
-/** Prepares a machine for turns: bounded microsteps, a reused scope, a template per state value. */
+/**
+ * Prepares a machine for turns: bounded microsteps, a reused scope, a template per state value.
+ * @example
+ * compileMachine(createMachine({ id: 'light', initial: 'red', states: { red: {} } })).id; // → 'light'
+ */
 export function compileMachine(source: AnyStateMachine, vocabulary: Vocabulary = 'any'): Machine {
   source.options.maxIterations = ENGINE_LIMITS.microstepsPerStep;
   const services = findInvokedServices(source);

@@ -60,6 +60,13 @@ export interface TurnRequest {
  * Takes one turn of a session and resolves once it is stored. Turns of one session run one after the other.
  * Throws ERR_STORE, ERR_CONFLICT, ERR_MACHINE, ERR_TURN_LIMIT, ERR_FLOW_UNKNOWN or ERR_BUSY; then nothing of
  * the turn is stored but which calls it had begun.
+ * @example
+ * const hello = compileFlow(await loadFlow('hello.flow.json'));
+ * const engine = createEngine({ store: memorySnapshots(), conversations: [hello] });
+ * await takeTurn(engine, { key: 'ann', turnKey: 'a', decide: () => ({ kind: 'begin', conversation: 'hello' }) });
+ * const leave = () => takeTurn(engine, { key: 'ann', turnKey: 'b', decide: () => ({ kind: 'input', input: '1' }) });
+ * (await leave()).reply?.text; // → 'Bye'
+ * (await leave()).repeated; // → true
  */
 export function takeTurn(engine: Engine, request: TurnRequest): Promise<TurnResult> {
   const { key, turnKey, decide, deadlineMs = 8_000, requestId } = request;
@@ -70,6 +77,11 @@ export function takeTurn(engine: Engine, request: TurnRequest): Promise<TurnResu
 /**
  * Fires the due timers of a session and makes the calls again whose process died; does not wait for their answers.
  * Any process may do it. A session that cannot be woken is postponed by a minute, and the error is thrown.
+ * @example
+ * const engine = createEngine({ store: memorySnapshots(), conversations: [compileFlow(await loadFlow('hello.flow.json'))] });
+ * // Each process may do this every second.
+ * for (const key of await engine.store.due(engine.clock.now(), 10)) await wakeSession(engine, key);
+ * await viewSession(engine, 'nobody'); // → undefined
  */
 export async function wakeSession(engine: Engine, key: string): Promise<void> {
   await engine.inOrder(key, async () => {

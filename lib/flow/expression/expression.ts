@@ -32,6 +32,9 @@ type Refuse = (problem: string) => never;
 /**
  * Reads `source`, at most FLOW_LIMITS.expressionChars long and FLOW_LIMITS.expressionDepth levels deep. Throws ERR_EXPRESSION with
  * the column, what was found and what was expected; its `cause` is `{ offset }`.
+ * @example
+ * compileExpression('price * 2 > 10').evaluate({ price: 6 }); // → true
+ * compileExpression('price *'); // throws ERR_EXPRESSION
  */
 export function compileExpression(source: string): Expression {
   const { root, names } = parseExpression(source);

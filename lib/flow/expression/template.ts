@@ -44,7 +44,11 @@ const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/sy;
 const BARE = /[^|:{}]*/y;
 const OPEN = /(\\*)\{\{/g;
 
-/** Reads `source`, at most FLOW_LIMITS.templateChars long. Throws ERR_TEMPLATE with the column; its `cause` is `{ offset }`. */
+/**
+ * Reads `source`, at most FLOW_LIMITS.templateChars long. Throws ERR_TEMPLATE with the column; its `cause` is `{ offset }`.
+ * @example
+ * compileTemplate('A cup is {{price | money:ZMW}}.').render({ price: 12.5 }, 'en'); // → 'A cup is ZMW 12.50.'
+ */
 export function compileTemplate(source: string): Template {
   if (source.length > FLOW_LIMITS.templateChars) {
     const problem = `it has ${source.length} characters, and ${FLOW_LIMITS.templateChars} is the most. Split it over screens.`;

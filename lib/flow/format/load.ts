@@ -22,7 +22,12 @@ export interface LoadedFlows {
   readonly files: readonly string[];
 }
 
-/** Reads and checks one flow file. Throws ERR_FLOW_INVALID with every problem in words, and `cause: { problems }`. */
+/**
+ * Reads and checks one flow file. Throws ERR_FLOW_INVALID with every problem in words, and `cause: { problems }`.
+ * @example
+ * const flow = await loadFlow('hello.flow.json', { services: new Set(['bills.find']) });
+ * flow.flow; // → 'hello'
+ */
 export async function loadFlow(file: string, known: LintContext = {}): Promise<Flow> {
   const text = await readText(file);
   const { flow, problems } = typeof text === 'string' ? checkFlow(text, file, known) : text;
@@ -39,6 +44,10 @@ export function invalidFlow(what: string, problems: readonly Problem[]): Twinlin
 /**
  * Reads and checks all `*.flow.json` of a folder, each with the others in reach. Problems are returned, not thrown.
  * Throws ERR_CONFIG when the folder cannot be read.
+ * @example
+ * const { flows, problems } = await loadFlows('.');
+ * [...flows.keys()]; // → ['hello']
+ * problems.length; // → 0
  */
 export async function loadFlows(folder: string, known: Omit<LintContext, 'flows'> = {}): Promise<LoadedFlows> {
   const files = (await listFlowFiles(folder)).map((name) => join(folder, name));

@@ -23,7 +23,13 @@ export interface ParsedFlow {
 /** Ends the names of flow files: `wallet.flow.json`. */
 export const FLOW_FILE = '.flow.json';
 
-/** Reads a flow: JSON without doubled keys, of the right shape, under the name of its file. Never throws. */
+/**
+ * Reads a flow: JSON without doubled keys, of the right shape, under the name of its file. Never throws.
+ * @example
+ * const { flow, problems } = parseFlow('{ "flow": "hi", "version": 1 }', 'hi.flow.json');
+ * flow; // → undefined
+ * problems.map(({ code }) => code); // → ['missing-key', 'missing-key']
+ */
 export function parseFlow(text: string, file: string): ParsedFlow {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const bytes = Buffer.byteLength(plain);

@@ -28,7 +28,12 @@ export interface TextEdit {
   readonly insert: string;
 }
 
-/** `menus/main.flow.json:12:5 error dangling-target: … Fix: …` */
+/**
+ * `menus/main.flow.json:12:5 error dangling-target: … Fix: …`
+ * @example
+ * const { problems } = parseFlow('[]', 'hi.flow.json');
+ * problemLine(problems[0]!).slice(0, 36); // → 'hi.flow.json:1:1 error wrong-type: T'
+ */
 export function problemLine(problem: Problem): string {
   const { file, line, column, severity, code, message, fix } = problem;
   return `${file}:${line}:${column} ${severity} ${code}: ${message} Fix: ${fix}`;

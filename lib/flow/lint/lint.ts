@@ -88,7 +88,13 @@ export interface LintContext {
   readonly rules?: readonly LintRule[] | undefined;
 }
 
-/** Everything that the rules find in a flow that the schema has accepted, in the order of its file. Never throws. */
+/**
+ * Everything that the rules find in a flow that the schema has accepted, in the order of its file. Never throws.
+ * @example
+ * const text = '{"flow":"hi","version":1,"start":"bye","screens":{"bye":{"type":"end","text":"Bye, {{name}}"}}}';
+ * const { flow, source } = parseFlow(text, 'hi.flow.json');
+ * lintFlow(flow!, { source }).map(({ code }) => code); // → ['unknown-variable']
+ */
 export function lintFlow(flow: Flow, options: LintContext & { readonly source: FlowSource }): Problem[] {
   const lint = prepareLint(flow, options);
   const problems: Problem[] = [];
@@ -103,6 +109,10 @@ export function lintFlow(flow: Flow, options: LintContext & { readonly source: F
 /**
  * Reads the text of a flow file and applies the rules: everything that is wrong with it at once. Edits of problems are tried first.
  * Never throws.
+ * @example
+ * const { flow, problems } = checkFlow('{ "flow": "hi", "version": 1 }', 'hi.flow.json');
+ * flow; // → undefined
+ * problems.length > 0; // → true
  */
 export function checkFlow(text: string, file: string, known: LintContext = {}): ParsedFlow {
   const parsed = parseFlow(text, file);

@@ -39,7 +39,14 @@ interface Build {
   readonly used: Map<string, Flow>;
 }
 
-/** Compiles a flow that the schema has accepted. Throws ERR_FLOW_INVALID, ERR_EXPRESSION or ERR_TEMPLATE. */
+/**
+ * Compiles a flow that the schema has accepted. Throws ERR_FLOW_INVALID, ERR_EXPRESSION or ERR_TEMPLATE.
+ * @example
+ * const hello = compileFlow(await loadFlow('hello.flow.json'));
+ * const engine = createEngine({ store: memorySnapshots(), conversations: [hello] });
+ * const { reply } = await takeTurn(engine, { key: '+260971234567', decide: () => ({ kind: 'begin', conversation: 'hello' }) });
+ * reply?.text; // → 'Hello\n1. Leave'
+ */
 export function compileFlow(flow: Flow, options: CompileOptions = {}): CompiledFlow {
   const build: Build = { flows: options.flows ?? new Map(), around: [], nodes: new Map(), used: new Map() };
   const { states, initial, on } = flowStates(flow, '', build);

@@ -204,7 +204,12 @@ for (const character of EXTENSION) COST[character.charCodeAt(0)] = 2;
 const CONTROL = /\p{Cc}/u;
 const CONTROL_BUT_NEWLINE = /(?!\n)\p{Cc}/gu;
 
-/** Septets that `text` takes in GSM 7-bit (extension characters count 2); undefined when a character is not in it. */
+/**
+ * Septets that `text` takes in GSM 7-bit (extension characters count 2); undefined when a character is not in it.
+ * @example
+ * septets('{Café}'); // → 8
+ * septets('茶'); // → undefined
+ */
 export function septets(text: string): number | undefined {
   let used = 0;
   for (let at = 0; at < text.length; at++) {
@@ -215,7 +220,12 @@ export function septets(text: string): number | undefined {
   return used;
 }
 
-/** The encoding that `text` needs, what it uses of a screen and how much a screen holds in that encoding. */
+/**
+ * The encoding that `text` needs, what it uses of a screen and how much a screen holds in that encoding.
+ * @example
+ * room('Café'); // → { encoding: 'gsm7', used: 4, limit: 182 }
+ * room('茶'); // → { encoding: 'ucs2', used: 1, limit: 80 }
+ */
 export function room(text: string): TextSize {
   const used = septets(text);
   return used === undefined
@@ -223,13 +233,22 @@ export function room(text: string): TextSize {
     : { encoding: 'gsm7', used, limit: FLOW_LIMITS.screenSeptets };
 }
 
-/** Whether `text` fits one screen in the encoding that it needs. */
+/**
+ * Whether `text` fits one screen in the encoding that it needs.
+ * @example
+ * fits('Welcome'); // → true
+ * fits('a'.repeat(183)); // → false
+ */
 export function fits(text: string): boolean {
   const used = septets(text);
   return used === undefined ? text.length <= FLOW_LIMITS.screenUcs2Units : used <= FLOW_LIMITS.screenSeptets;
 }
 
-/** The distinct characters of `text` outside GSM 7-bit, in order of appearance: those that force UCS-2. */
+/**
+ * The distinct characters of `text` outside GSM 7-bit, in order of appearance: those that force UCS-2.
+ * @example
+ * nonGsm7('Café 茶'); // → ['茶']
+ */
 export function nonGsm7(text: string): string[] {
   const found = new Set<string>();
   for (const character of text) if (septets(character) === undefined) found.add(character);

@@ -69,7 +69,13 @@ export function markFlow(compiled: CompiledFlow): MarkedFlow {
   };
 }
 
-/** `screens 14/16 (87 %) · options 20/22 (90 %) · ways 9/9 (100 %)`, and a line for each kind with something that is not covered. */
+/**
+ * `screens 14/16 (87 %) · options 20/22 (90 %) · ways 9/9 (100 %)`, and a line for each kind with something that is not covered.
+ * @example
+ * const hello = compileFlow(await loadFlow('hello.flow.json'));
+ * const report = await runFlowTests(hello, { flow: 'hello', tests: [] });
+ * coverageLine(report).split('\n')[0]; // → 'screens 0/2 (0 %) · options 0/1 (0 %)'
+ */
 export function coverageLine({ coverage }: { readonly coverage: Coverage }): string {
   const parts = KINDS.filter((kind) => coverage[kind].all > 0).map((kind) => {
     const { seen, all } = coverage[kind];

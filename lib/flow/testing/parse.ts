@@ -16,7 +16,14 @@ export interface ParsedFlowTests {
   readonly problems: readonly Problem[];
 }
 
-/** Reads the tests of a flow; each edit of its problems mends one. Never throws. */
+/**
+ * Reads the tests of a flow; each edit of its problems mends one. Never throws.
+ * @example
+ * const text = '{ "flow": "hello", "tests": [{ "name": "leaves", "steps": [{ "in": "" }, { "in": "1", "text": "Bye" }] }] }';
+ * const { file, problems } = parseFlowTests(text, 'hello.test.json');
+ * problems.length; // → 0
+ * file?.tests[0]?.name; // → 'leaves'
+ */
 export function parseFlowTests(text: string, file: string): ParsedFlowTests {
   const parsed = readFlowTests(text, file);
   return {

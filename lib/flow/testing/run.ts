@@ -31,6 +31,12 @@ export interface FlowTestReport {
 /**
  * Runs all tests of a file, in no time: a test ends with its first step that fails. Throws ERR_INPUT when the tests are
  * for another flow.
+ * @example
+ * const hello = compileFlow(await loadFlow('hello.flow.json'));
+ * const tests = [{ name: 'leaves', steps: [{ in: '' }, { in: '1', text: 'Bye' }] }];
+ * const report = await runFlowTests(hello, { flow: 'hello', tests });
+ * report.tests[0]?.failures; // → []
+ * report.coverage.screens.missing; // → []
  */
 export async function runFlowTests(compiled: CompiledFlow, file: FlowTestFile): Promise<FlowTestReport> {
   const { flow } = compiled.flow;
@@ -43,13 +49,26 @@ export async function runFlowTests(compiled: CompiledFlow, file: FlowTestFile): 
   return { flow, tests, coverage: marked.coverage() };
 }
 
-/** `step 2, typed "1": the screen is "pin", not "login".`, and its details below. */
+/**
+ * `step 2, typed "1": the screen is "pin", not "login".`, and its details below.
+ * @example
+ * const hello = compileFlow(await loadFlow('hello.flow.json'));
+ * const tests = [{ name: 'greets', steps: [{ in: '', text: 'Good day' }] }];
+ * const report = await runFlowTests(hello, { flow: 'hello', tests });
+ * failureText(report.tests[0]!.failures[0]!).split('\n')[0]; // → 'step 1, the dial: the text differs:'
+ */
 export function failureText({ step, typed, message, details }: FlowTestFailure): string {
   const where = step === 0 ? '' : `step ${step}, ${step === 1 ? 'the dial' : `typed ${typed}`}: `;
   return [where + message, ...details.map((line) => `    ${line}`)].join('\n');
 }
 
-/** What a conversation with these inputs shows, as the steps of a test; the first input is '' and dials. */
+/**
+ * What a conversation with these inputs shows, as the steps of a test; the first input is '' and dials.
+ * @example
+ * const hello = compileFlow(await loadFlow('hello.flow.json'));
+ * const recorded = await recordFlowTest(hello, { name: 'leaves', inputs: ['', '1'] });
+ * recorded.steps.at(-1)?.text; // → 'Bye'
+ */
 export async function recordFlowTest(
   compiled: CompiledFlow,
   { inputs, ...test }: FlowTestSetup & { readonly name: string; readonly inputs: readonly string[] },

@@ -81,7 +81,20 @@ interface CacheEntry<T> {
 // What an entry costs besides its key and its bytes.
 const ENTRY_BYTES = 256;
 
-/** Opens a cache, empty. A new height in any kept answer makes all answers of the latest height untrue. */
+/**
+ * Opens a cache, empty. A new height in any kept answer makes all answers of the latest height untrue.
+ * @example
+ * const cache = openCache<string>({
+ *   ttlMs: 1_000,
+ *   maxBytes: 1_048_576,
+ *   countBytes: (answer) => answer.length,
+ *   isKept: () => true,
+ *   readHeight: () => undefined,
+ * });
+ * const key = { path: '/demo.Library/Get', request: new Uint8Array() };
+ * await cache.answer(key, { deadlineMs: 500 }, async () => 'one'); // → { kind: 'answer', answer: 'one', from: 'node' }
+ * await cache.answer(key, { deadlineMs: 500 }, async () => 'two'); // → { kind: 'answer', answer: 'one', from: 'cache' }
+ */
 export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
   const { ttlMs, maxBytes, countBytes: bytesOf, isKept, readHeight: heightOf, clock = systemClock } = options;
   const kept = new LRUCache<string, CacheEntry<T>>({
@@ -147,7 +160,11 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
   };
 }
 
-/** A strong entity tag for a body, with its quotes. */
+/**
+ * A strong entity tag for a body, with its quotes.
+ * @example
+ * entityTag(Buffer.from('{}')) === entityTag(Buffer.from('{}')); // → true
+ */
 export function entityTag(body: Uint8Array): string {
   return `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
 }

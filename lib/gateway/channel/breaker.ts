@@ -54,6 +54,10 @@ const RESTING = channelStatus(GRPC.unavailable, 'The node did not answer and is 
  * The same channel, which refuses calls with UNAVAILABLE at once when too many run, and for a pause after UNAVAILABLE or
  * a passed deadline came `failures` times in a row. After the pause one call is tried: if it reaches the node, all is
  * well again; if not, the pause is twice as long. Calls that their caller gave up say nothing about the node.
+ * @example
+ * const channel = guardedChannel(http2Channel({ upstream: '127.0.0.1:1' }), { failures: 5, pauseMs: 1_000 });
+ * await channel.ready(50); // → false
+ * await channel.close();
  */
 export function guardedChannel(channel: Channel, options: BreakerOptions = {}): GuardedChannel {
   const { failures = GATEWAY_LIMITS.breakerFailures, atOnce = GATEWAY_LIMITS.grpcCallsAtOnce } = options;

@@ -21,6 +21,11 @@ const NONE: Metadata = [];
 /**
  * Opens a channel to one node; returns at once. It tells the node that it takes no compressed messages. Names are
  * resolved anew for each connection; there is one connection at a time. Throws ERR_CONFIG for a bad address.
+ * @example
+ * const channel = http2Channel({ upstream: '127.0.0.1:1', deadlineMs: 200 });
+ * const { status } = await channel.unary({ path: '/demo.Library/Get', request: new Uint8Array() });
+ * status.code; // → 14
+ * await channel.close();
  */
 export function http2Channel(options: ChannelOptions): Channel {
   const {

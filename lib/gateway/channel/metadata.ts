@@ -77,6 +77,8 @@ export type Forwarded =
  * before it, which wins; and every other header that begins with `Grpc-Metadata-`, but for names that belong to the
  * connection or to gRPC, `authorization` and `x-forwarded-for`, which are dropped. Values of names in `-bin` are base64,
  * each of several after a comma. Nothing else reaches the node.
+ * @example
+ * toMetadata({ [HEIGHT]: '7', cookie: 'a=b' }); // → { kind: 'metadata', metadata: [['x-cosmos-block-height', '7']] }
  */
 export function toMetadata(headers: IncomingHttpHeaders, forward: readonly string[] = []): Forwarded {
   const metadata: [string, string | Buffer][] = [];
@@ -151,6 +153,8 @@ export interface HeadersBack {
 /**
  * The headers of an HTTP answer for the metadata of a call, as `grpc-metadata-…`; the height under its own name too.
  * Bytes as base64. What a header cannot hold is left away, and what is more than GATEWAY_LIMITS.grpcMetadataBytes.
+ * @example
+ * toHeaders([['x-cost', '7']], { named: ['x-cost'], clean: (text) => text }); // → { 'grpc-metadata-x-cost': '7' }
  */
 export function toHeaders(metadata: Metadata, back: HeadersBack): Record<string, string> {
   const headers = addPrefix(metadata, PREFIX, back);
@@ -159,12 +163,20 @@ export function toHeaders(metadata: Metadata, back: HeadersBack): Record<string,
   return headers;
 }
 
-/** The same for metadata that came after the message, for trailers of HTTP: as `grpc-trailer-…`. */
+/**
+ * The same for metadata that came after the message, for trailers of HTTP: as `grpc-trailer-…`.
+ * @example
+ * toTrailers([['x-cost', '7']], { named: [], clean: (text) => text }); // → { 'grpc-trailer-x-cost': '7' }
+ */
 export function toTrailers(metadata: Metadata, back: HeadersBack): Record<string, string> {
   return addPrefix(metadata, TRAILER_PREFIX, back);
 }
 
-/** Of the trailers of a call those that are headers too, for clients know no other place: the height and what is named. */
+/**
+ * Of the trailers of a call those that are headers too, for clients know no other place: the height and what is named.
+ * @example
+ * earlyTrailers([['x-cost', '7']], { named: ['x-cost'], clean: (text) => text }); // → [['x-cost', '7']]
+ */
 export function earlyTrailers(trailers: Metadata, { named }: HeadersBack): Metadata {
   return trailers.length ? trailers.filter(([name]) => name === HEIGHT || named.includes(name)) : trailers;
 }

@@ -49,6 +49,12 @@ const WELL_KNOWN: readonly FileDescriptorProto[] = [
  * Reads the bytes of a google.protobuf.FileDescriptorSet, as `protoc --include_imports --descriptor_set_out` writes it.
  * Files with types that are nowhere are left out, and so is what needs them. Throws ERR_CONFIG with each of them in
  * `details` when no service is left. `source` names the set in messages.
+ * @example
+ * import { readFileSync } from 'node:fs';
+ *
+ * const { methods } = readDescriptorSet(readFileSync('library.pb'));
+ * methods.some(({ name }) => name === 'Get'); // → true
+ * readDescriptorSet(Buffer.from('?')); // throws ERR_CONFIG
  */
 export function readDescriptorSet(bytes: Uint8Array, source = 'The descriptor set'): Descriptors {
   return register(
@@ -57,7 +63,12 @@ export function readDescriptorSet(bytes: Uint8Array, source = 'The descriptor se
   );
 }
 
-/** The same from the single FileDescriptorProtos that server reflection gives, in any order, with repeats. */
+/**
+ * The same from the single FileDescriptorProtos that server reflection gives, in any order, with repeats.
+ * @example
+ * readDescriptorFiles([]).methods; // → []
+ * readDescriptorFiles([Buffer.from('?')]); // throws ERR_CONFIG
+ */
 export function readDescriptorFiles(
   files: readonly Uint8Array[],
   source = 'The descriptors that the node gives by reflection',

@@ -40,6 +40,10 @@ export interface Reflected {
  * Reads all services of a node with their files and what these import. Rejects with ERR_SERVICE when the node offers no
  * reflection (reason `not-offered`), breaks off or describes none of the services that it names, and with ERR_INPUT when
  * it sends too much.
+ * @example
+ * const channel = http2Channel({ upstream: '127.0.0.1:1' });
+ * await reflect(channel, { deadlineMs: 200 }); // throws ERR_SERVICE
+ * await channel.close();
  */
 export async function reflect(channel: Channel, options: ReflectionOptions = {}): Promise<Reflected> {
   const { deadlineMs = GATEWAY_LIMITS.reflectionMs, maxFiles = GATEWAY_LIMITS.reflectionFiles, signal } = options;

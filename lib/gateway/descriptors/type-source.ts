@@ -29,7 +29,14 @@ export interface LearnedTypes {
   learn(files: ReadonlyMap<string, File>, wanted: ReadonlySet<string>): void;
 }
 
-/** Nothing learned yet. */
+/**
+ * Nothing learned yet.
+ * @example
+ * import { readFileSync } from 'node:fs';
+ *
+ * const { registry } = readDescriptorSet(readFileSync('library.pb'));
+ * learnedTypes(registry).isKnownFile('demo/library.proto'); // → true
+ */
 export function learnedTypes(base: FileRegistry): LearnedTypes {
   const files = new Map<string, DescFile>();
   const messages = new Map<string, DescMessage>();
@@ -133,7 +140,16 @@ export interface TypeSourceOptions {
   readonly clock?: Clock;
 }
 
-/** Nothing is asked yet. */
+/**
+ * Nothing is asked yet.
+ * @example
+ * import { readFileSync } from 'node:fs';
+ *
+ * const { registry } = readDescriptorSet(readFileSync('library.pb'));
+ * // With the channel to a node, types that no descriptor declares are asked of it.
+ * const types = typeSource({ base: registry, channel: undefined });
+ * types.stats(); // → { calls: 0, files: 0, unknown: 0 }
+ */
 export function typeSource({ base, channel, clock = systemClock }: TypeSourceOptions): TypeSource {
   const learned = learnedTypes(base);
   const asking = new Map<string, Promise<void>>();

@@ -262,12 +262,24 @@ export interface HttpBody {
 // RFC 9110: type/subtype and parameters.
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+*-]{1,127}(?:\s*;[\x20-\x7e]{0,256})?$/;
 
-/** Whether replies of this type are bodies of any media type. */
+/**
+ * Whether replies of this type are bodies of any media type.
+ * @example
+ * import { readFileSync } from 'node:fs';
+ *
+ * const { registry } = readDescriptorSet(readFileSync('library.pb'));
+ * isHttpBody(registry.getMessage('demo.Name')!); // → false
+ */
 export function isHttpBody({ typeName }: DescMessage): boolean {
   return typeName === 'google.api.HttpBody';
 }
 
-/** Reads one. Bytes of an unknown or unusable type are `application/octet-stream`. Throws ERR_SERVICE, `unreadable`. */
+/**
+ * Reads one. Bytes of an unknown or unusable type are `application/octet-stream`. Throws ERR_SERVICE, `unreadable`.
+ * @example
+ * const { type, data } = readHttpBody(Buffer.from('\n\ntext/plain\x12\x02Hi', 'latin1'));
+ * [type, data.toString()]; // → ['text/plain', 'Hi']
+ */
 export function readHttpBody(bytes: Uint8Array): HttpBody {
   let type = '';
   let data: Uint8Array = new Uint8Array();

@@ -75,7 +75,16 @@ const FIRST_BYTES = 16_384;
 // Larger ones are given back to the system.
 const KEPT_BYTES = 1_048_576;
 
-/** Makes writers of messages as JSON, one for each type when it is first met. */
+/**
+ * Makes writers of messages as JSON, one for each type when it is first met.
+ * @example
+ * import { readFileSync } from 'node:fs';
+ *
+ * const { registry } = readDescriptorSet(readFileSync('library.pb'));
+ * const writers = createJsonWriters({ registry, form: 'proto3' });
+ * const write = writers.findWriter(registry.getMessage('demo.Name')!);
+ * write(Buffer.from('\n\x03Ann')).toString(); // → '{"name":"Ann"}'
+ */
 export function createJsonWriters({
   registry,
   form,

@@ -24,7 +24,13 @@ export interface RewriteOptions {
 /** The path in the descriptors for the path of a request, without query; undefined when no prefix serves it. */
 export type RewritePath = (path: string) => string | undefined;
 
-/** Compiles prefixes (the longest wins) and rewrites (once, the most literal wins). Throws an Error for the first bad one. */
+/**
+ * Compiles prefixes (the longest wins) and rewrites (once, the most literal wins). Throws an Error for the first bad one.
+ * @example
+ * const rewrite = compileRewrites({ prefixes: { '/ixo': '/ixo' }, rewrites: [{ from: '/ixo/claim/{id}', to: '/ixo/claims/claim/{id}' }] });
+ * rewrite('/ixo/claim/7'); // → '/ixo/claims/claim/7'
+ * rewrite('/other'); // → undefined
+ */
 export function compileRewrites({ prefixes, rewrites, legacy = [] }: RewriteOptions): RewritePath {
   const byLength = Object.entries(prefixes)
     .map(([from, to]) => ({ from: trimSlash(from), to: trimSlash(to) }))
@@ -164,7 +170,11 @@ export type LegacyName = keyof typeof LEGACY_PROFILES;
 
 export const LEGACY_NAMES = Object.keys(LEGACY_PROFILES) as readonly LegacyName[];
 
-/** The rewrites of these profiles; the first that names a path counts. */
+/**
+ * The rewrites of these profiles; the first that names a path counts.
+ * @example
+ * legacyRewrites(['ixo-v0.18']).length > 0; // → true
+ */
 export function legacyRewrites(names: readonly LegacyName[]): Rewrite[] {
   return names.flatMap((name): readonly Rewrite[] => LEGACY_PROFILES[name].rewrites);
 }

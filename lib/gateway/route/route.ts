@@ -83,6 +83,13 @@ interface Leaf {
  * Compiles all HTTP bindings. One that cannot be served is left out: a broken template, a variable or body that is no
  * field of the request, a stream of requests. Of two bindings for one method and path the later one is served, as
  * grpc-gateway does. Throws ERR_CONFIG with every reason when there are bindings and none can be served.
+ * @example
+ * import { readFileSync } from 'node:fs';
+ *
+ * const table = createRouteTable(readDescriptorSet(readFileSync('library.pb')));
+ * const match = table.match('GET', '/v1/books/7');
+ * match.kind === 'found' && match.route.rpc; // → 'demo.Library/Get'
+ * table.match('GET', '/v9').kind; // → 'unknown'
  */
 export function createRouteTable(descriptors: Descriptors, options: RouteTableOptions = {}): RouteTable {
   const { source = 'The descriptors', standsBack = () => false } = options;
@@ -204,7 +211,15 @@ export interface QueryParameter {
   readonly values: readonly string[];
 }
 
-/** One row for each route, in their order. */
+/**
+ * One row for each route, in their order.
+ * @example
+ * import { readFileSync } from 'node:fs';
+ *
+ * const { routes } = createRouteTable(readDescriptorSet(readFileSync('library.pb')));
+ * const row = routeRows(routes).find(({ rpc }) => rpc === 'demo.Library/Get');
+ * [row?.path, row?.query[0]?.name]; // → ['/v1/books/{id}', 'other']
+ */
 export function routeRows(routes: readonly Route[]): RouteRow[] {
   return routes.map((route) => ({
     method: route.method,

@@ -48,6 +48,12 @@ const LOADED_KEPT = 512;
  * Opens the store, synchronously; throws ERR_STORE when the folder cannot be used. Every write is one conditional
  * transaction that LMDB's writer decides, so two processes never both win; writes of one moment share one disk flush,
  * and no reader sees a write before that flush.
+ * @example
+ * const store = lmdbSnapshots({ path: './data/sessions' });
+ * const engine = createEngine({ store, conversations: [compileFlow(await loadFlow('hello.flow.json'))] });
+ * await takeTurn(engine, { key: 'ann', decide: () => ({ kind: 'begin', conversation: 'hello' }) });
+ * (await store.list()).keys; // → ['ann']
+ * await store.close();
  */
 export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): SnapshotStore {
   const { gate, root, sessions, places, timers } = openTables(path);

@@ -49,6 +49,10 @@ const POLL_MS = 50;
 /**
  * Opens the store, synchronously; throws ERR_STORE when the folder cannot be used. Every write is one conditional
  * transaction that LMDB's writer decides; writes of one moment share one disk flush.
+ * @example
+ * const logs = lmdbLogs({ path: './data/logs' });
+ * logs.durability; // → 'power-loss'
+ * await logs.close();
  */
 export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
   const tables = openLogTables(path);

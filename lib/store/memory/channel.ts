@@ -3,7 +3,19 @@
 import { type Channel, checkMessage, checkTopic, type Subscriber } from '../channel.ts';
 import { closedError } from '../input.ts';
 
-/** A channel without subscribers. Messages arrive in a later turn of the event loop than that of `publish`. */
+/**
+ * A channel without subscribers. Messages arrive in a later turn of the event loop than that of `publish`.
+ * @example
+ * import { EventEmitter, once } from 'node:events';
+ *
+ * const channel = memoryChannel();
+ * const bus = new EventEmitter();
+ * const heard = once(bus, 'tea');
+ * await channel.subscribe('tea', { onMessage: (message) => bus.emit('tea', message) });
+ * await channel.publish('tea', 'ready');
+ * await heard; // → ['ready']
+ * await channel.close();
+ */
 export function memoryChannel(): Channel {
   const topics = new Map<string, Set<Subscriber>>();
   let closed = false;

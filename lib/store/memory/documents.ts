@@ -45,7 +45,15 @@ interface Collection extends Declared<MemoryIndex> {
   readonly documents: Map<string, Kept>;
 }
 
-/** An empty store; ready at once. `clock` dates the changes, all of which are kept. */
+/**
+ * An empty store; ready at once. `clock` dates the changes, all of which are kept.
+ * @example
+ * const NOTE = { name: 'note', indexes: { byOwner: { fields: ['owner'] } } };
+ * const documents = memoryDocuments();
+ * await documents.declare([NOTE]);
+ * await documents.insert(NOTE, 'n1', { owner: 'ann', text: 'Tea' });
+ * (await documents.find(NOTE, { index: 'byOwner', where: { owner: 'ann' } })).items.map(({ id }) => id); // → ['n1']
+ */
 export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, 'now'> } = {}): DocumentStore {
   const collections = new Map<string, Collection>();
   const changes: Change[] = [];

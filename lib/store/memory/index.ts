@@ -15,7 +15,13 @@ interface HeldSession {
   readonly filed: number;
 }
 
-/** An empty store; ready at once. `clock` decides what has expired. */
+/**
+ * An empty store; ready at once. `clock` decides what has expired.
+ * @example
+ * const store = memorySnapshots();
+ * store.durability; // → 'memory'
+ * await store.load('nobody'); // → undefined
+ */
 export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, 'now'> } = {}): SnapshotStore {
   const sessions = new Map<string, HeldSession>();
   const keys = sortedList<string>(compareText);

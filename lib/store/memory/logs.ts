@@ -23,7 +23,15 @@ interface HeldLog {
   texts: string[];
 }
 
-/** An empty store; ready at once. `clock` decides what has expired. */
+/**
+ * An empty store; ready at once. `clock` decides what has expired.
+ * @example
+ * const logs = memoryLogs();
+ * const claim = { fence: 1, expiresAt: Date.now() + 60_000 };
+ * await logs.open('run-1', claim);
+ * await logs.append('run-1', ['first'], { ...claim, expected: 0 }); // → { kind: 'appended', last: 1 }
+ * (await logs.read('run-1'))?.frames.length; // → 1
+ */
 export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'> } = {}): LogStore {
   const logs = new Map<string, HeldLog>();
   const expiry = sortedList<Timed>(byTime);

@@ -54,6 +54,13 @@ interface MongoWork {
  * bad URL. Reads go to the primary with read concern majority, writes wait for the journals of the majority, and what
  * lost its connection is tried once more, under a number by which the server knows what it has done already. (A primary
  * that is cut off from its majority may, until it notices, answer reads from before; it cannot write.)
+ * @example
+ * const connection = connectMongo({ url: process.env.MONGODB_URL! });
+ * const documents = mongoDocuments({ connection });
+ * await documents.ping();
+ * (await connection.version()).includes('.'); // → true
+ * await documents.close();
+ * await connection.close();
  */
 export function connectMongo(options: MongoConnectionOptions): MongoConnection {
   const { answerMs = STORE_LIMITS.mongoAnswerMs, connectMs = STORE_LIMITS.mongoConnectMs } = options;

@@ -49,6 +49,13 @@ const TRIES = 20;
  * deletes old ones must leave the newest.
  *
  * A write that is refused as ERR_STORE because an answer was lost may have been done.
+ * @example
+ * const NOTE = { name: 'note', indexes: {} };
+ * const documents = mongoDocuments({ url: process.env.MONGODB_URL!, prefix: 'tea' });
+ * await documents.declare([NOTE]);
+ * await documents.insert(NOTE, 'n1', { text: 'Tea' });
+ * (await documents.get(NOTE, 'n1'))?.revision; // → 1
+ * await documents.close();
  */
 export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
   const { prefix = 'twinline', clock = systemClock } = options;

@@ -40,6 +40,12 @@ const TRIES = 10;
 /**
  * Opens the store; it connects with the first call. Throws ERR_CONFIG for a bad URL or prefix. Every commit is one write
  * of one document; a commit whose answer was lost may be there, which its `turnKey` tells.
+ * @example
+ * const store = mongoSnapshots({ url: process.env.MONGODB_URL!, prefix: 'tea' });
+ * const engine = createEngine({ store, conversations: [compileFlow(await loadFlow('hello.flow.json'))] });
+ * await takeTurn(engine, { key: 'ann', decide: () => ({ kind: 'begin', conversation: 'hello' }) });
+ * (await store.list()).keys; // → ['ann']
+ * await store.close();
  */
 export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
   const { prefix = 'twinline', clock = systemClock } = options;

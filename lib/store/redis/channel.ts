@@ -18,6 +18,16 @@ export type RedisChannelOptions = RedisAt & {
  * Opens the channel; returns at once and connects in the background: one connection to publish, one more for all
  * subscriptions (in a Cluster one per master). A subscription whose connection broke is made again, on whichever node
  * owns the topic by then, and its `onGap` is called. Throws ERR_CONFIG for a bad URL or prefix.
+ * @example
+ * import { EventEmitter, once } from 'node:events';
+ *
+ * const channel = redisChannel({ url: process.env.REDIS_URL! });
+ * const bus = new EventEmitter();
+ * const heard = once(bus, 'tea');
+ * await channel.subscribe('tea', { onMessage: (message) => bus.emit('tea', message) });
+ * await channel.publish('tea', 'ready');
+ * await heard; // → ['ready']
+ * await channel.close();
  */
 export function redisChannel(options: RedisChannelOptions): Channel {
   const { prefix = 'twinline:' } = options;

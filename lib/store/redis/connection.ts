@@ -66,7 +66,16 @@ export function shareConnection(at: RedisAt): RedisConnection {
   return 'connection' in at ? at.connection.share() : connectRedis(at);
 }
 
-/** Opens a connection; returns at once and connects in the background, again and again. Throws ERR_CONFIG for a bad URL. */
+/**
+ * Opens a connection; returns at once and connects in the background, again and again. Throws ERR_CONFIG for a bad URL.
+ * @example
+ * const connection = connectRedis({ url: process.env.REDIS_URL! });
+ * const [store, logs] = [redisSnapshots({ connection }), redisLogs({ connection })];
+ * await store.ping();
+ * connection.kind; // → 'single'
+ * await Promise.all([store.close(), logs.close()]);
+ * await connection.close();
+ */
 export function connectRedis(options: RedisConnectionOptions): RedisConnection {
   const { url, commandMs = STORE_LIMITS.redisCommandMs, connectMs = STORE_LIMITS.redisConnectMs } = options;
   const { firstConnectMs = STORE_LIMITS.redisFirstConnectMs } = options;

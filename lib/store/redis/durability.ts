@@ -17,6 +17,10 @@ const WEAKEST_FIRST: readonly Durability[] = ['memory', 'process-crash', 'power-
  * Never `replicated`: Redis answers before its replicas have the write, so a failover may lose the last moments.
  * Where CONFIG is forbidden, as on managed services, INFO tells less, and counts as `process-crash` at most.
  * Rejects with ERR_STORE when Redis does not answer.
+ * @example
+ * const connection = connectRedis({ url: process.env.REDIS_URL! });
+ * await redisDurability(connection); // → 'memory'
+ * await connection.close();
  */
 export async function redisDurability(connection: RedisConnection): Promise<Durability> {
   const classes = await connection.run('read how durable it is', (client) =>

@@ -39,7 +39,13 @@ export type RedisSnapshotsOptions = RedisAt & {
   readonly claimMs?: number;
 };
 
-/** As {@link redisSnapshots}, after asking Redis how durable it is. Rejects with ERR_STORE when it does not answer. */
+/**
+ * As {@link redisSnapshots}, after asking Redis how durable it is. Rejects with ERR_STORE when it does not answer.
+ * @example
+ * const store = await openRedisSnapshots({ url: process.env.REDIS_URL! });
+ * store.durability; // → 'memory'
+ * await store.close();
+ */
 export async function openRedisSnapshots(options: RedisSnapshotsOptions): Promise<SnapshotStore> {
   const places = namePlaces(options);
   const connection = shareConnection(options);
@@ -61,6 +67,12 @@ export async function openRedisSnapshots(options: RedisSnapshotsOptions): Promis
  *
  * The store's clock decides what has expired, and `sweep` deletes it. Redis deletes by itself only what nobody has swept
  * for STORE_LIMITS.redisGraceMs, so clocks may differ by that much. Throws ERR_CONFIG for a bad URL or prefix.
+ * @example
+ * const store = redisSnapshots({ url: process.env.REDIS_URL!, prefix: 'tea:' });
+ * const engine = createEngine({ store, conversations: [compileFlow(await loadFlow('hello.flow.json'))] });
+ * await takeTurn(engine, { key: 'ann', decide: () => ({ kind: 'begin', conversation: 'hello' }) });
+ * (await store.list()).keys; // → ['ann']
+ * await store.close();
  */
 export function redisSnapshots(options: RedisSnapshotsOptions): SnapshotStore {
   // In this order: when the prefix is refused, no connection is left open.

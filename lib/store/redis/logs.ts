@@ -38,7 +38,13 @@ export type RedisLogsOptions = RedisAt & {
 
 const PREFIX = 'twinline:';
 
-/** As {@link redisLogs}, after asking Redis how durable it is. Rejects with ERR_STORE when it does not answer. */
+/**
+ * As {@link redisLogs}, after asking Redis how durable it is. Rejects with ERR_STORE when it does not answer.
+ * @example
+ * const logs = await openRedisLogs({ url: process.env.REDIS_URL! });
+ * logs.durability; // → 'memory'
+ * await logs.close();
+ */
 export async function openRedisLogs(options: RedisLogsOptions): Promise<LogStore> {
   const connection = connect(options);
   try {
@@ -57,6 +63,12 @@ export async function openRedisLogs(options: RedisLogsOptions): Promise<LogStore
  *
  * The store's clock decides what has expired; Redis deletes STORE_LIMITS.redisGraceMs later, so `sweep` has nothing to do.
  * Throws ERR_CONFIG for a bad URL or prefix.
+ * @example
+ * const logs = redisLogs({ url: process.env.REDIS_URL! });
+ * const claim = { fence: 1, expiresAt: Date.now() + 60_000 };
+ * await logs.open('run-1', claim);
+ * await logs.append('run-1', ['first'], { ...claim, expected: 0 }); // → { kind: 'appended', last: 1 }
+ * await logs.close();
  */
 export function redisLogs(options: RedisLogsOptions): LogStore {
   return logsOn(connect(options), options);

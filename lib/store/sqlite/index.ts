@@ -20,7 +20,16 @@ export interface SqliteOptions {
   readonly clock?: Pick<Clock, 'now'>;
 }
 
-/** Opens the store, synchronously; throws ERR_STORE when the file cannot be used. All changes are kept. */
+/**
+ * Opens the store, synchronously; throws ERR_STORE when the file cannot be used. All changes are kept.
+ * @example
+ * const NOTE = { name: 'note', indexes: {} };
+ * const documents = sqliteDocuments({ path: ':memory:' });
+ * await documents.declare([NOTE]);
+ * await documents.insert(NOTE, 'n1', { text: 'Tea' });
+ * (await documents.get(NOTE, 'n1'))?.revision; // → 1
+ * await documents.close();
+ */
 export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): DocumentStore {
   const refuse = (action: string, error: unknown) => refusal(action, path, error);
   const opened = attempt('open', () => {

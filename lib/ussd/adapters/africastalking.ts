@@ -1,16 +1,15 @@
 // Africa's Talking and its many likenesses: form or JSON in, CON or END out. Also the plain endpoint.
 import type { Adapter } from '../adapter.ts';
+import { readFields, type UssdFields } from '../fields.ts';
 import { conEnd } from '../reply.ts';
 import {
   type RawRequest,
-  readFields,
   readNetwork,
   readPhoneNumber,
   readServiceCode,
   readSessionId,
   readText,
   type TextMode,
-  type UssdFields,
   type UssdRequest,
 } from '../request.ts';
 

@@ -1,11 +1,10 @@
 // Arkesel (Ghana): JSON, latest input, a mark on new sessions, whose input is the dialled string.
 import type { Adapter } from '../adapter.ts';
+import { readEcho, readFields } from '../fields.ts';
 import { echoingReplies } from '../reply.ts';
 import {
   type RawRequest,
   readDialled,
-  readEcho,
-  readFields,
   readFlag,
   readMsisdn,
   readNetwork,

@@ -1,18 +1,15 @@
 // Hubtel (Ghana), Programmable Services: JSON, latest input, a message number, and word of ended sessions.
 import type { Adapter, RawReply, UssdReply } from '../adapter.ts';
+import { readEcho, readFields, salvageFields, type UssdFields } from '../fields.ts';
 import { json } from '../reply.ts';
 import {
   type RawRequest,
   readDialled,
-  readEcho,
-  readFields,
   readMsisdn,
   readNetwork,
   readSessionId,
   readText,
   refusal,
-  salvageFields,
-  type UssdFields,
   type UssdRequest,
 } from '../request.ts';
 

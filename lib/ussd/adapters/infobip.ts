@@ -1,10 +1,10 @@
 // Infobip: JSON, latest input; the path names the session and says whether it starts, goes on or has ended.
 import type { Adapter, RawReply, UssdReply } from '../adapter.ts';
+import { readFields } from '../fields.ts';
 import { json } from '../reply.ts';
 import {
   type RawRequest,
   readDialled,
-  readFields,
   readImsi,
   readMsisdn,
   readNetwork,

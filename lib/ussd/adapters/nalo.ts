@@ -1,11 +1,10 @@
 // Nalo Solutions (Ghana, Nigeria): JSON in capitals, latest input; the first one is the dialled string.
 import type { Adapter } from '../adapter.ts';
+import { readEcho, readFields } from '../fields.ts';
 import { echoingReplies } from '../reply.ts';
 import {
   type RawRequest,
   readDialled,
-  readEcho,
-  readFields,
   readFlag,
   readMsisdn,
   readNetwork,
