@@ -80,6 +80,15 @@ const SOMETIMES = ['reason', 'decidedAt', 'executableAt'];
 
 export const PROPOSAL_ANSWER = record('A proposal about a domain', PROPOSAL_FIELDS, SOMETIMES);
 
+export const LISTED_PROPOSAL = record(
+  'A proposal in the list of all',
+  {
+    ...PROPOSAL_FIELDS,
+    name: { type: ['string', 'null'], description: 'How the domain is called: `metadata.name`' },
+  },
+  SOMETIMES,
+);
+
 export const VOTED_ANSWER = record(
   'The proposal after the vote, and the ballot',
   {

@@ -1,10 +1,12 @@
 // Routes of verification by vote: proposals, votes, what they lead to, and the rules.
 
+import { DOMAIN } from '../../../lib/domain/kinds.ts';
 import { NEW_VOTE, VETO } from '../../../lib/domain/schema/bodies.ts';
 import { page } from '../../../lib/domain/schema/twin-answers.ts';
 import {
   BALLOT,
   GOVERNANCE_ANSWER,
+  LISTED_PROPOSAL,
   PAGE_LINK,
   PROPOSAL_ANSWER,
   RULES,
@@ -12,6 +14,8 @@ import {
   VOTED_ANSWER,
 } from '../../../lib/domain/schema/vote-answers.ts';
 import { type Governance, governanceView } from '../../../lib/domain/voting/governance.ts';
+import { isObject } from '../../../lib/shape.ts';
+import type { DocumentStore, JsonObject } from '../../../lib/store/store.ts';
 import type { Route, RouteGroup } from '../../http/route-table.ts';
 import { prefersHtml } from '../../web/kit/frame.ts';
 import type { ProposalPages } from '../../web/proposal/routes.ts';
@@ -42,6 +46,7 @@ export interface ProposalDeps extends SubjectDeps {
   readonly onVeto: (veto: { readonly proposal: string; readonly by: string }) => Promise<void>;
 }
 
+const LISTED_PAGE = page(LISTED_PROPOSAL, 'A page of proposals, the newest first');
 const BALLOT_PAGE = page(BALLOT, 'A page of ballots, the newest first');
 const ONE = '/v1/proposals/:id';
 const SHOWN = { description: 'The proposal', types: { [JSON_TYPE]: PROPOSAL_ANSWER }, headers: MADE };
@@ -75,6 +80,7 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
     Rules: RULES,
     Tally: TALLY,
     ProposalPage: PROPOSAL_PAGE,
+    ListedProposals: LISTED_PAGE,
     NewVote: NEW_VOTE,
     BallotPage: BALLOT_PAGE,
     Voted: VOTED_ANSWER,
@@ -91,11 +97,13 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
       id: 'listProposals',
       summary: 'List the proposals about all domains',
       query: PROPOSALS,
-      answers: { 200: { description: 'A page', types: { [JSON_TYPE]: PROPOSAL_PAGE } } },
+      answers: { 200: { description: 'A page', types: { [JSON_TYPE]: LISTED_PAGE } } },
       problems: ['bad-request', 'bad-cursor', 'bad-limit'],
-      handle: async (ctx, { verification }) => {
+      handle: async (ctx, { verification, documents }) => {
         const { items, next } = await verification.list(readCaller(ctx), readQuery(ctx, PROPOSALS));
-        answerPage(ctx, { items: items.map(showProposal), next });
+        const names = await readNames(documents, new Set(items.map(({ body }) => body.subject)));
+        const named = items.map((item) => ({ ...showProposal(item), name: names.get(item.body.subject) ?? null }));
+        answerPage(ctx, { items: named, next });
       },
     },
     {
@@ -229,4 +237,19 @@ function action(name: 'withdraw' | 'veto' | 'execute', summary: string, descript
       });
     },
   };
+}
+
+/** How these domains are called; those without a name are left out. */
+async function readNames(
+  documents: Pick<DocumentStore, 'get'>,
+  dids: ReadonlySet<string>,
+): Promise<Map<string, string>> {
+  const names = new Map<string, string>();
+  const readOne = async (did: string) => {
+    const { metadata } = (await documents.get<JsonObject>(DOMAIN, did))?.body ?? {};
+    const name = isObject(metadata) ? metadata.name : undefined;
+    if (typeof name === 'string') names.set(did, name);
+  };
+  await Promise.all([...dids].map(readOne));
+  return names;
 }

@@ -23,10 +23,11 @@ export async function openProposals(): Promise<HTMLElement> {
   return card('Open proposals', [rows, none, more]);
 }
 
-function openRow({ id, did, kind, status, closesAt, proposer }: ProposalView): HTMLElement {
+function openRow({ id, did, name, kind, status, closesAt, proposer }: ProposalView): HTMLElement {
   return element('li', {}, [
-    element('a', { text: `To ${kind} ${did}`, is: { href: `#/proposal/${id}` } }),
+    element('a', { text: `To ${kind} ${name ?? did}`, is: { href: `#/proposal/${id}` } }),
     element('span', { class: `badge ${status}`, text: status }),
+    ...(typeof name === 'string' ? [element('span', { class: 'at', text: did })] : []),
     element('span', { class: 'at', text: `by ${proposer}, until ${formatTime(closesAt)}` }),
   ]);
 }

@@ -20,6 +20,8 @@ export interface Twin {
 export interface ProposalView {
   readonly id: string;
   readonly did: string;
+  /** How the twin is called; only in the list of all proposals. */
+  readonly name?: string | null;
   readonly kind: string;
   readonly status: string;
   readonly domainRevision: number;
