@@ -10,20 +10,13 @@ import { Refusal } from '../http/errors.ts';
 import type { Route, RouteGroup } from '../http/route-table.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 import { messagePage, type PageContent, sendPage } from '../web/kit/frame.ts';
+import { packPage, type Served, sendFile } from '../web/kit/send-file.ts';
 import { frameDocs, guidesPage, makeReference, REFERENCES, type ReferenceName } from './docs-page.ts';
 import { errorPage, errorsPage } from './error-pages.ts';
 import type { DocsPage } from './guides.ts';
 import { guidePage, isGuide } from './guides.ts';
 import { type DocsSearch, openSearch, SEARCH_CHARS, searchPage } from './search-page.ts';
 import { readSwaggerFile, SWAGGER_TYPES, swaggerFolder } from './swagger-files.ts';
-
-export interface Served {
-  readonly type: string;
-  readonly content: string | Buffer;
-  /** The same, compressed, for those who take it. */
-  readonly brotli?: Buffer;
-  readonly etag: string;
-}
 
 // Swagger UI brings its own script and style; ours start it and mend it.
 const SWAGGER_PAGE: PageContent = {
@@ -204,8 +197,9 @@ function reference(name: ReferenceName, id: string): Route<Docs> {
   return { method: 'GET', path, id, summary: `${title}: ${about}`, answers, handle };
 }
 
-function sendDocs(ctx: Context, page: DocsPage): Promise<void> {
-  return sendPage(ctx, frameDocs(page, ctx.path));
+async function sendDocs(ctx: Context, page: DocsPage): Promise<void> {
+  await sendPage(ctx, frameDocs(page, ctx.path));
+  await packPage(ctx);
 }
 
 async function sendDocsPage(ctx: Context): Promise<void> {
@@ -223,13 +217,4 @@ function answerUnknownPage(ctx: Context): PageContent {
 
 function makeServed(type: string, content: string | Buffer): Served {
   return { type, content, etag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"` };
-}
-
-function sendFile(ctx: Context, { type, content, brotli, etag }: Served, caching: string): void {
-  const isPacked = brotli !== undefined && ctx.acceptsEncodings('br', 'identity') === 'br';
-  ctx.set({ 'Content-Type': type, 'Cache-Control': caching, ETag: isPacked ? etag.replace(/"$/, '-br"') : etag });
-  if (brotli) ctx.vary('Accept-Encoding');
-  if (isPacked) ctx.set('Content-Encoding', 'br');
-  ctx.body = isPacked ? brotli : content;
-  if (ctx.fresh) ctx.status = 304;
 }

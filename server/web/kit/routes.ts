@@ -6,6 +6,7 @@ import { PLAIN_ANSWERS, UNKNOWN } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
 import { ASSET_NAMES, isAsset, readAsset } from './assets.ts';
+import { sendFile, textPacker } from './send-file.ts';
 
 const TEXT: Schema = { type: 'string' };
 
@@ -36,13 +37,12 @@ export const PAGE_FILE_ROUTES: RouteGroup<unknown> = {
 async function sendPageFile(ctx: Context): Promise<void> {
   const name = ctx.params.file!;
   if (!isAsset(name)) throw new Refusal('not-found');
-  const { text, hash } = await readAsset(name);
-  ctx.set({
-    'Content-Type': `text/${name.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`,
-    // Pages ask for one content; a request without it gets the present one.
-    'Cache-Control': ctx.query.v === hash ? 'public, max-age=31536000, immutable' : 'no-cache',
-    ETag: `"${hash}"`,
-  });
-  ctx.body = text;
-  if (ctx.fresh) ctx.status = 304;
+  const asset = await readAsset(name);
+  const { text: content, hash } = asset;
+  const type = `text/${name.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`;
+  // Pages ask for one content; a request without it gets the present one.
+  const caching = ctx.query.v === hash ? 'public, max-age=31536000, immutable' : 'no-cache';
+  sendFile(ctx, { type, content, brotli: await packAsset(name, asset), etag: `"${hash}"` }, caching);
 }
+
+const packAsset = textPacker();

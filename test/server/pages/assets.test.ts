@@ -22,6 +22,19 @@ test('a page names one script and one style sheet by their content, and these ma
   }
 });
 
+test('who takes Brotli gets it, under an ETag of its own; pages of documentation, too', async () => {
+  for (const path of ['/pages/studio.js', '/docs/guides/operators']) {
+    const plain = await server().ask(path);
+    const packed = await fetch(server().url + path, { headers: { 'accept-encoding': 'br' } });
+    assert.equal([packed.headers.get('content-encoding'), packed.headers.get('vary')], ['br', plain.headers.vary]);
+    assert.match(String(plain.headers.vary), /Accept-Encoding/);
+    assert.is(await packed.text(), plain.text, path);
+    assert.ok(Number(packed.headers.get('content-length')) < plain.text.length / 2.5, path);
+    assert.is(plain.headers['content-encoding'], undefined);
+    if (plain.headers.etag) assert.is(packed.headers.get('etag'), plain.headers.etag.replace(/"$/, '-br"'));
+  }
+});
+
 test('another content, or none that is named, is asked for anew', async () => {
   for (const query of ['', '?v=', '?v=another', '?v=a&v=b']) {
     const { headers } = await server().ask(`/pages/chat.js${query}`);

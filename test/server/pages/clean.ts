@@ -43,6 +43,29 @@ export function assertQuiet({ complaints, strangers }: Visit): void {
   assert.equal([complaints, strangers], [[], []]);
 }
 
+interface Loaded {
+  readonly name: string;
+  /** On the wire. */
+  readonly bytes: number;
+}
+
+/** Parts that others have made: Swagger UI, and the editor that the script of the studio holds. */
+const VENDORED = /\/(?:swagger-ui[^/]*|studio\.js)$/;
+
+/** Fails when a browser has loaded more than three files of ours for the page, or more than 100 kB as they were sent. */
+export async function assertLight(page: Page): Promise<void> {
+  const loaded = await page.evaluate<Loaded[]>(
+    `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+      .filter(({ initiatorType }) => !['fetch', 'xmlhttprequest', 'beacon'].includes(initiatorType))
+      .map(({ name, encodedBodySize }) => ({ name: new URL(name).pathname, bytes: encodedBodySize }))`,
+  );
+  const own = loaded.filter(({ name }) => !VENDORED.test(name));
+  const words = own.map(({ name, bytes }) => `${name} ${bytes}`).join(', ');
+  assert.ok(own.length <= 3, words);
+  const bytes = own.reduce((sum, one) => sum + one.bytes, 0);
+  assert.ok(bytes > 0 && bytes <= 100_000, `${bytes}: ${words}`);
+}
+
 /** Bytes of a page, compressed, with all scripts and sheets that it loads. */
 export async function weightOf(url: string): Promise<number> {
   const seen = new Map<string, number>();

@@ -1,4 +1,5 @@
-// Every page in all four looks: wide and narrow, light and dark, nothing that axe-core calls serious and nothing that sticks out.
+// Every page in all four looks: wide and narrow, light and dark, nothing that axe-core calls serious, nothing that sticks out, and no more
+// than three files and 100 kB to load.
 // Each page is opened once, with something in it.
 
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { isWhole } from '../../support/size.ts';
 import { keyOf, path, place } from '../domain/place.ts';
 import { browser, type Visit } from '../support/browser.ts';
 import { DIAL, type Served, testRoutes, withServer } from '../support/serve.ts';
-import { assertQuiet, assertReadable } from './clean.ts';
+import { assertLight, assertQuiet, assertReadable } from './clean.ts';
 import { handset } from './handset.ts';
 
 const test = suite('looks', { timeoutMs: 600_000 });
@@ -187,6 +188,7 @@ const FAILING = ['no such page', 'an error', 'a deactivated twin'];
 for (const [name, scene] of Object.entries(SCENES))
   test(`${name} can be read in all four looks`, async () => {
     const seen = await scene((path) => open(here.server().url + path));
+    await assertLight(seen.page);
     await lookAt(seen, name);
     // A browser complains of the status of an error by itself.
     if (!FAILING.includes(name)) assertQuiet(seen);
