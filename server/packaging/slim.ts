@@ -45,13 +45,13 @@ async function dropComments(file: string): Promise<void> {
   writeFileSync(file, cutComments(code));
 }
 
-// The bundler leaves those of members.
+// The bundler leaves those of members. The first line of a command is no comment, though acorn calls it one.
 function cutComments(code: string): string {
   const comments: Comment[] = [];
   parse(code, { ecmaVersion: 'latest', sourceType: 'module', allowHashBang: true, onComment: comments });
   let kept = '';
   let at = 0;
-  for (const { start, end } of comments) {
+  for (const { start, end } of comments.filter(({ start }) => !code.startsWith('#!', start))) {
     kept += code.slice(at, start).trimEnd();
     at = end;
   }

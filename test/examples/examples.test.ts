@@ -1,7 +1,7 @@
 // The programs of this folder, run by people who have installed the package: packed and installed once, each prints what its last
-// comment says. And they are right by the types.
+// comment says, on each version of Node that is here. And they are right by the types.
 
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -14,11 +14,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ROOT } from '../package/manifest.ts';
+import { manifest, ROOT } from '../package/manifest.ts';
 import { buildPackage, linkDependencies, packTarball, TSC } from '../package/packed.ts';
 import { startMongo } from '../support/mongo-server.ts';
 import { skipWithout } from '../support/on-path.ts';
@@ -38,11 +38,11 @@ interface Given {
 }
 
 /** What a program needs beside Node; skips where it is not here. */
-const NEEDS: { readonly [program: string]: () => Promise<Given> } = {
-  'lifecycle.mjs': async () => {
+const NEEDS: { readonly [program: string]: (version: string) => Promise<Given> } = {
+  'lifecycle.mjs': async (version) => {
     const { url, stop } = await startMongo();
     const own = new URL(url);
-    own.pathname = `twinline-example-${process.pid}`;
+    own.pathname = `twinline-example-${version.replaceAll('.', '-')}-${process.pid}`;
     return { env: { MONGODB_URL: own.href }, stop };
   },
   'two-servers.mjs': async () => {
@@ -83,19 +83,34 @@ function promisedBy(source: string): string {
   return said.replace(/^\/\/ {0,3}/gm, '');
 }
 
-for (const program of PROGRAMS)
-  test(`${program} prints what it says`, async () => {
-    const given = await NEEDS[program]?.();
-    try {
-      const env = { PATH: process.env.PATH, HOME: folder, ...given?.env };
-      const run = promisify(execFile)(process.execPath, [program], { cwd: folder, env, timeout: SECONDS });
-      const { stdout, stderr } = await run;
-      assert.is(stderr, '');
-      assert.is(stdout, promisedBy(readFileSync(join(folder, program), 'utf8')));
-    } finally {
-      await given?.stop();
-    }
+/** Programs `node` of several versions: this one's, and those that `.ci/run` names. */
+const NODES = [process.execPath, ...(process.env.TWINLINE_TEST_NODES?.split(delimiter).filter(Boolean) ?? [])];
+
+for (const node of NODES) {
+  const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
+  const run = async (args: readonly string[], given?: Readonly<Record<string, string>>) => {
+    const env = { PATH: `${dirname(node)}${delimiter}${process.env.PATH}`, HOME: folder, ...given };
+    const { stdout, stderr } = await promisify(execFile)(node, args, { cwd: folder, env, timeout: SECONDS });
+    assert.is(stderr, '');
+    return stdout;
+  };
+
+  for (const program of PROGRAMS)
+    test(`${program} prints what it says on Node ${version}`, async () => {
+      const given = await NEEDS[program]?.(version);
+      try {
+        const said = await run([program], given?.env);
+        assert.is(said, promisedBy(readFileSync(join(folder, program), 'utf8')));
+      } finally {
+        await given?.stop();
+      }
+    });
+
+  test(`every subpath is imported on Node ${version}`, async () => {
+    const lines = Object.keys(manifest.exports).map((path) => `await import('twinline${path.slice(1)}');`);
+    assert.is(await run(['--input-type=module', '--eval', `${lines.join('\n')}\nprocess.exit();`]), '');
   });
+}
 
 test('the programs are right by the types', () => {
   const compilerOptions = {
