@@ -43,6 +43,17 @@ export { type CompiledFlow, type CompileOptions, compileFlow } from './flow/run/
 export { type KeyPurpose, type Keyring, parseKeyring } from './keyring.ts';
 export { LIMITS } from './limits.ts';
 export { checkKey, checkLimit, closedError } from './store/input.ts';
+export {
+  type Append as LogAppend,
+  checkAppend,
+  checkClaim,
+  checkMoment,
+  checkRead,
+  checkWhole,
+  cutPage,
+  judgeAppend,
+  type LogHead,
+} from './store/log-rules.ts';
 export type {
   AppendOptions,
   AppendResult,

@@ -35,7 +35,8 @@ export function checkKey(key: string, what = 'session key'): void {
 }
 
 /**
- * Throws ERR_INPUT unless `limit` is a whole number from 1 to `max`.
+ * Throws ERR_INPUT unless `limit` is a whole number from 1 to `max`, which is Number.MAX_SAFE_INTEGER when it is left out. `find` of
+ * documents and `read` of logs take at most LIMITS.pageSizeMax.
  * @example
  * checkLimit(100);
  * checkLimit(0); // throws ERR_INPUT

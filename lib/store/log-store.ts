@@ -1,10 +1,5 @@
-// The contract of the frame logs: append-only texts, one log per run, that any process reads and follows; and the rules
-// that the backends share: what is well-formed, what an append may do, what a read gives.
+// The contract of the frame logs: append-only texts, one log per run, that any process reads and follows.
 
-import { COMMON_LIMITS } from '../common-limits.ts';
-import { TwinlineError } from '../errors.ts';
-import { checkKey, checkLimit, isWellFormed, LAST_MOMENT } from './input.ts';
-import { STORE_LIMITS } from './limits.ts';
 import type { Durability } from './store.ts';
 
 /** A frame of a log, with its number. */
@@ -101,14 +96,20 @@ export interface FollowOptions extends ReadOptions {
  *   not at all, and `append` resolves after that is as durable as `durability` says.
  * - Fencing: `open` and `append` with a lower fence than the highest that the log has seen change nothing and say
  *   `fenced`. A higher fence takes the log over, at once and for good; the fence is forgotten when the log is gone.
- * - An append can be repeated after a lost acknowledgement: with the same `expected`, frames and `end` it answers as the
- *   first one did and writes nothing, for as long as nothing of it was trimmed. The fence is looked at before.
- *   A writer waits for one append before it makes the next, and gathers frames meanwhile.
- * - Refusals by value change nothing. An append with `end` is let through when the log is full.
+ * - An append can be repeated after a lost acknowledgement: when its frames stand behind `expected` already, the answer is
+ *   `appended` with the number of the last of them, and nothing is written, for as long as none of them was trimmed. So it is
+ *   when the log has ended since, too. With `end`, it is a repeat only when the log has ended with the last of these frames; it
+ *   does not matter whether the frames ended the log when they were written. A writer waits for one append before it makes the
+ *   next, and gathers frames meanwhile.
+ * - What an append meets is looked for in this order, and the first that holds is the answer: `missing`, `fenced`, a repeat
+ *   (`appended`), `ended`, `conflict`, `full`. A log is full for an append after which it would hold more than
+ *   LIMITS.framesPerLog frames or LIMITS.logBytes bytes; one with `end` is let through.
+ * - Refusals by value and repeats change nothing: neither the fence nor when the log expires.
  * - A `read` that starts after an `append` resolved sees it, in this and every other process. It gives at most `limit`
  *   frames and LIMITS.logReadBytes bytes, but one frame if there is any; frames that were trimmed are left out, which
  *   the number of the first one tells.
  * - No log is seen from the moment it expires, even before it is swept. The store's clock decides; in `sweep` it is `now`.
+ * - Times are whole milliseconds from 0 to 8.64e15, and one in the past is taken: the log is gone at once.
  * - Names of logs are 1 to LIMITS.keyChars characters of well-formed text. Frames are well-formed texts of up to
  *   LIMITS.frameBytes bytes; one append takes up to LIMITS.framesPerAppend of them and LIMITS.appendBytes bytes, and
  *   none only when it ends the log. Anything else rejects with ERR_INPUT.
@@ -131,9 +132,12 @@ export interface LogStore {
    * log, or none any more; ERR_STORE when the backend stays away for LIMITS.followPatienceMs, and after `close`.
    */
   follow(log: string, options?: FollowOptions): AsyncIterable<readonly Frame[]>;
-  /** Removes frames up to the number `through`; how many it removed. Numbers are not used again. */
+  /**
+   * Removes frames up to the number `through`, a whole number from 0; one beyond the last removes all. How many it removed: 0 when
+   * there is no such log. Numbers are not used again.
+   */
   trim(log: string, through: number): Promise<number>;
-  /** Sets when the log expires; true if there is such a log. */
+  /** Sets when the log expires, as {@link Claim} does; true if there is such a log. */
   expireAt(log: string, at: number): Promise<boolean>;
   /** Removes the log, also one that another process owns; true if there was one, unless it had expired. */
   remove(log: string): Promise<boolean>;
@@ -143,112 +147,4 @@ export interface LogStore {
   ping(): Promise<void>;
   /** Resolves when what was called before is done; followers end with ERR_STORE. Again: harmless. */
   close(): Promise<void>;
-}
-
-/** What a backend keeps of a log besides its frames. */
-export interface LogHead extends LogState {
-  /** Bytes of the frames that are held. */
-  readonly bytes: number;
-}
-
-/** One call of `append`, checked. */
-export interface Append {
-  readonly frames: readonly string[];
-  /** Of all frames together, in UTF-8. */
-  readonly bytes: number;
-  readonly options: AppendOptions;
-}
-
-export function checkLog(log: string): void {
-  checkKey(log, 'log name');
-}
-
-export function checkClaim({ fence, expiresAt }: Claim): void {
-  checkWhole('fence', fence, { min: 1 });
-  checkMoment(expiresAt);
-}
-
-export function checkMoment(at: number): void {
-  checkWhole('time of expiry', at, { min: 0, max: LAST_MOMENT });
-}
-
-/** Throws ERR_INPUT unless `value` is a whole number within the bounds. */
-export function checkWhole(what: string, value: number, bounds: { min: number; max?: number }): void {
-  const { min, max = Number.MAX_SAFE_INTEGER } = bounds;
-  if (Number.isInteger(value) && value >= min && value <= max) return;
-  throw new TwinlineError('ERR_INPUT', `A ${what} must be a whole number from ${min} to ${max}; it was ${value}.`);
-}
-
-export function checkAppend(frames: readonly string[], options: AppendOptions): Append {
-  checkClaim(options);
-  checkWhole('number of the expected last frame', options.expected, { min: 0 });
-  if (frames.length === 0 && !options.end) throw appendError('it has no frame and does not end the log');
-  if (frames.length > COMMON_LIMITS.framesPerAppend)
-    throw appendError(`it has ${frames.length} frames of at most ${COMMON_LIMITS.framesPerAppend}`);
-  const bytes = frames.reduce((sum, text) => sum + frameBytes(text), 0);
-  if (bytes > COMMON_LIMITS.appendBytes)
-    throw appendError(`it has ${bytes} bytes of at most ${COMMON_LIMITS.appendBytes}`);
-  return { frames, bytes, options };
-}
-
-function frameBytes(text: string): number {
-  if (!isWellFormed(text)) throw appendError('a frame has half a surrogate pair');
-  const bytes = Buffer.byteLength(text);
-  if (bytes > STORE_LIMITS.frameBytes)
-    throw appendError(`a frame has ${bytes} bytes of at most ${STORE_LIMITS.frameBytes}`);
-  return bytes;
-}
-
-function appendError(reason: string): TwinlineError {
-  return new TwinlineError('ERR_INPUT', `An append to a log was refused: ${reason}. Split or shorten it.`);
-}
-
-export function checkRead({ after = 0, limit = 100 }: ReadOptions): Required<ReadOptions> {
-  checkWhole('number to read after', after, { min: 0 });
-  checkLimit(limit, COMMON_LIMITS.pageSizeMax);
-  return { after, limit };
-}
-
-/** What `append` answers, or `write` when it is to be written; `textAt` gives the frame of a number that is held. */
-export function judgeAppend(
-  head: LogHead | undefined,
-  { frames, bytes, options }: Append,
-  textAt: (n: number) => string | undefined,
-): AppendResult | 'write' {
-  if (!head) return { kind: 'missing' };
-  const { fence, expected } = options;
-  const { last } = head;
-  if (fence < head.fence) return { kind: 'fenced', fence: head.fence };
-  if (isRepeat(head, { frames, options, textAt })) return { kind: 'appended', last: expected + frames.length };
-  if (head.ended) return { kind: 'ended', last };
-  if (expected !== last) return { kind: 'conflict', last };
-  const held = last - head.first + 1;
-  const fits = held + frames.length <= STORE_LIMITS.framesPerLog && head.bytes + bytes <= STORE_LIMITS.logBytes;
-  return fits || options.end ? 'write' : { kind: 'full', last };
-}
-
-interface Repeat extends Pick<Append, 'frames' | 'options'> {
-  textAt(n: number): string | undefined;
-}
-
-function isRepeat({ last, ended }: LogHead, { frames, options, textAt }: Repeat): boolean {
-  const { expected, end = false } = options;
-  const upTo = expected + frames.length;
-  if (upTo > last || (end && !(ended && upTo === last))) return false;
-  return frames.every((text, at) => textAt(expected + 1 + at) === text);
-}
-
-/** Of frames in order, from the first after `after`: as many as one read may give. */
-export function cutPage(head: LogHead, texts: Iterable<string>, { after, limit }: Required<ReadOptions>): LogPage {
-  const frames: Frame[] = [];
-  let n = Math.max(after + 1, head.first);
-  let bytes = 0;
-  for (const text of texts) {
-    bytes += Buffer.byteLength(text);
-    if (frames.length && bytes > COMMON_LIMITS.logReadBytes) break;
-    frames.push({ n: n++, text });
-    if (frames.length === limit) break;
-  }
-  const { last, ended, expiresAt } = head;
-  return { frames, last, ended, expiresAt };
 }

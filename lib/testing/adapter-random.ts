@@ -5,35 +5,36 @@ import type { Adapter, UssdReply } from '../ussd/adapter.ts';
 import { INVALID_INPUT } from '../ussd/reply.ts';
 import type { RawRequest, UssdRequest } from '../ussd/request.ts';
 import * as assert from './assert.ts';
-import { isRefusal, mutateRequest, type ReadAnswer, type RecordedDialogue, rawRequest } from './recorded.ts';
+import { type RandomOptions, replay } from './random.ts';
+import { type AdapterSamples, isRefusal, mutateRequest, type RecordedDialogue, rawRequest } from './recorded.ts';
 
 /** Any text is in the answer whole. */
-export function writeAnyText(adapter: Adapter, { turns }: RecordedDialogue, client: ReadAnswer): void {
+export function writeAnyText(adapter: Adapter, { dialogue, client }: AdapterSamples, options: RandomOptions): void {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 60 }),
     fc.constantFrom('a\nb', `"'\\<&>\u2028`, '\u0000\t\u001f', 'é–😀', 'CON x', '%0a{{x}}', ''),
   );
   fc.assert(
-    fc.property(fc.constantFrom(...turns), fc.constantFrom('continue', 'end'), text, (turn, kind, shown) => {
+    fc.property(fc.constantFrom(...dialogue.turns), fc.constantFrom('continue', 'end'), text, (turn, kind, shown) => {
       const reply: UssdReply = { kind, text: shown };
       const answer = adapter.write(reply, turn.read);
       assert.equal(client(answer), reply);
       assert.is(answer.status, 200);
       for (const value of [answer.type, ...Object.values(answer.headers ?? {})]) assert.match(value, /^[\x20-\x7e]+$/);
     }),
-    { numRuns: 150 },
+    { numRuns: 150, ...replay(options) },
   );
 }
 
 /** Whatever is sent is read into a sound request or refused. */
-export function readAnything(adapter: Adapter, dialogue: RecordedDialogue, client: ReadAnswer): void {
+export function readAnything(adapter: Adapter, { dialogue, client }: AdapterSamples, options: RandomOptions): void {
   fc.assert(
     fc.property(garbage(dialogue), (request) => sound(adapter, request, client)),
-    { numRuns: 600 },
+    { numRuns: 600, ...replay(options) },
   );
 }
 
-function sound(adapter: Adapter, request: RawRequest, client: ReadAnswer): void {
+function sound(adapter: Adapter, request: RawRequest, client: AdapterSamples['client']): void {
   assert.equal(client(adapter.refuse(INVALID_INPUT, request)), INVALID_INPUT);
   let read: UssdRequest;
   try {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SimulatedClock } from '../clock.ts';
+import { noteCalls } from './calls.ts';
 
 /** Where a store is opened: the same folder means the same data, another folder other data. */
 export interface Where {
@@ -33,7 +34,7 @@ export async function withBench<Store extends { close(): Promise<unknown> }>(
   const where = { folder: mkdtempSync(join(tmpdir(), 'twinline-store-')), clock: new SimulatedClock() };
   const opened: Store[] = [];
   const again = async () => {
-    opened.push(await open(where));
+    opened.push(noteCalls(await open(where)));
     return opened.at(-1)!;
   };
   try {

@@ -1,5 +1,7 @@
 // A suite as a list: named checks that any test runner can run.
 
+import type { RandomOptions } from './random.ts';
+
 /** One promise, and what shows that it is kept. */
 export interface Check {
   /** A sentence. */
@@ -15,6 +17,9 @@ export interface SkipOptions {
   /** Promises to leave out, by their exact sentence, each with the reason. @default none */
   readonly skip?: { readonly [name: string]: string };
 }
+
+/** Options of a suite. */
+export interface SuiteOptions extends SkipOptions, RandomOptions {}
 
 /** Marks the checks to be left out. Throws where a sentence is none of theirs: a check that was renamed is not left out unseen. */
 export function skipChecks(checks: readonly Check[], { skip = {} }: SkipOptions): Check[] {

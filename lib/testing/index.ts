@@ -11,11 +11,12 @@ export {
   recordFlowTest,
   runFlowTests,
 } from '../flow/testing/run.ts';
-export { type AdapterSamples, adapterChecks } from './adapter.ts';
+export { adapterChecks } from './adapter.ts';
 export type { Open, Where } from './bench.ts';
-export type { Check, SkipOptions } from './checks.ts';
+export type { Check, SkipOptions, SuiteOptions } from './checks.ts';
 export { TELECOM_DIALECTS, type TelecomDialect, type TelecomStep } from './dialects.ts';
-export type { ReadAnswer, RecordedDialogue, RecordedRequest, RecordedTurn } from './recorded.ts';
+export type { RandomOptions } from './random.ts';
+export type { AdapterSamples, ReadAnswer, RecordedDialogue, RecordedRequest, RecordedTurn } from './recorded.ts';
 export { documentStoreChecks, logStoreChecks, snapshotStoreChecks } from './stores.ts';
 export {
   type CallerOptions,

@@ -36,6 +36,14 @@ export interface RecordedDialogue {
 /** Reads an answer as the gateway would. */
 export type ReadAnswer = (answer: RawReply) => UssdReply;
 
+/** What an adapter is held against. */
+export interface AdapterSamples {
+  /** As many different requests as the gateway sends, and some that break its rules. */
+  readonly dialogue: RecordedDialogue;
+  /** Reads the adapter's answers as the gateway does. */
+  readonly client: ReadAnswer;
+}
+
 /** The request as an adapter is given it. */
 export function rawRequest({ method, path, query = '', headers = {}, body = '' }: RecordedRequest): RawRequest {
   const segments = path.split('/').filter((segment) => segment !== '');

@@ -61,6 +61,65 @@ test('stores that break a promise are found out, each by its sentence', async ()
   }
 });
 
+test('a log store that does not know a repeat of its last append is found out by name', async () => {
+  const broken = await findBroken(
+    logStoreChecks((where) => {
+      const store = memoryLogs(where);
+      return {
+        ...store,
+        append: async (log, frames, options) => {
+          const result = await store.append(log, frames, options);
+          if (result.kind !== 'appended' || options.end) return result;
+          const state = await store.state(log).catch(() => undefined);
+          return state?.ended && state.last === result.last ? { kind: 'ended', last: result.last } : result;
+        },
+      };
+    }).filter(({ name }) => !name.startsWith('any order')),
+  );
+  assert.equal(broken, ['a repeat is answered also when the log has ended since, or would end with it']);
+});
+
+test('a failure says which call was accepted, or refused in another way', async () => {
+  const fail = async (change: Partial<SnapshotStore>, name: string) => {
+    const checks = snapshotStoreChecks((where) => ({ ...memorySnapshots(where), ...change }));
+    const check = checks.find((one) => one.name === name)!;
+    return check.run().then(
+      () => 'nothing',
+      ({ message }: Error) => message,
+    );
+  };
+  const name = 'a malformed key, limit or cursor is refused with ERR_INPUT';
+  assert.is(
+    await fail({ load: async () => undefined }, name),
+    "load('') must be refused with ERR_INPUT; it was accepted.",
+  );
+  const load = async () => {
+    throw new RangeError('no');
+  };
+  const other = "load('') must be refused with a TwinlineError of code ERR_INPUT; it was refused with RangeError: no.";
+  assert.is(await fail({ load }, name), other);
+});
+
+test('the seed of a failure makes the same calls again', async () => {
+  const run = async (replay: { readonly seed?: number; readonly path?: string }) => {
+    const due: SnapshotStore['due'] = async () => ['x'];
+    const checks = snapshotStoreChecks((where) => ({ ...memorySnapshots(where), due }), replay);
+    return checks
+      .at(-1)!
+      .run()
+      .then(
+        () => '',
+        ({ message }: Error) => message,
+      );
+  };
+  const first = await run({});
+  const [, seed, path] = /seed: (-?\d+), path: "([\d:]+)"/.exec(first) ?? [];
+  assert.ok(seed !== undefined && path !== undefined, first);
+  const again = await run({ seed: Number(seed), path });
+  assert.match(again, `seed: ${seed}, path: "${path}"`);
+  assert.match(again, 'after 1 tests');
+});
+
 test('every check has one name, and one that is left out has a reason and exists', () => {
   const all = [
     snapshotStoreChecks(({ clock }) => memorySnapshots({ clock })),

@@ -129,10 +129,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/testing': room(
     'lib lib/flow/format lib/flow/testing lib/testing/documents lib/testing/logs lib/testing/models lib/testing/sessions lib/ussd',
   ),
-  'lib/testing/documents': room('lib lib/testing lib/testing/sessions', 'lib/store'),
-  'lib/testing/logs': room('lib lib/store lib/testing lib/testing/sessions'),
+  'lib/testing/documents': room('lib lib/testing', 'lib/store'),
+  'lib/testing/logs': room('lib lib/store lib/testing'),
   'lib/testing/models': room('lib/testing lib/testing/documents lib/testing/logs', 'lib lib/store'),
-  'lib/testing/sessions': room('lib lib/testing', 'lib/store'),
+  'lib/testing/sessions': room('lib/testing', 'lib/store'),
   'lib/ussd': room(
     'lib lib/engine lib/engine/session lib/flow/run lib/json lib/ussd/adapters',
     'lib/flow/format lib/store',

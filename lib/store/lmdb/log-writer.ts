@@ -2,7 +2,7 @@
 
 import { getLastVersion } from 'lmdb';
 import type { Clock } from '../../clock.ts';
-import type { LogHead } from '../log-store.ts';
+import type { LogHead } from '../log-rules.ts';
 import { type Environment, openEnvironment, splitTimeKey, TABLE, type Table, timeKey } from './tables.ts';
 
 /** What a change does: a new head and rows, or nothing, and its answer. */

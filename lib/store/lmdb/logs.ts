@@ -9,7 +9,6 @@ import { COMMON_LIMITS } from '../../common-limits.ts';
 import { checkLimit, closedError } from '../input.ts';
 import { followers } from '../log/follow.ts';
 import {
-  type AppendResult,
   checkAppend,
   checkClaim,
   checkLog,
@@ -18,11 +17,8 @@ import {
   checkWhole,
   cutPage,
   judgeAppend,
-  type LogPage,
-  type LogStore,
-  type OpenResult,
-  type ReadOptions,
-} from '../log-store.ts';
+} from '../log-rules.ts';
+import type { AppendResult, LogPage, LogStore, OpenResult, ReadOptions } from '../log-store.ts';
 import { writeHold } from './hold.ts';
 import {
   DELETE_BATCH,

@@ -3,15 +3,8 @@
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { STORE_LIMITS } from '../limits.ts';
-import {
-  checkLog,
-  checkRead,
-  type FollowOptions,
-  type Frame,
-  type LogPage,
-  type LogStore,
-  type ReadOptions,
-} from '../log-store.ts';
+import { checkLog, checkRead } from '../log-rules.ts';
+import type { FollowOptions, Frame, LogPage, LogStore, ReadOptions } from '../log-store.ts';
 
 export interface FollowSource {
   readonly clock: Pick<Clock, 'now'>;

@@ -13,8 +13,8 @@ import {
   cutPage,
   judgeAppend,
   type LogHead,
-  type LogStore,
-} from '../log-store.ts';
+} from '../log-rules.ts';
+import type { LogStore } from '../log-store.ts';
 import { byTime, sortedList, type Timed } from './sorted.ts';
 
 interface HeldLog {

@@ -5,20 +5,8 @@ import { COMMON_LIMITS } from '../../common-limits.ts';
 import { checkLimit, closedError } from '../input.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import { followers } from '../log/follow.ts';
-import {
-  type AppendResult,
-  checkAppend,
-  checkClaim,
-  checkLog,
-  checkMoment,
-  checkRead,
-  checkWhole,
-  type LogPage,
-  type LogState,
-  type LogStore,
-  type OpenResult,
-  type ReadOptions,
-} from '../log-store.ts';
+import { checkAppend, checkClaim, checkLog, checkMoment, checkRead, checkWhole } from '../log-rules.ts';
+import type { AppendResult, LogPage, LogState, LogStore, OpenResult, ReadOptions } from '../log-store.ts';
 import type { Durability } from '../store.ts';
 import { redisSubscriber } from './channel.ts';
 import { type RedisAt, type RedisConnection, shareConnection } from './connection.ts';

@@ -2,7 +2,7 @@
 
 import type { Kind } from '../../store/store.ts';
 import * as assert from '../assert.ts';
-import { refuses } from '../sessions/bench.ts';
+import { refuses } from '../calls.ts';
 import { type DocumentPromises, findIds, insertAll, PERSON, PLAIN } from './bench.ts';
 
 /** Sentence → what shows that it is kept. */

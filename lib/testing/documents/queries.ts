@@ -3,7 +3,7 @@
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { IndexValue, Json, JsonObject, Kind, Query } from '../../store/store.ts';
 import * as assert from '../assert.ts';
-import { refuses } from '../sessions/bench.ts';
+import { refuses } from '../calls.ts';
 import { type DocumentPromises, findIds, insertAll, PERSON, PLAIN, walk } from './bench.ts';
 
 // In the order that every index has.

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../store/store.ts';
 import * as assert from '../assert.ts';
-import { refuses } from '../sessions/bench.ts';
+import { refuses } from '../calls.ts';
 import { type DocumentPromises, findIds, insertAll, PERSON, PLAIN } from './bench.ts';
 
 const ODD_IDS = [

@@ -123,6 +123,39 @@ export const LOG_APPENDS: LogPromises = {
     assert.equal(await second(), { kind: 'fenced', fence: 2 });
   },
 
+  'a repeat is answered also when the log has ended since, or would end with it': async ({ store, clock }) => {
+    const appended = { kind: 'appended', last: 1 };
+    await store.open('later', claim(clock));
+    assert.equal(await store.append('later', ['a'], behind(0, clock)), appended);
+    assert.equal(await store.append('later', [], behind(1, clock, { end: true })), appended);
+    assert.equal(await store.append('later', ['a'], behind(0, clock)), appended, 'without the end that came later');
+    assert.equal(await store.append('later', ['a'], behind(0, clock, { end: true })), appended, 'with it');
+    await store.open('at once', claim(clock));
+    assert.equal(await store.append('at once', ['a'], behind(0, clock, { end: true })), appended);
+    assert.equal(await store.append('at once', ['a'], behind(0, clock)), appended, 'without the end it had');
+    assert.equal(await store.append('at once', ['b'], behind(0, clock)), { kind: 'ended', last: 1 });
+    for (const name of ['later', 'at once']) assert.equal(await readAll(store, name), numbered(['a']), name);
+  },
+
+  'a repeat and a refusal leave the fence and the time of expiry as they are': async ({ store, clock }) => {
+    await filled(store, 'l', { clock, texts: ['a'] });
+    const state = await store.state('l');
+    const more = { fence: 5, expiresAt: clock.now() + 2 * MINUTE };
+    assert.equal(await store.append('l', ['a'], behind(0, clock, more)), { kind: 'appended', last: 1 });
+    assert.equal(await store.append('l', ['b'], behind(7, clock, more)), { kind: 'conflict', last: 1 });
+    assert.equal(await store.state('l'), state);
+    const ended = await store.append('l', [], behind(1, clock, { end: true }));
+    assert.equal(
+      [ended, await store.state('l')],
+      [
+        { kind: 'appended', last: 1 },
+        { ...state, ended: true },
+      ],
+    );
+    assert.equal(await store.append('l', ['b'], behind(1, clock, more)), { kind: 'ended', last: 1 });
+    assert.equal(await store.state('l'), { ...state, ended: true });
+  },
+
   'an ended log takes nothing more, and is read as before': async ({ store, clock }) => {
     await filled(store, 'l', { clock, texts: ['a'] });
     assert.equal(await store.append('l', [], behind(1, clock, { end: true })), { kind: 'appended', last: 1 });

@@ -4,7 +4,7 @@ import type { AppendOptions, Claim, FollowOptions, Frame, LogStore } from '../..
 import * as assert from '../assert.ts';
 import { type Bench, type Open, type Promises, withBench } from '../bench.ts';
 
-export { refuses } from '../sessions/bench.ts';
+export { refuses } from '../calls.ts';
 
 export type OpenLogs = Open<LogStore>;
 export type LogPromises = Promises<LogStore>;

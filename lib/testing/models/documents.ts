@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { Condition, DocumentStore, IndexValue, JsonObject, Query } from '../../store/store.ts';
 import * as assert from '../assert.ts';
 import { PERSON, walk } from '../documents/bench.ts';
+import { type RandomOptions, replay } from '../random.ts';
 
 interface Calls {
   insert: { readonly id: string; readonly body: JsonObject };
@@ -62,14 +63,17 @@ const call = fc.oneof(
 );
 
 /** Runs random sequences of calls, each on a new store that `run` opens. */
-export function documentModel(run: (keep: (store: DocumentStore) => Promise<void>) => Promise<void>): Promise<void> {
+export function documentModel(
+  run: (keep: (store: DocumentStore) => Promise<void>) => Promise<void>,
+  options: RandomOptions,
+): Promise<void> {
   const sequences = fc.asyncProperty(fc.array(call, { minLength: 10, maxLength: 80 }), (calls) =>
     run(async (store) => {
       const pair: Pair = { store, held: new Map() };
       for (const { name, input } of calls) await checks[name](input as never, pair);
     }),
   );
-  return fc.assert(sequences, { numRuns: 20 });
+  return fc.assert(sequences, { numRuns: 20, ...replay(options) });
 }
 
 const checks: { [Name in keyof Calls]: (input: Calls[Name], pair: Pair) => Promise<void> } = {

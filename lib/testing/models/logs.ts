@@ -5,6 +5,7 @@ import type { SimulatedClock } from '../../clock.ts';
 import type { AppendResult, LogStore } from '../../store/log-store.ts';
 import * as assert from '../assert.ts';
 import { numbered } from '../logs/bench.ts';
+import { type RandomOptions, replay } from '../random.ts';
 
 /** A log as its rules say it must be. */
 interface Model {
@@ -77,6 +78,7 @@ const call = fc.oneof(
 /** Runs random sequences of calls, each on a new store that `run` opens. */
 export function logModel(
   run: (keep: (store: LogStore, clock: SimulatedClock) => Promise<void>) => Promise<void>,
+  options: RandomOptions,
 ): Promise<void> {
   const sequences = fc.asyncProperty(fc.array(call, { minLength: 5, maxLength: 60 }), (calls) =>
     run(async (store, clock) => {
@@ -85,7 +87,7 @@ export function logModel(
       for (const name of ['a', 'b', '}😀']) await checks.read({ log: name, after: 0, limit: 1_000 }, pair);
     }),
   );
-  return fc.assert(sequences, { numRuns: 25 });
+  return fc.assert(sequences, { numRuns: 25, ...replay(options) });
 }
 
 const checks: { [Name in keyof Calls]: (input: Calls[Name], pair: Pair) => Promise<void> } = {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { SimulatedClock } from '../../clock.ts';
 import type { SessionCommit, SnapshotStore, StoredSession } from '../../store/store.ts';
 import * as assert from '../assert.ts';
+import { type RandomOptions, replay } from '../random.ts';
 
 interface Next {
   readonly record: string;
@@ -60,6 +61,7 @@ const call = fc.oneof(
 /** Runs random sequences of calls, each on a new store that `run` opens. */
 export function snapshotModel(
   run: (keep: (store: SnapshotStore, clock: SimulatedClock) => Promise<void>) => Promise<void>,
+  options: RandomOptions,
 ): Promise<void> {
   const sequences = fc.asyncProperty(fc.array(call, { minLength: 5, maxLength: 60 }), (calls) =>
     run(async (store, clock) => {
@@ -67,7 +69,7 @@ export function snapshotModel(
       for (const { name, input } of calls) await checks[name](input as never, pair);
     }),
   );
-  return fc.assert(sequences, { numRuns: 25 });
+  return fc.assert(sequences, { numRuns: 25, ...replay(options) });
 }
 
 const checks: { [Name in keyof Calls]: (input: Calls[Name], pair: Pair) => Promise<void> } = {

@@ -1,9 +1,10 @@
 // What the promises of a SnapshotStore are shown with: a store, a clock that stands still, and short words.
 
-import { TwinlineError } from '../../errors.ts';
 import type { CommitResult, SessionCommit, SnapshotStore } from '../../store/store.ts';
 import * as assert from '../assert.ts';
 import type { Open, Promises } from '../bench.ts';
+
+export { refuses } from '../calls.ts';
 
 export type OpenSnapshots = Open<SnapshotStore>;
 export type SnapshotPromises = Promises<SnapshotStore>;
@@ -18,18 +19,6 @@ export function session(clock: { now(): number }, changes: Partial<SessionCommit
 
 export async function commitAll(store: SnapshotStore, key: string, nexts: readonly SessionCommit[]): Promise<void> {
   for (const [at, next] of nexts.entries()) assert.equal(await store.commit(key, at, next), committed(at + 1));
-}
-
-/** Fails unless `act` throws or rejects with a TwinlineError of this code. */
-export async function refuses(code: string, act: () => unknown): Promise<TwinlineError> {
-  try {
-    await act();
-  } catch (error) {
-    assert.instance(error, TwinlineError);
-    assert.is((error as TwinlineError).code, code);
-    return error as TwinlineError;
-  }
-  return assert.unreachable(`expected ${code}`) as never;
 }
 
 export function committed(revision: number): CommitResult {
