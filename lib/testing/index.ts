@@ -11,12 +11,12 @@ export {
   recordFlowTest,
   runFlowTests,
 } from '../flow/testing/run.ts';
+export { type RecordedRequest, TELECOM_DIALECTS, type TelecomDialect, type TelecomStep } from '../ussd/telecoms.ts';
 export { adapterChecks } from './adapter.ts';
 export type { Open, Where } from './bench.ts';
 export type { Check, SkipOptions, SuiteOptions } from './checks.ts';
-export { TELECOM_DIALECTS, type TelecomDialect, type TelecomStep } from './dialects.ts';
 export type { RandomOptions } from './random.ts';
-export type { AdapterSamples, ReadAnswer, RecordedDialogue, RecordedRequest, RecordedTurn } from './recorded.ts';
+export type { AdapterSamples, ReadAnswer, RecordedDialogue, RecordedTurn } from './recorded.ts';
 export { documentStoreChecks, logStoreChecks, snapshotStoreChecks } from './stores.ts';
 export {
   type CallerOptions,

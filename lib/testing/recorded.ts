@@ -3,15 +3,7 @@
 import { TwinlineError } from '../errors.ts';
 import type { Adapter, RawReply, UssdReply } from '../ussd/adapter.ts';
 import type { RawRequest, UssdRequest } from '../ussd/request.ts';
-
-/** A request as it was recorded; the path is relative to the adapter's base, with its slash. */
-export interface RecordedRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly query?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
+import type { RecordedRequest } from '../ussd/telecoms.ts';
 
 /** One request of a recorded dialogue, and what it comes to. */
 export interface RecordedTurn {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { TwinlineError } from '../errors.ts';
 import type { UssdReply } from '../ussd/adapter.ts';
 import type { AdapterName } from '../ussd/adapters.ts';
-import { TELECOM_DIALECTS, type TelecomDialect, type TelecomStep } from './dialects.ts';
+import { TELECOM_DIALECTS, type TelecomDialect, type TelecomStep } from '../ussd/telecoms.ts';
 
 /** Which server is dialled. */
 export interface TelecomOptions {

@@ -32,6 +32,8 @@ export type DialRefusal = 'not-yours' | 'mismatch' | 'unknown';
 
 export interface DialRules {
   readonly flow: string;
+  /** Variables that it begins with, besides those that the door fills; only those that it declares count. @default none */
+  readonly given?: JsonObject;
   /** The first makes turn keys; the others know those that were made before a change of keys. At least one. */
   readonly keys: readonly Buffer[];
   readonly unknownSession: UnknownSession;
@@ -154,7 +156,8 @@ function prepareBegin(request: UssdRequest, rules: DialRules, marks: string): Be
   const known = { sessionId, phoneNumber, serviceCode, marks };
   const door = imsi === undefined ? known : { ...known, sim: rules.markSim(imsi) };
   const input: DoorValues<'phone'> = { sessionId, phoneNumber, msisdn: phoneNumber, serviceCode };
-  return (inputs) => ({ kind: 'begin', conversation: rules.flow, input, door, inputs });
+  const first = rules.given ? { ...rules.given, ...input } : input;
+  return (inputs) => ({ kind: 'begin', conversation: rules.flow, input: first, door, inputs });
 }
 
 function decideUnknown(rules: DialRules, begin: Begin, inputs: readonly string[]): Decision {

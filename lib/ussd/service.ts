@@ -65,10 +65,17 @@ export interface SessionDebug {
   readonly status: 'active';
 }
 
+/** What is known of a request besides what it says. */
+export interface TurnAbout {
+  readonly requestId: string;
+  /** What it begins when it is a dial. @default the flow of the door, and nothing given */
+  readonly begin?: Partial<Pick<DialRules, 'flow' | 'given'>> | undefined;
+}
+
 /** The USSD door without HTTP. Exported as `UssdGateway`. */
 export interface UssdService<C extends Conversation = Conversation> {
   /** Answers a request of a dialect. Never rejects. */
-  turn(request: UssdRequest, dialect: string, about?: { readonly requestId: string }): Promise<UssdReply>;
+  turn(request: UssdRequest, dialect: string, about?: TurnAbout): Promise<UssdReply>;
   inspect(sessionId: string): Promise<SessionDebug | undefined>;
   /** The path of the screen that a living session is at, and the version of the flow that it is in. */
   locate(sessionId: string): Promise<{ readonly path: string; readonly conversation: C } | undefined>;
@@ -76,7 +83,7 @@ export interface UssdService<C extends Conversation = Conversation> {
   sessions(): Promise<string[]>;
 }
 
-interface ServedRequest {
+interface ServedRequest extends Partial<Pick<TurnAbout, 'begin'>> {
   /** Of the session in the store. */
   readonly key: string;
   readonly request: UssdRequest;
@@ -127,8 +134,8 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   const beginSession = (phone: string, key: string, requestId: string | undefined) =>
     phones.begin(phone, key).catch((error: unknown) => onProblem?.(error, requestId));
 
-  const answer = async ({ key, request, dialect, requestId }: ServedRequest): Promise<UssdReply> => {
-    const dial = readDial(request, rules);
+  const answer = async ({ key, request, dialect, requestId, begin }: ServedRequest): Promise<UssdReply> => {
+    const dial = readDial(request, begin ? { ...rules, ...begin } : rules);
     let hasBegun = false;
     const decide = (seen: SessionState): Decision => {
       const decision = dial.decide(seen);
@@ -176,7 +183,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
         clearTimeout(timer);
         resolve(reply);
       };
-      const reply = act({ key, request, dialect, requestId });
+      const reply = act({ key, request, dialect, requestId, begin: about?.begin });
       reply.then(show, (error) => {
         onProblem?.(error, requestId);
         show(UNAVAILABLE);

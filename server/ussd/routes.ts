@@ -5,13 +5,14 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Router from '@koa/router';
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import type { Adapter, AdapterRoute, RawReply, UssdReply } from '../../lib/ussd/adapter.ts';
 import { conEnd, FORBIDDEN, INVALID_INPUT, TOO_MANY, UNAVAILABLE } from '../../lib/ussd/reply.ts';
 import type { RawRequest, UssdRequest } from '../../lib/ussd/request.ts';
-import type { UssdService } from '../../lib/ussd/service.ts';
+import type { TurnAbout, UssdService } from '../../lib/ussd/service.ts';
 import type { Log } from '../health/log.ts';
 import type { GatewayRefusal, Metrics, TurnOutcome } from '../health/metrics.ts';
+import { Refusal } from '../http/errors.ts';
 import { type Admit, type Exchange, type FastPath, requestId } from '../http/fast-path.ts';
 import type { Limiter } from '../http/middleware/rate-limit.ts';
 import { listRoutes, newRouter, type ServedRoute } from '../http/route-table.ts';
@@ -48,9 +49,28 @@ export type UssdRoutes = Middleware & {
   readonly routes: readonly ServedRoute[];
   /** Of a POST to USSD_BASE itself, as almost every request is. */
   readonly plain: FastPath;
-  /** The plain endpoint for the phones of operators: the caller has made sure that it is one of them who asks. */
-  readonly simulated: Middleware;
+  /** For the phones of operators: the caller has made sure that it is one of them who asks. */
+  readonly simulated: SimulatedDoor;
 };
+
+export interface SimulatedDoor {
+  /** The plain endpoint. */
+  readonly dial: Middleware;
+  /** Answers what the gateway of a dialect would ask. Throws {@link Refusal} for a dialect that is not served. */
+  readonly ask: (asked: SimulatedRequest, ctx: Context) => Promise<RawReply>;
+}
+
+/** A request below the address of a dialect, and what its dial begins. */
+export interface SimulatedRequest extends Pick<RawRequest, 'method'> {
+  readonly dialect: string;
+  /** With its first slash, or '' */
+  readonly path: string;
+  readonly query?: string;
+  /** Media type of the body. */
+  readonly type?: string;
+  readonly body?: string;
+  readonly begin?: TurnAbout['begin'];
+}
 
 /** The routes of all dialects, below USSD_BASE; other requests go on to what comes next. */
 export function ussdRoutes(door: UssdDoor): UssdRoutes {
@@ -64,14 +84,28 @@ export function ussdRoutes(door: UssdDoor): UssdRoutes {
   };
   // Koa's own middleware has counted this request, and read its body.
   const trusted: UssdDoor = { ...door, gateways: EVERYBODY, admit: door.admitOperator, limiter: async () => 0 };
-  const dial = taker(SIMULATOR_BASE, { method: 'POST', path: '' }, { door: trusted, adapter });
-  const simulated: Middleware = async (ctx) => {
+  const take = taker(SIMULATOR_BASE, { method: 'POST', path: '' }, { door: trusted, adapter });
+  const dial: Middleware = async (ctx) => {
     const body: UssdBody = { kind: 'text', text: (ctx.request.rawBody as string | undefined) ?? '' };
-    const { raw } = (await dial({ req: ctx.req, id: ctx.state.requestId, read: async () => body }))!;
+    const { raw } = (await take({ req: ctx.req, id: ctx.state.requestId, read: async () => body }))!;
     ctx.status = raw.status;
     ctx.set({ 'Content-Type': raw.type, 'Cache-Control': 'no-store' });
     ctx.body = raw.body;
   };
+  const ask: SimulatedDoor['ask'] = async (
+    { dialect, method, path, query, type, body = '', begin },
+    { req, state },
+  ) => {
+    const spoken = Object.hasOwn(door.adapters, dialect) ? door.adapters[dialect] : undefined;
+    if (!spoken) throw new Refusal('bad-request', `There is no dialect ${JSON.stringify(dialect)} here`);
+    const headers = type === undefined ? {} : { 'content-type': type };
+    const segments = path.split('/').slice(1).map(decodeSegment);
+    const raw = { method, path: segments, query: new URLSearchParams(query), headers, body: '' };
+    const takeOne = taker(SIMULATOR_BASE, { method: 'POST', path: '' }, { door: trusted, adapter: spoken });
+    const read = async (): Promise<UssdBody> => ({ kind: 'text', text: body });
+    return (await takeOne({ req, id: state.requestId, read, raw, begin }))!.raw;
+  };
+  const simulated: SimulatedDoor = { dial, ask };
   return Object.assign(router.routes() as Middleware, { routes: listRoutes(router), router, plain, simulated });
 }
 
@@ -109,6 +143,9 @@ interface Arrival {
   readonly req: IncomingMessage;
   readonly id: string;
   readonly read: (req: IncomingMessage) => Promise<UssdBody>;
+  /** What is read in the place of the request itself. */
+  readonly raw?: Writable<RawRequest>;
+  readonly begin?: TurnAbout['begin'];
 }
 
 function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): Take {
@@ -127,8 +164,8 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
     return { raw: { ...conEnd(FORBIDDEN), status: 403 }, outcome: 'forbidden' };
   };
 
-  const answer: Take = async ({ req, id, read }) => {
-    const raw = rawRequest(req, { base, method: route.method });
+  const answer: Take = async ({ req, id, read, begin, ...arrival }) => {
+    const raw = arrival.raw ?? rawRequest(req, { base, method: route.method });
     const admitted = await admit(req);
     if (admitted.kind === 'overloaded')
       return { ...refuse(raw, UNAVAILABLE, 'unavailable'), retryAfter: admitted.seconds };
@@ -154,7 +191,7 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
     const retryAfter = client.exempt ? await limiter(caller) : 0;
     if (retryAfter > 0) return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter };
     if (request.text === '' && request.event === 'turn') metrics.dial(adapter.name);
-    const reply = await ussd.turn(request, adapter.name, { requestId: id });
+    const reply = await ussd.turn(request, adapter.name, { requestId: id, begin });
     if (reply === UNAVAILABLE) {
       return { raw: { ...adapter.write(reply, request), status: errorStatus }, outcome: 'unavailable' };
     }

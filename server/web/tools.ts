@@ -1,7 +1,7 @@
 // The pages of operators: phones that dial, chats with the agent, and the inspector.
 
 import type Router from '@koa/router';
-import type { Context, Middleware } from 'koa';
+import type { Context } from 'koa';
 import { systemClock } from '../../lib/clock.ts';
 import { didOfKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import type { Library } from '../../lib/engine/conversation.ts';
@@ -61,8 +61,8 @@ export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder
 
 export interface ToolPages {
   readonly headers: HeaderOptions;
-  /** Adds the routes of the pages; `dial` answers their phones. */
-  addRoutes(router: Router, dial: Middleware): void;
+  /** Adds the routes of the pages; `phones` answers those of operators. */
+  addRoutes(router: Router, phones: Pick<SimulatorDeps, 'dial' | 'ask'>): void;
   /** Answers `GET /` with a page where the client would rather have one; resolves to whether it did. */
   sendHome(ctx: Context): Promise<boolean>;
 }
@@ -72,7 +72,7 @@ export function toolPages(deps: ToolPagesDeps): ToolPages {
   const { tokens } = operators;
   const passes = tokens && operatorPasses({ tokens, keyring, clock: systemClock });
   return {
-    addRoutes: (router, dial) => addToolRoutes(router, { ...deps, dial, passes }),
+    addRoutes: (router, phones) => addToolRoutes(router, { ...deps, ...phones, passes }),
     headers: {
       production: config.production,
       studio: config.studio,
@@ -88,9 +88,7 @@ export function toolPages(deps: ToolPagesDeps): ToolPages {
   };
 }
 
-interface ToolRoutesDeps extends ToolPagesDeps, SignInDeps {
-  readonly dial: Middleware;
-}
+interface ToolRoutesDeps extends ToolPagesDeps, SignInDeps, Pick<SimulatorDeps, 'dial' | 'ask'> {}
 
 function addToolRoutes(router: Router, all: ToolRoutesDeps): void {
   const { config, keyring, inspector, studio, operators, ...deps } = all;

@@ -239,7 +239,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/web/browser': room('server/web/kit'),
   'server/web/browser/chat': room('lib server/web/browser', 'lib/agent/run lib/agent/session'),
   'server/web/browser/inspector': room('server/web/browser', 'server/web/inspector'),
-  'server/web/browser/phone': room('lib/flow/run server/web/browser', 'lib/ussd'),
+  'server/web/browser/phone': room('lib/flow/run lib/ussd server/web/browser'),
   'server/web/browser/registry': room('server/web/browser'),
   'server/web/browser/studio': room('server/web/browser server/web/browser/inspector server/web/browser/phone'),
   'server/web/chat': room(

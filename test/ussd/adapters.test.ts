@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import { adapterChecks } from '../../lib/testing/adapter.ts';
-import { TELECOM_DIALECTS } from '../../lib/testing/dialects.ts';
 import type { RecordedDialogue } from '../../lib/testing/recorded.ts';
 import { type AdapterName, createAdapters } from '../../lib/ussd/adapters.ts';
+import { TELECOM_DIALECTS } from '../../lib/ussd/telecoms.ts';
 
 function readDialogue(name: string): RecordedDialogue {
   return JSON.parse(readFileSync(new URL(`../conversations/adapters/${name}.json`, import.meta.url), 'utf8'));

@@ -20,6 +20,8 @@ export interface Dialogue {
   readonly phoneNumber: string;
   /** '' first, which dials. */
   readonly inputs: readonly string[];
+  /** The variable `lang` that it began with. @default that of the flow */
+  readonly lang?: string;
 }
 
 /** A file to be saved. */
@@ -39,8 +41,9 @@ export const DIALOGUE_INPUTS = {
 } as const satisfies Schema;
 
 /** A dialogue whose fields were checked, with its phone number in E.164. Throws ERR_INPUT for another number. */
-export function readDialogue({ sessionId, phoneNumber, inputs }: Dialogue): Dialogue {
-  return { sessionId, phoneNumber: readPhoneNumber(phoneNumber, 'phoneNumber'), inputs };
+export function readDialogue({ sessionId, phoneNumber, inputs, lang }: Dialogue): Dialogue {
+  const phone = readPhoneNumber(phoneNumber, 'phoneNumber');
+  return { sessionId, phoneNumber: phone, inputs, ...(lang !== undefined && { lang }) };
 }
 
 /** The dialogue as a file with one test; as {@link recordDialogue}. */
@@ -67,13 +70,14 @@ export interface RecordOptions {
  */
 export async function recordDialogue(
   compiled: CompiledFlow,
-  { phoneNumber, inputs }: Dialogue,
+  { phoneNumber, inputs, lang }: Dialogue,
   { answers, name = '' }: RecordOptions,
 ): Promise<FlowTest> {
   const { flow } = compiled.flow;
   const usual = `a dialogue of the simulator, ${inputs.length === 1 ? 'one step' : `${inputs.length} steps`}`;
   const mocked = Object.keys(answers).length ? { services: hidePrivateAnswers(compiled, answers) } : {};
-  const test = await recordFlowTest(compiled, { name: name || usual, phone: phoneNumber, ...mocked, inputs });
+  const given = lang === undefined ? {} : { given: { lang } };
+  const test = await recordFlowTest(compiled, { name: name || usual, ...given, phone: phoneNumber, ...mocked, inputs });
   const [failure] = (await runFlowTests(compiled, { flow, tests: [test] })).tests.flatMap(({ failures }) => failures);
   if (failure) throw new TwinlineError('ERR_INPUT', `This dialogue cannot be told as a test: ${failureText(failure)}`);
   return test;

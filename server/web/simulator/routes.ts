@@ -1,6 +1,6 @@
 // GET /simulator, its page with the phones, and what that page asks for, for operators only.
 
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
@@ -10,6 +10,7 @@ import { isAnswerHidden } from '../../../lib/flow/run/scope.ts';
 import { FLOW_TEST_FILE, type FlowTest } from '../../../lib/flow/testing/file.ts';
 import { addFlowTest } from '../../../lib/flow/testing/update.ts';
 import { html } from '../../../lib/markup.ts';
+import type { RawReply } from '../../../lib/ussd/adapter.ts';
 import { PLAIN_TYPE } from '../../../lib/ussd/reply.ts';
 import type { TextMode } from '../../../lib/ussd/request.ts';
 import type { UssdService } from '../../../lib/ussd/service.ts';
@@ -19,6 +20,7 @@ import { Refusal } from '../../http/errors.ts';
 import type { Route } from '../../http/route-table.ts';
 import type { FlowFiles } from '../../menus/files.ts';
 import { CON_END, PLAIN_BODY } from '../../ussd/dialect-bodies.ts';
+import type { SimulatedRequest } from '../../ussd/routes.ts';
 import { type PageContent, pageRoute } from '../kit/frame.ts';
 import { nameOperator } from '../kit/operators.ts';
 import {
@@ -33,8 +35,10 @@ import {
 export interface SimulatorDeps {
   /** Answers as the plain endpoint of telecoms does, for every client. */
   readonly dial: Middleware;
+  /** Answers what the gateway of a dialect would ask. */
+  readonly ask: (asked: SimulatedRequest, ctx: Context) => Promise<RawReply>;
   readonly service: Pick<UssdService<CompiledFlow>, 'locate'>;
-  readonly flows: Pick<Library<CompiledFlow>, 'current'>;
+  readonly flows: Pick<Library<CompiledFlow>, 'current' | 'ids'>;
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
   /** Where tests are written; undefined where operators may not. */
   readonly files: Pick<FlowFiles, 'read' | 'write'> | undefined;
@@ -53,6 +57,30 @@ const STANDING = record('As much as hides what is typed', {
   keys: { type: 'array', items: TEXT, description: 'Answers that lead back, home, on or out' },
 });
 
+const ASKED: Schema = {
+  type: 'object',
+  required: ['dialect', 'method', 'path'],
+  additionalProperties: false,
+  properties: {
+    dialect: { type: 'string', maxLength: 32 },
+    method: { enum: ['GET', 'POST', 'PUT'] },
+    path: { type: 'string', maxLength: 600, pattern: '^(/[^/]*)*$', description: 'Below the address of the dialect' },
+    query: { type: 'string', maxLength: 4_000 },
+    type: { type: 'string', maxLength: 100, description: 'Media type of the body' },
+    body: { type: 'string', maxLength: 16_000 },
+    flow: { type: 'string', maxLength: 64, description: 'The flow that a dial begins, instead of USSD_FLOW' },
+    lang: { type: 'string', maxLength: 35, description: 'The variable `lang` that it begins with' },
+  },
+};
+type PhoneRequest = Omit<SimulatedRequest, 'begin'> & { readonly flow?: string; readonly lang?: string };
+
+const ANSWERED = record('An answer', {
+  status: { type: 'integer' },
+  type: TEXT,
+  headers: { type: 'object', additionalProperties: TEXT },
+  body: TEXT,
+});
+
 const DIALOGUE: Schema = {
   type: 'object',
   required: ['sessionId', 'phoneNumber', 'inputs'],
@@ -60,6 +88,8 @@ const DIALOGUE: Schema = {
     sessionId: TEXT,
     phoneNumber: { type: 'string', description: 'E.164 with +' },
     inputs: DIALOGUE_INPUTS,
+    flow: { type: 'string', maxLength: 64, description: 'The flow that was dialled; USSD_FLOW when missing' },
+    lang: { type: 'string', maxLength: 35, description: 'The variable `lang` that it began with' },
     name: {
       type: 'string',
       maxLength: 80,
@@ -89,7 +119,8 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     path: '/simulator',
     id: 'getSimulator',
     summary: 'Phones that dial',
-    page: ({ ussd, files }) => simulatorPage({ mode: ussd.textMode, flow: ussd.flow, canSave: files !== undefined }),
+    page: ({ ussd, files, flows }) =>
+      simulatorPage({ mode: ussd.textMode, flow: ussd.flow, flows: listFlows(flows), canSave: files !== undefined }),
   }),
   {
     method: 'POST',
@@ -101,6 +132,37 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     answers: { 200: { description: 'A screen', types: { [PLAIN_TYPE]: CON_END } }, ...JSON_BODY_ANSWERS },
     ownPages: true,
     handle: (ctx, { dial }) => dial(ctx, async () => {}),
+  },
+  {
+    method: 'POST',
+    path: '/simulator/requests',
+    id: 'askSimulated',
+    summary: 'What the gateway of a telecom dialect asks, for the phones of operators',
+    description:
+      'As below the address of the dialect, whatever USSD_GATEWAYS lists; a dial may begin another flow, or in another language. Only the page of phones may ask.',
+    body: {
+      types: jsonTypes(ASKED),
+      example: {
+        ...{ dialect: 'arkesel', method: 'POST', path: '', type: 'application/json' },
+        body: '{"sessionID":"sim-example","userID":"sim","newSession":true,"msisdn":"260971230001","userData":"*2233#","network":"MTN"}',
+      },
+    },
+    answers: { 200: { description: 'What the gateway would get', types: jsonTypes(ANSWERED) }, ...JSON_BODY_ANSWERS },
+    ownPages: true,
+    handle: async (ctx, { ask, flows }) => {
+      const { flow, lang, ...asked } = readInput<{ body: PhoneRequest }>(ctx).body;
+      if (flow !== undefined && !flows.current(flow))
+        throw new Refusal('bad-request', `There is no flow ${JSON.stringify(flow)} here`);
+      const given = lang === undefined ? {} : { given: { lang } };
+      const {
+        status,
+        type,
+        headers = {},
+        body,
+      } = await ask({ ...asked, begin: { ...(flow && { flow }), ...given } }, ctx);
+      ctx.set('Cache-Control', 'no-store');
+      ctx.body = { status, type, headers, body };
+    },
   },
   {
     method: 'GET',
@@ -132,21 +194,24 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     },
     ownPages: true,
     handle: async (ctx, { flows, ussd, recorder, files, onEdit }) => {
-      const { body } = readInput<{ body: Dialogue & { readonly name?: string } }>(ctx);
+      const { body } = readInput<{ body: Dialogue & { readonly name?: string; readonly flow?: string } }>(ctx);
       const dialogue = readDialogue(body);
+      const { flow = ussd.flow } = body;
+      const compiled = flows.current(flow);
+      if (!compiled) throw new Refusal('bad-request', `There is no flow ${JSON.stringify(flow)} here`);
       const name = body.name?.trim() ?? '';
       if (name !== '') {
         if (!files) throw new Refusal('bad-request', 'Tests are not written here: start the server with STUDIO=true');
-        const test = await recordDialogue(flows.current(ussd.flow)!, dialogue, {
+        const test = await recordDialogue(compiled, dialogue, {
           answers: recorder.answers(dialogue.sessionId),
           name,
         });
-        const written = await addTestToFile(files, ussd.flow, test);
-        await onEdit({ by: nameOperator(ctx), flow: ussd.flow, wrote: ['tests'] });
+        const written = await addTestToFile(files, flow, test);
+        await onEdit({ by: nameOperator(ctx), flow, wrote: ['tests'] });
         ctx.body = written;
         return;
       }
-      ctx.body = await makeFlowTest(flows.current(ussd.flow)!, dialogue, recorder.answers(dialogue.sessionId));
+      ctx.body = await makeFlowTest(compiled, dialogue, recorder.answers(dialogue.sessionId));
     },
   },
 ];
@@ -159,11 +224,23 @@ const MODES = {
 export interface SimulatorPageOptions {
   readonly mode: TextMode;
   readonly flow: string;
+  /** Those that phones may dial. */
+  readonly flows: readonly DialledFlow[];
   /** Whether tests can be written into their file. */
   readonly canSave: boolean;
 }
 
-export function simulatorPage({ mode, flow, canSave }: SimulatorPageOptions): PageContent {
+interface DialledFlow {
+  readonly id: string;
+  /** The first is the default. */
+  readonly langs: readonly string[];
+}
+
+// Texts without languages are in none.
+const listFlows = ({ ids, current }: SimulatorDeps['flows']): DialledFlow[] =>
+  ids.map((id) => ({ id, langs: current(id)?.flow.langs ?? [] }));
+
+export function simulatorPage({ mode, flow, flows, canSave }: SimulatorPageOptions): PageContent {
   return {
     title: 'Phones · Twinline',
     layout: 'wide',
@@ -172,10 +249,11 @@ export function simulatorPage({ mode, flow, canSave }: SimulatorPageOptions): Pa
     body: html`<header class="tool">
 <div><h1>Phones</h1>
 <p class="lead">They dial the flow <code>${flow}</code> as telecoms do with <code>POST /api/ussd</code>: ${MODES[mode]}.
+Each may speak another dialect, dial another flow, and begin in another language.
 Type no PIN of yours: this tab keeps what was typed until you close it.</p></div>
 <button id="add" class="primary" type="button">Add a phone</button>
 </header>
-<div id="phones" class="phones" data-mode="${mode}" data-can-save="${String(canSave)}" data-code="*2233#" data-text-chars="${COMMON_LIMITS.ussdTextChars}"></div>
+<div id="phones" class="phones" data-mode="${mode}" data-flow="${flow}" data-flows="${JSON.stringify(flows)}" data-can-save="${String(canSave)}" data-code="*2233#" data-text-chars="${COMMON_LIMITS.ussdTextChars}"></div>
 <p id="none" class="none" hidden>There is no phone. Add one.</p>
 <noscript><p class="card">Phones need JavaScript. Without it there is <code>npx twinline chat</code>.</p></noscript>`,
   };

@@ -547,6 +547,19 @@ test('the pages of operators answer as documented, with what they refuse', async
   const dialogue = { sessionId: 'sim-1', phoneNumber: DIAL.phoneNumber, inputs: ['', '1'] };
   await told(200, undefined, 'POST /simulator/dial', { body: DIAL, headers: own });
   await told(400, undefined, 'POST /simulator/dial', { body: DIAL });
+  const asked = {
+    dialect: 'africastalking',
+    method: 'POST',
+    path: '',
+    type: 'application/json',
+    body: JSON.stringify(DIAL),
+  };
+  await told(200, undefined, 'POST /simulator/requests', {
+    body: { ...asked, flow: 'wallet', lang: 'sw' },
+    headers: own,
+  });
+  for (const wrong of [{ dialect: 'none' }, { flow: 'none' }])
+    await told(400, undefined, 'POST /simulator/requests', { body: { ...asked, ...wrong }, headers: own });
   await told(200, undefined, 'POST /simulator/flow-test', { body: dialogue, headers: own });
   await told(400, undefined, 'POST /simulator/flow-test', { body: dialogue });
   await told(400, undefined, 'POST /simulator/flow-test', { body: { inputs: [] }, headers: own });

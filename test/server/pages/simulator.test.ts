@@ -51,6 +51,42 @@ async function run({ name, text }: { name: string; text: string }, flow = 'menus
   }
 }
 
+test('a phone dials another flow, in another language and every dialect; a test of it begins so, too', async () => {
+  const seen = await visit();
+  const { page } = seen;
+  const phone = handset(page);
+  const choose = (what: string, value: string) => phone.whole.getByLabel(`${what}, Phone 1`).selectOption(value);
+  await phone.whole.getByText('Flow, language, dialect').click();
+  await choose('Flow', 'wallet');
+  await choose('Language', 'sw');
+  await assertReadable(page);
+  for (const dialect of ['', 'africastalking', 'hubtel', 'nalo', 'arkesel', 'infobip', 'comviva']) {
+    await choose('Dialect', dialect);
+    await phone.press('Dial');
+    const first = await phone.shows('Karibu');
+    const option = /(\d)\. English/.exec(first)![1]!;
+    await phone.say(option);
+    await phone.shows('Welcome');
+    const [sent] = await phone.sent();
+    assert.match(sent!, dialect === 'infobip' ? /^text=/ : new RegExp(`=${option}$`), dialect);
+    const canExpire = await phone.whole.getByRole('button', { name: 'Time out' }).isEnabled();
+    assert.is(canExpire, !['nalo', 'arkesel'].includes(dialect), dialect);
+  }
+  await choose('Dialect', 'hubtel');
+  await phone.press('Dial');
+  await phone.shows('Karibu');
+  await phone.press('Time out');
+  await phone.say('1');
+  await phone.shows('Your session has ended');
+  await phone.press('Dial');
+  await phone.shows('Karibu');
+  const file = await saved(page, phone);
+  assert.is(file.name, 'wallet.test.json');
+  assert.equal((JSON.parse(file.text) as { tests: { given: object }[] }).tests[0]!.given, { lang: 'sw' });
+  assert.equal(await run(file, 'menus/wallet.flow.json'), []);
+  assertQuiet(seen);
+});
+
 test('a dialogue goes on after a reload, hides its PIN, and becomes a flow test that passes', async () => {
   const seen = await visit();
   const { page } = seen;

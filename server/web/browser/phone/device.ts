@@ -3,6 +3,7 @@
 import { button, element } from '../element.ts';
 import type { NetworkFault, Phone, PhoneExchange } from './phone.ts';
 import { answerPart, type DevicePart, type PartDeps, screenPart } from './screen.ts';
+import { type Speech, type SpeechChoices, speechPart } from './speech.ts';
 
 export interface DeviceDeps extends Pick<PartDeps, 'textChars'> {
   readonly name: string;
@@ -11,6 +12,7 @@ export interface DeviceDeps extends Pick<PartDeps, 'textChars'> {
   /** Adds the dialogue to the tests of its flow under a name; missing where that is not possible. Rejects with the reason. */
   readonly addTest?: ((phone: Phone, name: string) => Promise<string>) | undefined;
   readonly remove: () => void;
+  readonly speech: SpeechChoices;
 }
 
 export interface Device {
@@ -20,12 +22,13 @@ export interface Device {
 }
 
 /** Draws a phone. */
-export function device(phone: Phone, { name, textChars, save, addTest, remove }: DeviceDeps): Device {
+export function device(phone: Phone, { name, textChars, save, addTest, remove, speech: choices }: DeviceDeps): Device {
   const deps = { textChars, nameControl: (what: string) => `${what}, ${name}` };
   const screen = screenPart(phone, deps);
   const answer = answerPart(phone, deps);
   const faults = faultsPart(phone, deps);
-  const dialler = diallerPart(phone, answer.focus);
+  const speech = speechPart(phone.state.speech ?? {}, choices, deps.nameControl);
+  const dialler = diallerPart(phone, answer.focus, speech.read);
   const notice = element('p', { class: 'notice', is: { role: 'status' } });
   const tell = (words: string) => {
     notice.textContent = words;
@@ -60,6 +63,7 @@ export function device(phone: Phone, { name, textChars, save, addTest, remove }:
     element('header', {}, [element('h2', { text: name }), removal]),
     element('div', { class: 'hand' }, [
       ...dialler.elements,
+      speech.element,
       element('div', { class: 'device' }, [...screen.elements, ...answer.elements]),
     ]),
     element('div', { class: 'network' }, [
@@ -105,7 +109,11 @@ interface Field {
   readonly title: string;
 }
 
-export function diallerPart(phone: Phone, onDialled: () => void): DevicePart {
+export function diallerPart(
+  phone: Phone,
+  onDialled: () => void,
+  readSpeech: () => Speech | undefined = () => undefined,
+): DevicePart {
   const [number, numberLabel] = field({
     label: 'Number',
     value: phone.state.number,
@@ -125,7 +133,7 @@ export function diallerPart(phone: Phone, onDialled: () => void): DevicePart {
   });
   const begin = (event: Event) => {
     event.preventDefault();
-    phone.set({ number: number.value, code: code.value });
+    phone.set({ number: number.value, code: code.value, speech: readSpeech() });
     void phone.dial().then(onDialled);
   };
   return {
@@ -168,6 +176,7 @@ export function faultsPart(phone: Phone, { nameControl }: PartDeps): DevicePart 
     show: () => {
       const { state, busy, fault } = phone;
       for (const one of [retry, expire, anew]) one.disabled = !state.session || busy;
+      expire.disabled ||= !phone.canExpire;
       twice.setAttribute('aria-pressed', String(fault === 'twice'));
       drop.setAttribute('aria-pressed', String(fault === 'drop'));
       seconds.textContent = `${state.delay / 1_000} s`;
@@ -187,6 +196,14 @@ const makeKey = ({ at, what, answer }: PhoneExchange) => `${at} ${what} ${answer
 
 const TEXT_SHOWN = 18;
 
+// What dialects call the field with what was typed.
+const TYPED_FIELDS = ['text', 'Message', 'USERDATA', 'userData', 'input'];
+
+function writeTyped(fields: PhoneExchange['fields']): string {
+  const name = TYPED_FIELDS.find((one) => fields[one] !== undefined);
+  return name === undefined ? '' : `${name}=${shortenText(fields[name]!)}`;
+}
+
 // Texts that hold all answers differ at their end.
 function shortenText(text: string): string {
   return text.length > TEXT_SHOWN ? `…${text.slice(1 - TEXT_SHOWN)}` : text;
@@ -196,10 +213,10 @@ function entry(exchange: PhoneExchange): HTMLLIElement {
   const { what, at, ms, fields, answer, fate } = exchange;
   const parts = [
     element('span', { class: 'what', text: fate === undefined ? what : `${what}: ${fate}` }),
-    element('code', { text: fields.text === undefined ? '' : `text=${shortenText(fields.text)}` }),
+    element('code', { text: writeTyped(fields) }),
     element('span', { class: 'at', text: `${ms} ms` }),
   ];
-  const sent = Object.entries(fields).map(([name, value]) => `${name}=${value}`);
+  const sent = Object.entries(fields).map(([name, value]) => (name === '' ? value : `${name}=${value}`));
   return element('li', { class: fate ?? '', is: { 'data-key': makeKey(exchange) } }, [
     element('details', {}, [
       element('summary', {}, parts),

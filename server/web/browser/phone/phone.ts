@@ -11,6 +11,7 @@ import {
   sendRequest,
   type Typed,
 } from './requests.ts';
+import { type Speech, speak } from './speech.ts';
 
 /** How the next request travels. */
 export type NetworkFault = 'none' | 'twice' | 'drop';
@@ -42,6 +43,8 @@ export interface PhoneSession {
 export interface PhoneState {
   readonly number: string;
   readonly code: string;
+  /** How it speaks since its last dial. @default as the plain endpoint */
+  readonly speech?: Speech | undefined;
   /** Milliseconds before each request leaves. */
   readonly delay: number;
   readonly session?: PhoneSession | undefined;
@@ -127,10 +130,24 @@ export class Phone {
   async expire(): Promise<void> {
     const { session } = this.state;
     if (!session || this.busy) return;
+    const spoken = this.#speak(session, 'end');
+    if (this.state.speech && !spoken) return;
     const { text: _, ...fields } = { ...this.#fields(session), status: 'Incomplete', durationInMillis: '180000' };
-    await this.#travel([{ what: 'time-out', fields, shown: fields }]);
+    await this.#travel([{ what: 'time-out', fields, shown: fields, ...spoken }]);
     this.busy = false;
     this.set({ session: { ...session, forgottenAt: session.forgottenAt ?? session.typed.length } });
+  }
+
+  /** Whether its dialect has a word for an end that the network makes. */
+  get canExpire(): boolean {
+    const { session, speech } = this.state;
+    return session !== undefined && (!speech || this.#speak(session, 'end') !== undefined);
+  }
+
+  #speak({ id, typed }: PhoneSession, kind: 'dial' | 'type' | 'end') {
+    const { number, code, speech } = this.state;
+    if (!speech) return undefined;
+    return speak(speech, { kind, sessionId: id, phoneNumber: number, serviceCode: code, typed, mode: this.#mode });
   }
 
   #fields({ id, typed }: PhoneSession): FormFields & { readonly text: string } {
@@ -142,7 +159,8 @@ export class Phone {
     const { session } = this.state;
     if (!session || this.busy) return;
     const fields = this.#fields(session);
-    const request = { what, fields, shown: { ...fields, text: maskText(session.typed, this.#mode) } };
+    const shown = { ...fields, text: maskText(session.typed, this.#mode) };
+    const request = { what, fields, shown, ...this.#speak(session, session.typed.length ? 'type' : 'dial') };
     const fault = what === 'retry' ? 'none' : this.fault;
     this.fault = 'none';
     // Of a page that is left now, the answer is lost.
@@ -170,9 +188,9 @@ export class Phone {
     return answer!;
   }
 
-  async #exchange({ what, fields, shown, isLost }: Request): Promise<PhoneAnswer> {
+  async #exchange({ what, fields, shown, isLost, send }: Request): Promise<PhoneAnswer> {
     const at = Date.now();
-    const answer = await this.#link.send(fields);
+    const answer = await (send ? send() : this.#link.send(fields));
     const fate = isLost ? 'lost' : answer.kind === 'trouble' ? 'failed' : undefined;
     const base = { what, at, ms: Date.now() - at, fields: shown, answer: answer.raw || answer.text };
     const exchange: PhoneExchange = fate === undefined ? base : { ...base, fate };
@@ -188,6 +206,8 @@ interface Request {
   readonly shown: FormFields;
   /** Whether its answer is thrown away. */
   readonly isLost?: boolean;
+  /** Where it is not for the link. */
+  readonly send?: () => Promise<PhoneAnswer>;
 }
 
 const LOST = { kind: 'trouble', text: 'The answer was lost on its way.\nRetry asks for it again.' } as const;

@@ -55,6 +55,9 @@ export async function saveFlowTest(dialogue: {
   readonly sessionId: string;
   readonly phoneNumber: string;
   readonly inputs: readonly string[];
+  /** What was dialled, where it was chosen. */
+  readonly flow?: string;
+  readonly lang?: string;
   /** Writes it into the tests of the flow under this name. */
   readonly name?: string;
 }): Promise<{ readonly name: string; readonly text: string }> {

@@ -6,6 +6,7 @@ import { startHeader } from '../site.ts';
 import { type Device, device } from './device.ts';
 import { Phone, type PhoneState } from './phone.ts';
 import { replaceSecrets, saveFlowTest } from './requests.ts';
+import type { DialledFlow } from './speech.ts';
 
 startHeader();
 
@@ -21,6 +22,10 @@ const FIRST_NUMBER = 260_971_230_001;
 const container = findElement('phones');
 const mode = container.dataset.mode as TextMode;
 const textChars = mode === 'cumulative' ? Number(container.dataset.textChars) : 0;
+const choices = {
+  flow: container.dataset.flow!,
+  flows: JSON.parse(container.dataset.flows!) as readonly DialledFlow[],
+};
 let phones: OpenPhone[] = [];
 
 /** This tab only, and gone with it: a reload must be able to send the whole text again. */
@@ -38,7 +43,7 @@ function add({ name, state }: { name: string; state: PhoneState }): OpenPhone {
   const made: OpenPhone = {
     name,
     phone,
-    device: device(phone, { name, textChars, save, addTest, remove: () => remove(made) }),
+    device: device(phone, { name, textChars, save, addTest, remove: () => remove(made), speech: choices }),
   };
   phones.push(made);
   container.append(made.device.element);
@@ -64,9 +69,9 @@ function addNumbered(): void {
     .focus();
 }
 
-function readDialogue({ state: { session, number } }: Phone) {
+function readDialogue({ state: { session, number, speech: { flow, lang } = {} } }: Phone) {
   const inputs = ['', ...replaceSecrets(session!.typed.slice(0, session!.forgottenAt))];
-  return { sessionId: session!.id, phoneNumber: number, inputs };
+  return { sessionId: session!.id, phoneNumber: number, inputs, ...(flow && { flow }), ...(lang && { lang }) };
 }
 
 async function addNamedTest(phone: Phone, name: string): Promise<string> {

@@ -1,8 +1,16 @@
 // How the gateways of the shipped dialects ask, and how they read what is answered.
 
-import type { RawReply, UssdReply } from '../ussd/adapter.ts';
-import type { AdapterName } from '../ussd/adapters.ts';
-import type { RecordedRequest } from './recorded.ts';
+import type { RawReply, UssdReply } from './adapter.ts';
+import type { AdapterName } from './adapters.ts';
+
+/** A request as it was recorded; the path is relative to the adapter's base, with its slash. */
+export interface RecordedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
 
 /** One step of a caller, as a dialect has to put it. */
 export interface TelecomStep {

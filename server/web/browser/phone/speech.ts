@@ -1,0 +1,157 @@
+// How a phone speaks to the server: in which telecom dialect, to which flow, in which language. Nothing is chosen where all is as the
+// plain endpoint has it.
+
+import type { TextMode } from '../../../../lib/ussd/request.ts';
+import { TELECOM_DIALECTS, type TelecomDialect, type TelecomStep } from '../../../../lib/ussd/telecoms.ts';
+import { element } from '../element.ts';
+import { type FormFields, maskText, type PhoneAnswer, requestText, type Typed } from './requests.ts';
+
+/** What was chosen; what is missing is as the server has it. */
+export interface Speech {
+  readonly dialect?: string;
+  readonly flow?: string;
+  readonly lang?: string;
+}
+
+export interface SpokenStep extends Omit<TelecomStep, 'text' | 'history' | 'number'> {
+  readonly typed: readonly Typed[];
+  readonly mode: TextMode;
+}
+
+interface SpokenRequest {
+  /** Its fields as people may see them. */
+  readonly shown: FormFields;
+  /** Never rejects. */
+  send(): Promise<PhoneAnswer>;
+}
+
+/** The plain endpoint, as JSON. */
+const PLAIN: TelecomDialect = {
+  name: 'africastalking',
+  ask: ({ kind, sessionId, serviceCode, phoneNumber, history }) => {
+    const said = kind === 'end' ? { status: 'Incomplete', durationInMillis: '180000' } : { text: history };
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ sessionId, serviceCode, phoneNumber, ...said });
+    return { method: 'POST', path: '', headers, body };
+  },
+  read: TELECOM_DIALECTS.africastalking.read,
+};
+
+const NAMES: readonly (readonly [name: string, label: string])[] = [
+  ['', 'the plain endpoint, JSON'],
+  ['africastalking', 'Africa’s Talking, a form'],
+  ['hubtel', 'Hubtel'],
+  ['nalo', 'Nalo'],
+  ['arkesel', 'Arkesel'],
+  ['infobip', 'Infobip'],
+  ['comviva', 'Comviva'],
+];
+
+const ENDPOINT = '/simulator/requests';
+
+/** A step in what was chosen; undefined where the dialect has no word for it. */
+export function speak({ dialect, flow, lang }: Speech, step: SpokenStep): SpokenRequest | undefined {
+  const { typed, mode, ...base } = step;
+  const spoken = TELECOM_DIALECTS[dialect as keyof typeof TELECOM_DIALECTS] ?? PLAIN;
+  const last = (one: readonly Typed[], text: typeof requestText) => text(one.slice(-1), 'latest');
+  const make = (text: typeof requestText) =>
+    spoken.ask({ ...base, text: last(typed, text), history: text(typed, mode), number: typed.length + 1 });
+  const asked = make(requestText);
+  const masked = make(maskText);
+  if (!asked || !masked) return undefined;
+  const { method, path, query, headers, body } = asked;
+  const type = headers?.['content-type'];
+  const sent = { dialect: spoken.name, method, path, query, type, body, flow, lang };
+  return {
+    shown: { ...(masked.path && { '': `${method} ${masked.path}` }), ...readFields(masked) },
+    send: () => sendSpoken(spoken, JSON.stringify(sent)),
+  };
+}
+
+function readFields({ body, query, headers }: NonNullable<ReturnType<TelecomDialect['ask']>>): FormFields {
+  if (body === undefined) return Object.fromEntries(new URLSearchParams(query));
+  if (headers?.['content-type'] !== 'application/json') return Object.fromEntries(new URLSearchParams(body));
+  const fields = Object.entries(JSON.parse(body) as object);
+  return Object.fromEntries(fields.map(([name, value]) => [name, String(value)]));
+}
+
+async function sendSpoken(spoken: TelecomDialect, body: string): Promise<PhoneAnswer> {
+  try {
+    const answer = await fetch(ENDPOINT, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+    if (!answer.ok) return { kind: 'trouble', text: await readTrouble(answer), raw: '' };
+    const got = (await answer.json()) as Parameters<TelecomDialect['read']>[0];
+    const { kind, text } = spoken.read(got);
+    const extra = Object.entries(got.headers ?? {}).map(([name, value]) => `${name}: ${value}\n`);
+    return { kind, text, raw: extra.join('') + got.body };
+  } catch {
+    return { kind: 'trouble', text: 'The server did not answer, or not as the dialect does. Is it running?', raw: '' };
+  }
+}
+
+async function readTrouble(answer: Response): Promise<string> {
+  const { error } = (await answer.json().catch(() => ({}))) as { error?: string };
+  return error ?? `Status ${answer.status}`;
+}
+
+/** A flow that may be dialled. */
+export interface DialledFlow {
+  readonly id: string;
+  readonly langs: readonly string[];
+}
+
+export interface SpeechChoices {
+  /** The one that the server begins. */
+  readonly flow: string;
+  readonly flows: readonly DialledFlow[];
+}
+
+/** What may be chosen before a dial, and how it is read. */
+export function speechPart(chosen: Speech, { flow, flows }: SpeechChoices, nameControl: (what: string) => string) {
+  const select = (what: string, change = () => {}) =>
+    element('select', { is: { 'aria-label': nameControl(what) }, on: { change } });
+  const dialect = select('Dialect');
+  const lang = select('Language');
+  const offerLangs = () => {
+    const { langs = [] } = flows.find(({ id }) => id === flowSelect.value) ?? {};
+    offer(lang, [['', 'as the flow begins'], ...langs.map((one) => [one, one] as const)], lang.value);
+    lang.disabled = langs.length < 2;
+  };
+  const flowSelect = select('Flow', offerLangs);
+  offer(dialect, NAMES, chosen.dialect ?? '');
+  offer(
+    flowSelect,
+    flows.map(({ id }) => [id, id] as const),
+    chosen.flow ?? flow,
+  );
+  offerLangs();
+  lang.value = chosen.lang ?? '';
+  const labels = [
+    ['Flow', flowSelect],
+    ['Language', lang],
+    ['Dialect', dialect],
+  ] as const;
+  return {
+    element: element('details', { class: 'speech', is: { open: Object.keys(chosen).length > 0 } }, [
+      element('summary', { text: 'Flow, language, dialect' }),
+      ...labels.map(([text, one]) => element('label', {}, [text, one])),
+    ]),
+    /** Undefined where nothing is chosen. */
+    read(): Speech | undefined {
+      const speech: Speech = {
+        ...(dialect.value && { dialect: dialect.value }),
+        ...(flowSelect.value !== flow && { flow: flowSelect.value }),
+        ...(lang.value && !lang.disabled && { lang: lang.value }),
+      };
+      return Object.keys(speech).length ? speech : undefined;
+    },
+  };
+}
+
+function offer(
+  select: HTMLSelectElement,
+  options: readonly (readonly [value: string, label: string])[],
+  chosen: string,
+) {
+  select.replaceChildren(...options.map(([value, text]) => element('option', { text, is: { value } })));
+  select.value = options.some(([value]) => value === chosen) ? chosen : options[0]![0];
+}
