@@ -33,6 +33,7 @@ export {
 } from './request.ts';
 export {
   type SessionDebug,
+  type TurnAbout,
   type UssdService as UssdGateway,
   type UssdServiceOptions as UssdGatewayOptions,
   ussdService as ussdGateway,
