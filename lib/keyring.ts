@@ -2,6 +2,7 @@
 
 import { createHash, createHmac, hash, hkdfSync } from 'node:crypto';
 import { TwinlineError } from './errors.ts';
+import { requireGiven } from './given.ts';
 
 /** What a subkey is for; one master key never does two jobs. */
 export type KeyPurpose =
@@ -44,6 +45,7 @@ const HOW = 'Generate one with: openssl rand -hex 32';
  * parseKeyring('secret'); // throws ERR_CONFIG
  */
 export function parseKeyring(text: string): Keyring {
+  requireGiven('read keys', { text }, { text: 'text' });
   const masters = new Map<string, Buffer>();
   for (const [at, part] of text.split(',').entries()) {
     const { kid, key } = parseKey(part.trim(), at + 1);
@@ -128,7 +130,8 @@ function parseKey(part: string, position: number): { kid: string; key: Buffer } 
       'ERR_CONFIG',
       `Key ${position}: it must be 64 hex digits or base64 of exactly 32 bytes. ${HOW}`,
     );
-  if (new Set(key).size < 16) throw new TwinlineError('ERR_CONFIG', `Key ${position}: it is not random. ${HOW}`);
+  if (new Set(key).size < 16)
+    throw new TwinlineError('ERR_CONFIG', `Key ${position}: it is not random: few of its bytes differ. ${HOW}`);
   return { kid: named ?? createHash('sha256').update(key).digest('hex').slice(0, 8), key };
 }
 

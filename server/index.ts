@@ -1,5 +1,6 @@
 // What `import … from 'twinline/server'` gives: a whole server from an environment, for tests and for hosts of their own.
 
+import { requireGiven } from '../lib/given.ts';
 import type { ServerParts } from './boot/parts.ts';
 import type { RunningServer } from './boot/running-server.ts';
 import { startServer as start } from './boot/start.ts';
@@ -23,6 +24,7 @@ export type { StorePlace } from './stores/stores.ts';
  * status; // → 'ok'
  * await server.close();
  */
-export function startServer(config: Config, parts: ServerParts = {}): Promise<RunningServer> {
+export async function startServer(config: Config, parts: ServerParts = {}): Promise<RunningServer> {
+  requireGiven('start a server', { config }, { config: 'config' });
   return start(config, { parts });
 }

@@ -2,6 +2,7 @@
 
 import { systemClock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
+import { requireGiven } from '../given.ts';
 import type { Json } from '../store/store.ts';
 import { AGENT_KINDS } from './kinds.ts';
 import { AGENT_LIMITS } from './limits.ts';
@@ -109,6 +110,14 @@ export interface Agent extends Follower {
  * await agent.close();
  */
 export async function openAgent(options: AgentOptions): Promise<Agent> {
+  requireGiven('open an agent', options, {
+    documents: 'documents',
+    logs: 'logs',
+    channel: 'messages',
+    responder: 'responder',
+    oracle: 'object',
+    clock: 'clock?',
+  });
   const { documents, logs, channel, responder, clock = systemClock, onProblem = () => {} } = options;
   await documents.declare(AGENT_KINDS);
   const runs = openRuns({ documents, clock, holder: newHolder(), inspector: options.inspector });

@@ -8,6 +8,7 @@ import type { Inspector } from '../engine/conversation.ts';
 import { type Instance, lifecycle } from '../engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../engine/machine/transition.ts';
 import { TwinlineError } from '../errors.ts';
+import { requireGiven } from '../given.ts';
 import type { Keyring } from '../keyring.ts';
 import { openText, type Seal, sealText } from '../sealing.ts';
 import type { DocumentStore, Kind } from '../store/store.ts';
@@ -84,6 +85,14 @@ type Current = Instance<DelegationContext>;
  * await kept.revoke('did:ex:ann'); // → false
  */
 export function delegations(options: DelegationsOptions): Delegations {
+  requireGiven('keep delegations', options, {
+    documents: 'documents',
+    clock: 'clock',
+    keyring: 'keyring',
+    guard: 'guard',
+    revocations: 'object',
+    key: 'key',
+  });
   const { documents, clock, keyring, guard, revocations, onRevoked = () => {} } = options;
   const granted = lifecycle<DelegationContext>({
     documents,
@@ -218,6 +227,7 @@ export interface Revocations {
  * await revoked.has(['token-1']); // → true
  */
 export function revocations({ documents }: { documents: DocumentStore }): Revocations {
+  requireGiven('keep revocations', { documents }, { documents: 'documents' });
   return {
     has: async (keys) => (await Promise.all(keys.map((key) => documents.get(REVOCATION, key)))).some(Boolean),
     add: async (keys, expiresAt) =>

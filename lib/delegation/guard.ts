@@ -5,6 +5,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
+import { requireGiven } from '../given.ts';
 import { issuerKeys, type ResolveKeys } from './issuer/issuer-keys.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
 import { type Proven, prove } from './proof/claim.ts';
@@ -76,6 +77,7 @@ interface PassedInvocation {
  * checked.ok; // → false
  */
 export function tokenGuard({ clock = systemClock, methods = {}, ...options }: GuardOptions): TokenGuard {
+  requireGiven('make a guard of tokens', { clock }, { clock: 'clock' });
   const rules = makeRules(options, new Set(Object.keys(methods)));
   const keys = issuerKeys(methods, clock);
   const known = new LRUCache<string, PassedInvocation>({ max: DELEGATION_LIMITS.tokensKept });

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
+import { requireGiven } from '../given.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../store/store.ts';
 import { randomToken } from './did/did.ts';
 import { IDEMPOTENCY } from './kinds.ts';
@@ -54,6 +55,7 @@ const POLL_MS = 20;
  * await once.runOnce(request, work); // → { times: 1 }
  */
 export function idempotency({ documents, clock }: { documents: DocumentStore; clock: Clock }): Idempotency {
+  requireGiven('remember requests', { documents, clock }, { documents: 'documents', clock: 'clock' });
   async function reserve(id: string, content: string): Promise<StoredDocument<Memory> | undefined> {
     const now = clock.now();
     const memory: Memory = {

@@ -1,6 +1,7 @@
 // The registry of twins: everything that can be asked of protocols and domains, over one document store.
 
 import type { Clock } from '../clock.ts';
+import { requireGiven } from '../given.ts';
 import type { DocumentStore, JsonObject } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { findSettled, isVisible, NO_VOTES, requireSettled, type SettleVotes } from './find.ts';
@@ -81,6 +82,7 @@ export function registry({
   linksTo,
   onMaterialChange = async () => {},
 }: RegistryOptions): Registry {
+  requireGiven('make a registry', { documents, clock }, { documents: 'documents', clock: 'clock' });
   const reading = { documents, settleVotes };
   const settle = ({ tenant }: Caller, did: string) => findSettled(reading, tenant, did);
   const deps = { ...reading, clock, protocols: protocols({ documents, clock }), linksTo, onMaterialChange };

@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Inspector } from '../engine/conversation.ts';
 import { type LifecycleOptions, lifecycle } from '../engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../engine/machine/transition.ts';
+import { requireGiven } from '../given.ts';
 import type { DocumentStore, JsonObject, Query } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { readRevisions } from './feed/journal.ts';
@@ -125,6 +126,7 @@ export interface VerificationService {
  * (await votes.list({ principal: 'did:ex:ann', roles, tenant: 'default' })).items; // → []
  */
 export function verification(options: VerificationOptions): VerificationService {
+  requireGiven('hold votes', options, { documents: 'documents', clock: 'clock', governance: 'object' });
   const { documents, clock, governance, electorate = () => [], onExecuted } = options;
   const proposals = lifecycle<VotingContext, StoredProposal>({
     documents,

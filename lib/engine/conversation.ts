@@ -4,6 +4,7 @@
 import type { EventObject, StateValue } from 'xstate';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
+import { requireGiven } from '../given.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { ENGINE_LIMITS } from './limits.ts';
 import type { ServiceAnswer, Transition } from './machine/step.ts';
@@ -97,6 +98,7 @@ export interface MachineOptions {
  * light.callPolicy('open').timeoutMs; // → 2000
  */
 export function machineConversation(machine: Machine, options: MachineOptions = {}): Conversation {
+  requireGiven('make a conversation', { machine }, { machine: 'machine' });
   return {
     id: machine.id,
     version: options.version ?? 1,
@@ -140,6 +142,7 @@ export interface Library<C extends Conversation = Conversation> {
  * conversations.current('hello')?.version; // → 1
  */
 export function library<C extends Conversation = Conversation>(conversations: readonly C[] = []): Library<C> {
+  requireGiven('make a library', { conversations }, { conversations: 'conversations' });
   const kept = new Map<string, C[]>();
   const lib: Library<C> = {
     get ids() {

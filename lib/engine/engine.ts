@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
+import { requireGiven } from '../given.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
 import { keyedMutex } from '../queue.ts';
 import type { Json, SnapshotStore } from '../store/store.ts';
@@ -96,6 +97,13 @@ export interface Engine<C extends Conversation = Conversation> {
  * reply?.text; // → '"red"'
  */
 export function createEngine<C extends Conversation>(options: EngineOptions<C>): Engine<C> {
+  requireGiven('make an engine', options, {
+    store: 'sessions',
+    conversations: 'conversations?',
+    services: 'object?',
+    clock: 'clock?',
+    keyring: 'keyring?',
+  });
   const clock = options.clock ?? systemClock;
   const proofKey = options.keyring?.subkey('secret-proof/v1') ?? randomBytes(32);
   const mutex = keyedMutex(WAITING_MAX, 'requests of one session');
@@ -119,6 +127,16 @@ export function createEngine<C extends Conversation>(options: EngineOptions<C>):
     },
   };
 }
+
+/** The request, as it came. Throws ERR_CONFIG where it or the engine is something else. */
+export function checkTurn<R extends { readonly key: string; readonly decide: unknown }>(engine: Engine, request: R): R {
+  // In each turn: the words are looked for only when something is wrong.
+  if (typeof engine?.inOrder !== 'function' || typeof request?.key !== 'string' || typeof request.decide !== 'function')
+    requireGiven('take a turn', { engine, request, ...request }, TURN);
+  return request;
+}
+
+const TURN = { engine: 'engine', request: 'object', key: 'text', decide: 'function' } as const;
 
 const WAITING_MAX = 64;
 

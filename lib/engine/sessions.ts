@@ -3,6 +3,7 @@
 import type { StateValue } from 'xstate';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
+import { requireGiven } from '../given.ts';
 import type { JsonObject } from '../store/store.ts';
 import { currentConversation, type Engine } from './engine.ts';
 import { ENGINE_LIMITS } from './limits.ts';
@@ -33,6 +34,7 @@ export interface SessionView {
  * (await viewSession(engine, 'ann'))?.conversation; // → 'hello'
  */
 export async function viewSession(engine: Engine, key: string): Promise<SessionView | undefined> {
+  requireGiven('look at a session', { engine, key }, { engine: 'engine', key: 'text' });
   const opened = openStored(engine, key, await engine.store.load(key));
   if (opened.kind !== 'live') return undefined;
   const { conversation, version, turn, startedAt, rest, door } = opened.record;

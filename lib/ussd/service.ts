@@ -7,6 +7,7 @@ import { openStored } from '../engine/session/open.ts';
 import { type Decision, type SessionState, type TurnMove, type TurnResult, takeTurn } from '../engine/session/turn.ts';
 import { endSession, type SessionView, sessionKeys, viewSession } from '../engine/sessions.ts';
 import { toPath } from '../flow/run/scope.ts';
+import { requireGiven } from '../given.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
 import type { SharedNotes } from '../store/shared-note.ts';
 import type { UssdReply } from './adapter.ts';
@@ -110,6 +111,7 @@ const SESSIONS_LISTED = 10_000;
  * await gateway.turn(request, 'africastalking'); // → { kind: 'continue', text: 'Hello\n1. Leave' }
  */
 export function ussdService<C extends Conversation>(options: UssdServiceOptions<C>): UssdService<C> {
+  requireGiven('make a USSD gateway', options, { engine: 'engine', flow: 'text', keyring: 'keyring' });
   const { engine, onProblem, onTurn, dialects = Object.keys(createAdapters('cumulative')) } = options;
   const deadlineMs = options.deadlineMs ?? 8_000;
   const rules: DialRules = {

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TwinlineError } from '../../lib/errors.ts';
+import { requireGiven } from '../../lib/given.ts';
 import type { Redactor } from '../../lib/redact.ts';
 import type { ShippedSettings } from '../plugins/settings.ts';
 import { IN_MEMORY } from './data-dir.ts';
@@ -163,6 +164,7 @@ export function requireConfig(env: NodeJS.ProcessEnv): Config {
  * problems.length; // → 1
  */
 export function readConfig(env: NodeJS.ProcessEnv, options: ReadOptions = {}): ConfigReading {
+  requireGiven('read the configuration', { env }, { env: 'environment' });
   const reading = readSettings(env, options);
   const isSet = (setting: string) =>
     reading.entries.some(({ name, source }) => name === setting && source === 'environment');

@@ -95,7 +95,10 @@ export const FORMATS = {
     test: (text) => hasScheme(text.replace(/,[^/]*/, ''), ['mongodb:', 'mongodb+srv:']),
   },
   'http-url': { words: 'an http:// or https:// URL', test: (text) => hasScheme(text, ['http:', 'https:']) },
-  'pin-keys': { words: 'keys of 32 random bytes, as [kid:]<64 hex or base64>[,…]', test: (text) => !keyProblem(text) },
+  'pin-keys': {
+    words: 'keys of 32 random bytes (not the same few again and again), as [kid:]<64 hex or base64>[,…]',
+    test: (text) => !keyProblem(text),
+  },
   'ed25519-key': { words: 'an Ed25519 key in ucanto’s string format', test: isEd25519Key },
   did: { words: 'a DID', test: /^did:[a-z0-9]+:[\w.:%-]+$/ },
   token: { words: 'visible ASCII characters without spaces', test: /^[\x21-\x7e]{1,4096}$/ },

@@ -47,7 +47,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'lib/domain/credential': room('lib lib/domain lib/domain/twin lib/domain/voting', 'lib/store'),
   'lib/domain/did': room('lib lib/domain lib/domain/feed lib/domain/twin lib/http', 'lib/domain/protocol lib/store'),
-  'lib/domain/feed': room('lib/domain lib/domain/twin', 'lib lib/store'),
+  'lib/domain/feed': room('lib lib/domain lib/domain/twin', 'lib/store'),
   'lib/domain/protocol': room(
     'lib lib/domain lib/domain/did lib/domain/feed lib/domain/schema lib/domain/twin lib/json',
     'lib/store',
@@ -91,7 +91,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/flow/editing': room('lib lib/flow/expression lib/flow/format lib/flow/lint', 'lib/store'),
   'lib/flow/expression': room('lib lib/flow', 'lib/store'),
   'lib/flow/format': room('lib lib/flow lib/flow/expression lib/flow/lint lib/json', 'lib/store'),
-  'lib/flow/lint': room('lib/flow/expression lib/flow/format lib/flow/lint/rules', 'lib lib/store'),
+  'lib/flow/lint': room('lib lib/flow/expression lib/flow/format lib/flow/lint/rules', 'lib/store'),
   'lib/flow/lint/rules': room(
     'lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens',
     'lib/store',
@@ -139,7 +139,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'lib/ussd/adapters': room('lib/ussd'),
   machines: room(''),
-  server: room('server/boot server/cli server/config', 'server/http server/plugins server/stores'),
+  server: room('lib server/boot server/cli server/config', 'server/http server/plugins server/stores'),
   'server/agent': room(
     'lib lib/agent lib/agent/mcp lib/agent/responders lib/delegation lib/delegation/issuer lib/domain/schema lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/health server/http server/plugins server/sockets server/user',
     'lib/agent/run lib/engine lib/flow/run lib/http lib/store server/audit server/stores',

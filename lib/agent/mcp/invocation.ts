@@ -7,6 +7,7 @@ import { type TokenGuard, tokenGuard } from '../../delegation/guard.ts';
 import { TOKEN_REASONS } from '../../delegation/reason.ts';
 import type { Capability } from '../../delegation/token/ucan.ts';
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
 import { isObject } from '../../shape.ts';
 import type { DocumentStore } from '../../store/store.ts';
@@ -192,6 +193,7 @@ export interface SpentTokens {
  * await spent.spend('token-1', Date.now() + 60_000); // → false
  */
 export function spentTokens({ documents, clock }: { documents: DocumentStore; clock: Clock }): SpentTokens {
+  requireGiven('remember tokens', { documents, clock }, { documents: 'documents', clock: 'clock' });
   return {
     async spend(key, expiresAt) {
       return (await documents.insert(SPENT_TOKEN, key, { expiresAt })).kind === 'inserted';

@@ -10,6 +10,7 @@ import { viewSession } from '../../engine/sessions.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { DoorValues } from '../../flow/format/names.ts';
 import type { CompiledFlow } from '../../flow/run/compile.ts';
+import { requireGiven } from '../../given.ts';
 import { retryUntilAborted } from '../../retry.ts';
 import { isObject } from '../../shape.ts';
 import type { JsonObject, SnapshotStore } from '../../store/store.ts';
@@ -61,6 +62,7 @@ interface Listener {
  * responder.name; // → 'flow'
  */
 export function flowResponder(options: FlowResponderOptions): FlowResponder {
+  requireGiven('answer by a flow', options, { store: 'sessions', conversations: 'conversations', flow: 'text' });
   const listeners = new Map<string, Listener>();
   // Services to which some flow sends a secret: what they are called with is not shown.
   const secret = new Set<string>();

@@ -6,6 +6,7 @@
 import type { TextStreamPart, ToolSet } from 'ai';
 import { type Clock, systemClock } from '../../clock.ts';
 import { optionalPackage, TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
 import { beginTraced, type TracedWork } from '../../http/tracing.ts';
 import { AGENT_LIMITS } from '../limits.ts';
@@ -38,6 +39,7 @@ type Sdk = typeof import('ai');
  * responder.name; // → 'model'
  */
 export async function modelResponder(options: ModelOptions): Promise<Responder> {
+  requireGiven('answer by a model', options, { endpoint: 'object', model: 'text' });
   const { endpoint, clock = systemClock, onProblem = () => {} } = options;
   const [sdk, { createOpenAICompatible }] = await optionalPackage(
     () => Promise.all([import('ai'), import('@ai-sdk/openai-compatible')]),

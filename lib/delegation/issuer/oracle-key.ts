@@ -4,6 +4,7 @@ import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { DID } from '@ucanto/core';
 import { parse } from '@ucanto/principal/ed25519';
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 
 /** An Ed25519 key. It signs, and shows nothing of its private part when it is printed or written as JSON. */
 export interface OracleKey {
@@ -26,6 +27,7 @@ const ED25519 = Buffer.from('ed01', 'hex');
  * parseOracleKey('secret'); // throws ERR_CONFIG
  */
 export function parseOracleKey(text: string): OracleKey {
+  requireGiven('read a key', { text }, { text: 'text' });
   try {
     const signer = parse(text);
     const { secret, verifier } = signer as unknown as { secret: Uint8Array; verifier: Uint8Array };

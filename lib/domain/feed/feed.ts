@@ -3,6 +3,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
+import { requireGiven } from '../../given.ts';
 import type { DocumentStore, JsonObject, Kind } from '../../store/store.ts';
 import { CREDIT, DOMAIN, PROPOSAL, PROTOCOL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
@@ -144,6 +145,7 @@ export interface FeedOptions {
  * events.close();
  */
 export function feed({ documents, clock, pollMs = 250, onProblem = () => {} }: FeedOptions): Feed {
+  requireGiven('follow changes', { documents, clock }, { documents: 'documents', clock: 'clock' });
   const recent = recentEvents();
   const past = new LRUCache<number, Promise<FeedPage>>({ max: DOMAIN_LIMITS.feedPagesKept, ttl: PAGE_KEPT_MS });
   const ends = new Set<() => void>();

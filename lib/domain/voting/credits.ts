@@ -1,6 +1,7 @@
 // Carbon credits, and the check of eligibility: which domains may take part in guarded activities, and why not.
 
 import type { Clock } from '../../clock.ts';
+import { requireGiven } from '../../given.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../../store/store.ts';
 import { insertNew } from '../../store/update.ts';
 import { type Caller, requireRole } from '../caller.ts';
@@ -72,6 +73,7 @@ export interface CreditOptions {
  * (await ledger.issue(issuer, { did: 'did:ixo:entity:none', body: { amount: '1' } }).catch(({ reason }) => reason)); // → 'not-found'
  */
 export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOptions): Credits {
+  requireGiven('issue credits', { documents, clock }, { documents: 'documents', clock: 'clock' });
   const reading = { documents, settleVotes };
 
   async function write(id: string, body: StoredCredit): Promise<Credit> {

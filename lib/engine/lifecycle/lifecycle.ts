@@ -8,6 +8,7 @@ import type { EventObject, StateValue } from 'xstate';
 import { type Clock, systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import { keyedMutex } from '../../queue.ts';
 import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import { takenError } from '../../store/update.ts';
@@ -133,6 +134,12 @@ export interface Lifecycle<Context = JsonObject, Body = JsonObject> {
 export function lifecycle<Context = JsonObject, Body = JsonObject>(
   options: LifecycleOptions,
 ): Lifecycle<Context, Body> {
+  requireGiven('make a lifecycle', options, {
+    documents: 'documents',
+    kind: 'object',
+    machine: 'machine',
+    clock: 'clock?',
+  });
   const { documents, kind, clock = systemClock, write = plainWrite, machine, version = 1, migrate, fields } = options;
   const expected: Expected = { machine, version, ...(migrate && { migrate }) };
   const calls = lifecycleCalls(options.services ?? {}, { clock, policies: options.calls ?? {} });

@@ -16,9 +16,10 @@ import {
   type StateValue,
 } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
-import { shortcuts, type Vocabulary } from './shortcut.ts';
+import { findInvokedServices, shortcuts, type Vocabulary } from './shortcut.ts';
 
 /** A machine between two events, as plain JSON. */
 export interface AtRest {
@@ -86,6 +87,7 @@ export const NO_EVENT: EventObject = { type: 'xstate.init' };
  * compileMachine(createMachine({ id: 'light', initial: 'red', states: { red: {} } })).id; // → 'light'
  */
 export function compileMachine(source: AnyStateMachine, vocabulary: Vocabulary = 'any'): Machine {
+  requireGiven('compile a machine', { source }, { source: 'statechart' });
   source.options.maxIterations = ENGINE_LIMITS.microstepsPerStep;
   const services = findInvokedServices(source);
   // XState works out the input of an invoke only when it knows the actor; here the services stand outside of the machine.
@@ -233,22 +235,6 @@ function restore(
   const persisted = { status: fresh.status, value: rest.state, context: {}, children, historyValue };
   const restored = attempt(source.id, () => source.restoreSnapshot(persisted as never, scope as never));
   return { ...restored, context: rest.context } as AnyMachineSnapshot;
-}
-
-interface StateNodeLike {
-  readonly invoke: readonly { id: string; src: unknown }[];
-  readonly states: { readonly [key: string]: StateNodeLike };
-}
-
-/** The services that the machine's states invoke, by the id of the invoke. */
-function findInvokedServices(source: AnyStateMachine): Map<string, string> {
-  const services = new Map<string, string>();
-  const visit = (node: StateNodeLike): void => {
-    for (const { id, src } of node.invoke) if (typeof src === 'string') services.set(id, src);
-    for (const child of Object.values(node.states)) visit(child);
-  };
-  visit(source.root as unknown as StateNodeLike);
-  return services;
 }
 
 interface StateConfig {

@@ -9,7 +9,7 @@ import { TwinlineError } from '../../errors.ts';
 import { retryDelay } from '../../retry.ts';
 import type { Json, JsonObject, StoredSession } from '../../store/store.ts';
 import { noteTyped } from '../conversation.ts';
-import type { Engine } from '../engine.ts';
+import { checkTurn, type Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { ServiceAnswer } from '../machine/step.ts';
 import { sessionWriter } from './commit.ts';
@@ -69,7 +69,7 @@ export interface TurnRequest {
  * (await leave()).repeated; // → true
  */
 export function takeTurn(engine: Engine, request: TurnRequest): Promise<TurnResult> {
-  const { key, turnKey, decide, deadlineMs = 8_000, requestId } = request;
+  const { key, turnKey, decide, deadlineMs = 8_000, requestId } = checkTurn(engine, request);
   const until = engine.clock.now() + deadlineMs - ENGINE_LIMITS.turnReserveMs;
   return engine.inOrder(key, () => retryUntilCommitted(engine, { key, until, turnKey, decide, requestId }));
 }

@@ -3,6 +3,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { checkFlow, findProblems, type LintContext } from '../lint/lint.ts';
 import type { Flow } from './flow.ts';
@@ -29,6 +30,7 @@ export interface LoadedFlows {
  * flow.flow; // → 'hello'
  */
 export async function loadFlow(file: string, known: LintContext = {}): Promise<Flow> {
+  requireGiven('load a flow', { file, ...known }, { file: 'text', services: 'names?', flows: 'flows?' });
   const text = await readText(file);
   const { flow, problems } = typeof text === 'string' ? checkFlow(text, file, known) : text;
   if (flow && !problems.some(isError)) return flow;
@@ -50,6 +52,7 @@ export function invalidFlow(what: string, problems: readonly Problem[]): Twinlin
  * problems.length; // → 0
  */
 export async function loadFlows(folder: string, known: Omit<LintContext, 'flows'> = {}): Promise<LoadedFlows> {
+  requireGiven('load flows', { folder, ...known }, { folder: 'text', services: 'names?' });
   const files = (await listFlowFiles(folder)).map((name) => join(folder, name));
   const parsed: ParsedFlow[] = [];
   for (const file of files) {

@@ -1,5 +1,6 @@
 // What is wrong with a flow of the right shape: a table of rules, each with its code.
 
+import { requireGiven } from '../../given.ts';
 import { findNearest } from '../expression/suggest.ts';
 import { dropWrongEdits } from '../format/edits.ts';
 import { DEFAULT_KEYS, type Flow } from '../format/flow.ts';
@@ -96,6 +97,11 @@ export interface LintContext {
  * lintFlow(flow!, { source }).map(({ code }) => code); // → ['unknown-variable']
  */
 export function lintFlow(flow: Flow, options: LintContext & { readonly source: FlowSource }): Problem[] {
+  requireGiven(
+    'look for mistakes in a flow',
+    { flow, ...options },
+    { flow: 'flow', services: 'names?', flows: 'flows?', source: 'object' },
+  );
   const lint = prepareLint(flow, options);
   const problems: Problem[] = [];
   for (const rule of [...RULES, ...(options.rules ?? [])]) {

@@ -6,6 +6,7 @@ import { type MenuConfig, type MenuContext, menuVocabulary } from '../../../mach
 import { type Clock, systemClock } from '../../clock.ts';
 import type { Conversation } from '../../engine/conversation.ts';
 import { compileMachine } from '../../engine/machine/transition.ts';
+import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { type Flow, findExitScreen, type Screen, type Values } from '../format/flow.ts';
@@ -48,6 +49,7 @@ interface Build {
  * reply?.text; // → 'Hello\n1. Leave'
  */
 export function compileFlow(flow: Flow, options: CompileOptions = {}): CompiledFlow {
+  requireGiven('compile a flow', { flow, ...options }, { flow: 'flow', flows: 'flows?', clock: 'clock?' });
   const build: Build = { flows: options.flows ?? new Map(), around: [], nodes: new Map(), used: new Map() };
   const { states, initial, on } = flowStates(flow, '', build);
   const config = { id: flow.flow, initial, context: initialContext(flow), states, on: { ...on, ...rootEvents(flow) } };

@@ -1,6 +1,7 @@
 // Protects callers and the node from each other: a circuit breaker and a bound on the calls at a time, around a channel.
 
 import { type Clock, systemClock } from '../../clock.ts';
+import { requireGiven } from '../../given.ts';
 import { retryDelay } from '../../retry.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import {
@@ -60,6 +61,7 @@ const RESTING = channelStatus(GRPC.unavailable, 'The node did not answer and is 
  * await channel.close();
  */
 export function guardedChannel(channel: Channel, options: BreakerOptions = {}): GuardedChannel {
+  requireGiven('guard a channel', { channel }, { channel: 'channel' });
   const { failures = GATEWAY_LIMITS.breakerFailures, atOnce = GATEWAY_LIMITS.grpcCallsAtOnce } = options;
   const { deadlineMs = GATEWAY_LIMITS.grpcDeadlineMs, clock = systemClock } = options;
   const { pauseMs = GATEWAY_LIMITS.breakerPauseMs, pauseMaxMs = GATEWAY_LIMITS.breakerPauseMaxMs } = options;

@@ -1,5 +1,6 @@
 // A channel to the node on our own HTTP/2 client (lib/gateway/http2): a call costs less than a tenth of the CPU of grpc-js.
 
+import { requireGiven } from '../../given.ts';
 import { openHttp2 } from '../http2/open.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import {
@@ -28,6 +29,7 @@ const NONE: Metadata = [];
  * await channel.close();
  */
 export function http2Channel(options: ChannelOptions): Channel {
+  requireGiven('make a channel to a node', options, { upstream: 'text' });
   const {
     upstream,
     deadlineMs = GATEWAY_LIMITS.grpcDeadlineMs,

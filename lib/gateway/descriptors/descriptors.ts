@@ -19,6 +19,7 @@ import {
 } from '@bufbuild/protobuf/wkt';
 import type { DescMethod, FileRegistry } from '#protobuf';
 import { type Detail, TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import { type Declared, fillJsonNames, listDeclared, listReferences, nameTypesFully } from './type-names.ts';
 
 /** Compiled protobuf files: services and types by name. */
@@ -57,6 +58,7 @@ const WELL_KNOWN: readonly FileDescriptorProto[] = [
  * readDescriptorSet(Buffer.from('?')); // throws ERR_CONFIG
  */
 export function readDescriptorSet(bytes: Uint8Array, source = 'The descriptor set'): Descriptors {
+  requireGiven('read descriptors', { bytes }, { bytes: 'bytes' });
   return register(
     decode(() => fromBinary(FileDescriptorSetSchema, bytes).file, source),
     source,

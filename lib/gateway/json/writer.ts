@@ -4,6 +4,7 @@ import { ScalarType } from '@bufbuild/protobuf';
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
 import type { DescField, DescMessage, Registry } from '#protobuf';
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import type { UnknownTypes } from '../descriptors/type-source.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { createDefaults, fieldPlan, type JsonForm, objectPlan, singleFieldPlan, type Types } from './field.ts';
@@ -90,6 +91,7 @@ export function createJsonWriters({
   form,
   maxBytes = GATEWAY_LIMITS.gatewayJsonBytes,
 }: JsonWriterOptions): JsonWriters {
+  requireGiven('write JSON', { registry, form }, { registry: 'types', form: 'text' });
   const types = compileTypes(registry, form);
   let spare = allocate(Math.min(FIRST_BYTES, maxBytes));
   const writeMessage = (bytes: Uint8Array, writer: MessagePart, { most, unknown }: WriteOptions): WriteState => {

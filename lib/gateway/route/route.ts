@@ -3,6 +3,7 @@
 import { type DescField, type DescMethod, type Registry, ScalarType } from '@bufbuild/protobuf';
 import type { DescMessage } from '#protobuf';
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import { type Descriptors, descriptorsError } from '../descriptors/descriptors.ts';
 import { type HttpRule, readHttpRules } from '../descriptors/options.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
@@ -92,6 +93,7 @@ interface Leaf {
  * table.match('GET', '/v9').kind; // → 'unknown'
  */
 export function createRouteTable(descriptors: Descriptors, options: RouteTableOptions = {}): RouteTable {
+  requireGiven('make a route table', { descriptors }, { descriptors: 'descriptors' });
   const { source = 'The descriptors', standsBack = () => false } = options;
   const routes = new Set<Route>();
   const left: LeftOut[] = [];

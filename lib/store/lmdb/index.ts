@@ -9,6 +9,7 @@ import { LRUCache } from 'lru-cache';
 import { systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import { checkKey, checkLimit, closedError } from '../input.ts';
 import type { CommitResult, SessionCommit, SnapshotStore } from '../store.ts';
 import { writeHold } from './hold.ts';
@@ -56,6 +57,7 @@ const LOADED_KEPT = 512;
  * await store.close();
  */
 export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): SnapshotStore {
+  requireGiven('open LMDB', { path }, { path: 'text' });
   const { gate, root, sessions, places, timers } = openTables(path);
   // A place is never used for a second session, so one that was remembered is right or empty.
   const remembered = new LRUCache<string, string>({ max: PLACES_CACHED });

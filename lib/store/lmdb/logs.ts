@@ -6,6 +6,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
+import { requireGiven } from '../../given.ts';
 import { checkLimit, closedError } from '../input.ts';
 import { followers } from '../log/follow.ts';
 import {
@@ -51,6 +52,7 @@ const POLL_MS = 50;
  * await logs.close();
  */
 export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
+  requireGiven('open LMDB', { path }, { path: 'text' });
   const tables = openLogTables(path);
   const { gate, root, logs, frames, expiry, trash } = tables;
   const guarded = guardFor(path);

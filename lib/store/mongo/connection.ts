@@ -2,6 +2,7 @@
 
 import { type Db, MongoClient } from 'mongodb';
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import { closedError } from '../input.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import { inTime, mongoRefusal } from './refusals.ts';
@@ -63,6 +64,7 @@ interface MongoWork {
  * await connection.close();
  */
 export function connectMongo(options: MongoConnectionOptions): MongoConnection {
+  requireGiven('connect to MongoDB', options, { url: 'text' });
   const { answerMs = STORE_LIMITS.mongoAnswerMs, connectMs = STORE_LIMITS.mongoConnectMs } = options;
   // A call is tried twice at most.
   const callMs = 2 * (connectMs + answerMs);

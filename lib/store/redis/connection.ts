@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import { describeReason, openClient, type RefusalOptions, redisRefusal } from './client.ts';
 import { parseRedisUrl } from './url.ts';
@@ -77,6 +78,7 @@ export function shareConnection(at: RedisAt): RedisConnection {
  * await connection.close();
  */
 export function connectRedis(options: RedisConnectionOptions): RedisConnection {
+  requireGiven('connect to Redis', options, { url: 'text' });
   const { url, commandMs = STORE_LIMITS.redisCommandMs, connectMs = STORE_LIMITS.redisConnectMs } = options;
   const { firstConnectMs = STORE_LIMITS.redisFirstConnectMs } = options;
   const address = parseRedisUrl(url);

@@ -5,6 +5,7 @@
 
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import { bodyText, listEntries, missingIn, requireKind } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
 import { checkKey, checkLimit, closedError } from '../input.ts';
@@ -31,6 +32,7 @@ export interface SqliteOptions {
  * await documents.close();
  */
 export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): DocumentStore {
+  requireGiven('open SQLite', { path }, { path: 'text' });
   const refuse = (action: string, error: unknown) => refusal(action, path, error);
   const opened = attempt('open', () => {
     const db = openDatabase(path);
