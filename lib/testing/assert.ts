@@ -23,10 +23,6 @@ export function match(actual: string, expected: RegExp | string, message?: strin
   else strict.match(actual, expected, message);
 }
 
-export function instance(actual: unknown, type: new (...given: never[]) => unknown): void {
-  strict.ok(actual instanceof type, `Not an instance of ${type.name}: ${String(actual)}`);
-}
-
 export function throws(act: () => unknown, isMeant: (error: unknown) => boolean, message?: string): void {
   try {
     act();
