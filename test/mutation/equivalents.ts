@@ -45,6 +45,9 @@ const ROWS: { readonly [file: string]: readonly Row[] } = {
     [`'latin1' → ""`, 'digits have the same bytes in UTF-8'],
     [`typeof pin === 'string' → typeof pin !== 'string'`, 'a pattern is matched with the text of a buffer'],
     [`'string' → ""`, 'as above', "return PIN.test(typeof pin === 'string' ? pin : pin.toString('latin1'));"],
+    ["typeof pin === 'string' → true", 'as above'],
+    ["typeof pin === 'string' → false", 'a text is its own text'],
+    ['/\\s+/ → /\\s/', 'an empty text is no PIN'],
     ['sealed !== undefined → true', 'no PIN has the random digest of nobody'],
     ['{ digest.fill(0); } → {}', 'a test cannot look into memory that was let go'],
     [
@@ -59,6 +62,7 @@ const ROWS: { readonly [file: string]: readonly Row[] } = {
     [NO_MATCH, 'it is no bucket of this window, and is dropped'],
     ['-1 → +1', 'another bucket of the same time is begun: only sums are read'],
     ['current?.at !== at → true', 'as above'],
+    ['!share → false', 'without it, what is thrown is caught'],
   ],
   'lib/store/memory/documents.ts': [
     [
@@ -149,6 +153,12 @@ const ROWS: { readonly [file: string]: readonly Row[] } = {
     [NO_TEXT, 'no list holds it', "const asks = req.headers.origin ?? '';"],
     ['more.length → true', 'the header is set again to what it was'],
   ],
+  'server/domain/api-keys.ts': [
+    ["{ return 'missing'; } → {}", 'any other value than a stamp'],
+    [`'missing' → ""`, 'as above'],
+    [NO_MATCH, 'a validation that failed has errors'],
+  ],
+  'server/user/authenticate.ts': [[NO_TEXT, 'neither the type ucan nor a bearer']],
   'server/http/middleware/client.ts': [
     [
       `'latin1' → ""`,

@@ -73,6 +73,7 @@ export const GROUPS: { readonly [name: string]: Group } = {
         'migrate',
       ].map((name) => `engine/${name}`),
       ...['dial', 'old-copies', 'clock', 'phone-sessions'].map((name) => `ussd/${name}`),
+      'flow/private',
     ],
   },
   store: {

@@ -74,6 +74,7 @@ test('an IMSI is marked under every key, the active one first, and each mark is 
   assert.is.not(marks[0]!.split(':')[1], marks[1]!.split(':')[1]);
   assert.equal(markSim(parseKeyring(key('old')), '648041234567890'), marks[1]);
   assert.not.match(marks.join(), '648041234567890');
+  assert.is.not(markSim(parseKeyring(key('old')), '648041234567891'), marks[1], 'another card');
 });
 
 test('the turn key is the same for the same request, and another for any other', () => {
@@ -163,6 +164,23 @@ test('a first request with a text is refused, begins, or begins and takes its an
   assert.equal(inputs('forward'), ['1', '2']);
   assert.equal(inputs('forward', latest('1*2')), ['1*2'], 'one answer in a dialect that sends the last only');
   assert.equal(inputs('end', latest('1')), refused('unknown'));
+});
+
+test('what begins anew has no answers yet, except those of an unknown session', () => {
+  const rules = rulesOf({ unknownSession: 'forward' });
+  const inputs = (request: UssdRequest, seen: SessionState) => {
+    const decision = ask(request, seen, rules);
+    return decision.kind === 'begin' ? decision.inputs : decision;
+  };
+  const door = typed('', '1');
+  for (const seen of [NONE, UNREADABLE, ended(door)]) {
+    assert.equal(inputs(cumulative(''), seen), [], seen.kind);
+    assert.equal(inputs(latest(''), seen), [], seen.kind);
+  }
+  assert.equal(inputs(latest(''), live(door, 2)), []);
+  assert.equal(inputs(latest(CODE, { dialled: CODE }), NONE), []);
+  assert.equal(inputs(cumulative('1*2'), ended(door)), ['1', '2']);
+  assert.equal(inputs(latest('1*2'), ended(door)), ['1*2']);
 });
 
 test('what cannot be read is begun anew by a dial, and by nothing else', () => {
