@@ -111,7 +111,10 @@ const REFUSED: readonly (readonly [name: string, hex: string])[] = [
   ['a text without its bytes', '62'],
   ['a key that ends early', 'a16261'],
   ['a length that ends early', '19'],
-  ['a number that is never long enough', `1c${'0000000100000000'.repeat(16)}`],
+  ...['1c', '1d', '1e', '1f'].map(
+    (kind, at) =>
+      [`a length of reserved kind ${kind}, long enough`, kind + '0000000100000000'.repeat(2 << at)] as const,
+  ),
   ['a float that ends early', 'fb3ff8'],
   ['a number below -(2^53 - 1)', '3b001fffffffffffff'],
   ['more levels than 16', `${'81'.repeat(17)}00`],
