@@ -10,8 +10,16 @@ export type { ServerParts } from './boot/parts.ts';
 export type { RunningServer, ServedRoute } from './boot/running-server.ts';
 export { type Config, type ConfigReading, readConfig, requireConfig } from './config/config.ts';
 export type { Parameter, RequestContent, RouteAnswer } from './http/route-description.ts';
-export type { PluginExchange, PluginMiddleware, PluginRefusal, PluginRouter } from './plugins/exchange.ts';
-export type { Plugin, PluginContext, PluginEvent, PluginHost, PluginRoute, PluginTool } from './plugins/plugin.ts';
+export type { PluginExchange, PluginInput, PluginMiddleware, PluginRefusal, PluginRouter } from './plugins/exchange.ts';
+export type {
+  Plugin,
+  PluginContext,
+  PluginEvent,
+  PluginHost,
+  PluginRoute,
+  PluginTool,
+  PluginToolContext,
+} from './plugins/plugin.ts';
 export type { GivenStores } from './stores/given.ts';
 export type { StorePlace } from './stores/stores.ts';
 

@@ -24,7 +24,7 @@ import { Foreign, type Log } from '../health/log.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
 import { loadLintRules } from '../menus/lint-rules.ts';
 import { loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
-import { isBuiltIn, loadServices } from '../menus/services.ts';
+import { isBuiltIn, lintedServices, loadServices } from '../menus/services.ts';
 import type { GivenStores } from '../stores/given.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from '../stores/stores.ts';
 import { type AccountDesk, accountDesk } from '../ussd/account-desk.ts';
@@ -116,7 +116,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring, is
   const desk = accountDesk({ accounts: kept, alias: vault.alias, audit });
   const services = between(await allServices(config, kept, parts.services));
   const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
-  const menuFolder = { folder: config.menusDir, services: new Set(Object.keys(services)), rules };
+  const menuFolder = { folder: config.menusDir, services: lintedServices(services), rules };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
   logProblems(menus, log);
   const observed = logFailures(services, { log, production: config.production });

@@ -11,6 +11,14 @@ export type Imported =
   | { readonly kind: 'loaded'; readonly value: unknown }
   | { readonly kind: 'broken'; readonly why: string };
 
+const MISSING = 'is not there. Check the path or install the package.';
+const WHY_BROKEN: { readonly [code: string]: string } = {
+  ERR_MODULE_NOT_FOUND: MISSING,
+  MODULE_NOT_FOUND: MISSING,
+  ERR_UNKNOWN_FILE_EXTENSION:
+    "cannot be loaded: Node loads no files of this kind. Compile TypeScript and name the .js file, or install tsx and set NODE_OPTIONS='--import tsx'.",
+};
+
 /** Loads a module by its path, absolute or from `folder`, or by the name of a package. Never rejects. */
 export async function importDefault(module: string, folder: string): Promise<Imported> {
   try {
@@ -18,11 +26,7 @@ export async function importDefault(module: string, folder: string): Promise<Imp
     return { kind: 'loaded', value: loaded.default };
   } catch (error) {
     const { code, message } = error instanceof Error ? (error as NodeJS.ErrnoException) : { message: String(error) };
-    const missing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
-    return {
-      kind: 'broken',
-      why: missing ? 'is not there. Check the path or install the package.' : `cannot be loaded: ${message}`,
-    };
+    return { kind: 'broken', why: WHY_BROKEN[code ?? ''] ?? `cannot be loaded: ${message}` };
   }
 }
 

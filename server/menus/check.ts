@@ -8,7 +8,7 @@ import type { FlowTest, FlowTestFile } from '../../lib/flow/testing/file.ts';
 import { parseFlowTests } from '../../lib/flow/testing/parse.ts';
 import { type FlowTestReport, runFlowTests } from '../../lib/flow/testing/run.ts';
 import { updateFlowTests } from '../../lib/flow/testing/update.ts';
-import { type MenuFolder, type Menus, readMenus, readTests } from './menus.ts';
+import { cutFlowName, type MenuFolder, type Menus, readMenus, readTests } from './menus.ts';
 
 export interface CheckedMenus extends Menus {
   /** Of flow files and test files; warnings too. */
@@ -17,6 +17,8 @@ export interface CheckedMenus extends Menus {
   readonly reports: readonly FlowTestReport[];
   /** Flows that have no tests beside them. */
   readonly untested: readonly string[];
+  /** Tests of flows that do not compile. */
+  readonly notRun: number;
   /** Expectations that were written anew. */
   readonly updated: number;
 }
@@ -50,7 +52,24 @@ export async function checkMenus(folder: MenuFolder, options: CheckOptions = {})
     const tests = (update?.file ?? file).tests.filter(isRun);
     reports.push(await runFlowTests(compiled, { ...file, tests }));
   }
-  return { ...menus, problems, reports, untested, updated };
+  const notRun = await countNotRun(folder, menus, { flow: isMeant, test: isRun });
+  return { ...menus, problems, reports, untested, updated, notRun };
+}
+
+// Flows that do not compile are told as problems; their tests are still counted.
+async function countNotRun(
+  { folder }: MenuFolder,
+  { files, compiled }: Menus,
+  { flow: isMeant, test: isRun }: CheckedTests,
+): Promise<number> {
+  const broken = files.map(cutFlowName).filter((name) => !compiled.has(name) && isMeant(name));
+  const found = await Promise.all(broken.map((name) => readTests(folder, name)));
+  return found.flatMap((one) => one?.file?.tests.filter(isRun) ?? []).length;
+}
+
+interface CheckedTests {
+  flow(name: string): boolean;
+  test(test: FlowTest): boolean;
 }
 
 interface Rewrite {

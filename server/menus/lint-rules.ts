@@ -27,15 +27,15 @@ export async function loadLintRules(
   const add = (from: string, value: unknown) => {
     const codes = rules.map(({ code }) => code);
     const flaws = findFlaws(value, codes);
-    problems.push(...flaws.map((flaw) => `LINT_RULES: ${from} ${flaw}`));
+    problems.push(...flaws.map((flaw) => `${from} ${flaw}`));
     if (!flaws.length) rules.push(guardRule(value as LintRule));
   };
   for (const module of modules) {
     const imported = await importDefault(module, folder);
-    if (imported.kind === 'loaded') for (const rule of [imported.value].flat()) add(`"${module}"`, rule);
+    if (imported.kind === 'loaded') for (const rule of [imported.value].flat()) add(`LINT_RULES: "${module}"`, rule);
     else problems.push(`LINT_RULES: "${module}" ${imported.why}`);
   }
-  for (const [at, rule] of given.entries()) add(`number ${at + 1} of those that the program gives`, rule);
+  for (const [at, rule] of given.entries()) add(`lintRules[${at}]`, rule);
   if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
   return rules;
 }

@@ -1,5 +1,6 @@
 // The services that flows may call: accounts, HTTP, and the modules of SERVICES.
 
+import { TOOL_SERVICE } from '../../lib/agent/responders/flow.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { importDefault } from '../config/modules.ts';
@@ -53,12 +54,17 @@ async function importServices(module: string, folder: string, problem: Tell): Pr
   return {};
 }
 
+/** What lint knows: these, and the service that flows of chats have beside them. */
+export function lintedServices(services: Services): ReadonlySet<string> {
+  return new Set([...Object.keys(services), TOOL_SERVICE]);
+}
+
 /** Names of all services that flows may call under this environment. Throws as {@link loadServices} does. */
 export async function serviceNames({ SERVICES }: NodeJS.ProcessEnv): Promise<ReadonlySet<string>> {
   const modules = (SERVICES ?? '').split(',').map((module) => module.trim());
   const builtIn = Object.fromEntries(Object.keys(CONTRACTS).map((name) => [name, async () => null]));
   const services = await loadServices(modules.filter(Boolean), { builtIn, folder: process.cwd() });
-  return new Set(Object.keys(services));
+  return lintedServices(services);
 }
 
 /** Whether a service is one of ours: only then are its words. */

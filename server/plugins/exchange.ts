@@ -4,6 +4,17 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+/**
+ * What the schemas of a route let through, with their defaults; all of it is undefined in a route that declares nothing to check.
+ * Types follow the schemas: `koa.state.input.body as { text: string }`.
+ */
+export interface PluginInput {
+  readonly path: { readonly [name: string]: unknown };
+  readonly query: { readonly [name: string]: unknown };
+  readonly headers: { readonly [name: string]: unknown };
+  readonly body: unknown;
+}
+
 /** A request that is answered: Koa's context. */
 export interface PluginExchange {
   /** The request and the answer of Node. */
@@ -22,9 +33,8 @@ export interface PluginExchange {
     /** The JSON body, where the route reads one; checked values are in `state.input.body`. */
     readonly body?: unknown;
   };
-  /** `state.input`: `{ params, query, headers, body }` as the route declares them, checked and with defaults. */
-  // biome-ignore lint/suspicious/noExplicitAny: each route declares what is in it
-  readonly state: { readonly [name: string]: any };
+  /** What was checked is in `state.input`. */
+  readonly state: { readonly input: PluginInput; readonly [name: string]: unknown };
   /** @default 404, and 200 once there is a body */
   status: number;
   /** Sent as JSON unless it is a text, a Buffer or a stream. */

@@ -36,8 +36,7 @@ export async function loadPlugins(modules: readonly string[], options: LoadOptio
   }
   for (const [at, plugin] of (options.given ?? []).entries()) {
     const flaws = findFlaws(plugin);
-    const from = `PLUGINS: number ${at + 1} of those that the program gives`;
-    problems.push(...flaws.map((flaw) => `${from} ${flaw}${/[.?]$/.test(flaw) ? '' : '.'}`));
+    problems.push(...flaws.map((flaw) => `plugins[${at}] ${flaw}${/[.?]$/.test(flaw) ? '' : '.'}`));
     if (!flaws.length) plugins.push(plugin);
   }
   problems.push(...findClashes(plugins));

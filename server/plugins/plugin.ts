@@ -26,8 +26,7 @@ export interface PluginTool {
   readonly description: string;
   /** JSON Schema of the arguments; what does not meet it never reaches the handler. */
   readonly schema: JsonObject;
-  /** `ctx.idempotencyKey` is the same when the call is made again after a crash. */
-  handler(args: JsonObject, ctx: PluginContext): Promise<Json> | Json;
+  handler(args: JsonObject, ctx: PluginToolContext): Promise<Json> | Json;
 }
 
 /** What goes on in runs that this process drives. */
@@ -105,6 +104,16 @@ export interface PluginContext extends RequestInfo, PluginHost {
   readonly emit: { readonly [event in RoomEvent]: (payload: JsonObject) => Promise<boolean> };
   /** The user; throws 401 on a public route. */
   requireDid(): string;
+}
+
+/** Handed to a tool: what every call of one has. */
+export interface PluginToolContext extends PluginContext {
+  readonly did: string;
+  readonly sessionId: string;
+  /** Of the call: the same when it is made again after a crash. */
+  readonly idempotencyKey: string;
+  /** Aborts when the result is no longer wanted. */
+  readonly signal: AbortSignal;
 }
 
 /** Clients that send a secret of the plugin as a bearer token. */

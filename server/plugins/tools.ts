@@ -7,7 +7,7 @@ import type { HostTool, ToolContext } from '../../lib/agent/responder.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { publicHomeserver } from './context.ts';
-import type { PluginContext, PluginTool, RequestInfo } from './plugin.ts';
+import type { PluginContext, PluginTool, PluginToolContext, RequestInfo } from './plugin.ts';
 
 /**
  * Compiles a schema: JSON Schema 2020-12, or draft 7 where its `$schema` says so. Gives a function that says what is wrong
@@ -32,7 +32,7 @@ export function hostTool(tool: PluginTool, makeContext: (request: RequestInfo) =
     handler: async (args, call) => {
       const fault = findFault(args);
       if (fault) throw new TwinlineError('ERR_INPUT', `The arguments of ${name} are wrong: ${fault}.`);
-      return tool.handler(args, makeContext(toolRequest(call)));
+      return tool.handler(args, makeContext(toolRequest(call)) as PluginToolContext);
     },
   };
 }

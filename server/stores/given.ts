@@ -44,6 +44,18 @@ export function checkGivenStores(given: GivenStores): GivenStores {
   return Object.fromEntries(bound) as GivenStores;
 }
 
+/** Asks each of them for a sign of life. Throws ERR_STORE with all that give none, one per line. */
+export async function pingGivenStores(given: GivenStores): Promise<void> {
+  const results = await Promise.allSettled(Object.values(given).map((store: LogStore) => store.ping()));
+  const problems = Object.keys(given).flatMap((place, at) => {
+    const result = results[at]!;
+    return result.status === 'fulfilled' ? [] : [`stores.${place} does not answer: ${sayWhy(result.reason)}`];
+  });
+  if (problems.length) throw new TwinlineError('ERR_STORE', problems.join('\n'));
+}
+
+const sayWhy = (reason: unknown) => (reason instanceof Error ? reason.message : String(reason));
+
 function findFlaws(place: string, store: object): string[] {
   const methods: readonly string[] | undefined = METHODS[place as keyof GivenStores];
   if (methods === undefined)

@@ -9,7 +9,7 @@ import type { DocumentStore, Durability, SnapshotStore } from '../../lib/store/s
 import { AUDIT_KIND } from '../audit/audit.ts';
 import type { Log } from '../health/log.ts';
 import { DOCUMENT_BACKENDS, type OpenedStore, openFirst, SESSION_BACKENDS, type StoreConfig } from './backends.ts';
-import type { GivenStores } from './given.ts';
+import { type GivenStores, pingGivenStores } from './given.ts';
 import { agreeOnKey, documentMark, redisMark } from './key-mark.ts';
 
 export interface Stores {
@@ -39,7 +39,7 @@ export interface OpenedStores extends Stores {
 
 const SURVIVES: { readonly [durability in Durability]: string } = {
   memory: 'lost when the process that holds them ends',
-  'process-crash': 'outlive a crash of the server; one of the store, or a power cut, can cost the last second',
+  'process-crash': 'outlive a crash of the server; a crash of the store or a power cut can cost the last of them',
   'power-loss': 'outlive a power cut: on disk before the answer',
   replicated: 'outlive the loss of a machine: with a majority before the answer',
 };
@@ -51,6 +51,7 @@ const SURVIVES: { readonly [durability in Durability]: string } = {
 export async function openStores(config: StoreConfig, log: Log, given: GivenStores = {}): Promise<OpenedStores> {
   if (given.documents && config.mongodbUrl !== undefined)
     throw new TwinlineError('ERR_CONFIG', 'MONGODB_URL is set, and the program gives stores.documents. Choose one.');
+  await pingGivenStores(given);
   const sessions = await openSessions(config, log, given.snapshots);
   try {
     const documents = given.documents ? openGiven(given.documents) : await openFirst(DOCUMENT_BACKENDS, config, log);

@@ -46,17 +46,17 @@ export async function loadAdapters(
   const problems: string[] = [];
   const add = (from: string, value: unknown) => {
     const flaws = findFlaws(value, adapters);
-    problems.push(...flaws.map((flaw) => `ADAPTERS: ${from} ${flaw}`));
+    problems.push(...flaws.map((flaw) => `${from} ${flaw}`));
     if (flaws.length) return;
     const adapter = value as Adapter;
     adapters[adapter.name] = guardAdapter(adapter, (error) => onProblem(new Foreign(error), adapter.name));
   };
   for (const module of modules) {
     const imported = await importDefault(module, folder);
-    if (imported.kind === 'loaded') add(`"${module}"`, imported.value);
+    if (imported.kind === 'loaded') add(`ADAPTERS: "${module}"`, imported.value);
     else problems.push(`ADAPTERS: "${module}" ${imported.why}`);
   }
-  for (const [at, adapter] of given.entries()) add(`number ${at + 1} of those that the program gives`, adapter);
+  for (const [at, adapter] of given.entries()) add(`adapters[${at}]`, adapter);
   if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
   return adapters;
 }

@@ -25,7 +25,7 @@ const notes = {
         },
       },
       async handle(koa, ctx) {
-        const { text } = koa.state.input.body;
+        const { text } = /** @type {{ text: string }} */ (koa.state.input.body);
         await ctx.documents.insert(NOTE, randomUUID(), { text, at: ctx.clock.now() });
         koa.status = 201;
         koa.body = { text };

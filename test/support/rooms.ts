@@ -200,7 +200,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/http/middleware': room('lib lib/http lib/json server/config server/http', 'lib/store/redis server/health'),
   'server/menus': room(
-    'lib lib/account lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing server/config',
+    'lib lib/account lib/agent/responders lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing server/config',
     'lib/engine lib/store server/health',
   ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/domain/schema'),

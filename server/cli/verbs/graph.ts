@@ -75,7 +75,7 @@ function chooseForm(values: GraphFlags): FormName {
 }
 
 const NO_MENUS: CheckedMenus = {
-  ...{ compiled: new Map(), problems: [], failures: [], files: [], reports: [], untested: [], updated: 0 },
+  ...{ compiled: new Map(), problems: [], failures: [], files: [], reports: [], untested: [], updated: 0, notRun: 0 },
 };
 
 async function readMenus(

@@ -87,7 +87,9 @@ async function runTests(folder: string, options: TestOptions & { readonly only: 
   if (update) console.log(`${checked.updated} ${checked.updated === 1 ? 'expectation' : 'expectations'} written`);
   const tests = checked.reports.flatMap((report) => report.tests);
   const failed = tests.filter((test) => test.failures.length > 0).length;
-  console.log(`${tests.length - failed} passed, ${failed} failed`);
+  const { notRun } = checked;
+  const left = notRun ? `, ${notRun} not run: their flow has errors` : '';
+  console.log(`${tests.length - failed} passed, ${failed} failed${left}`);
   return failed || errors.length || below.length || !tests.length ? 1 : 0;
 }
 

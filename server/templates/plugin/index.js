@@ -31,7 +31,7 @@ export default {
       summary: 'Notes something down',
       body: { types: { 'application/json': TEXT } },
       async handle(koa, ctx) {
-        const { text } = koa.state.input.body;
+        const { text } = /** @type {{ text: string }} */ (koa.state.input.body);
         await ctx.documents.insert(NOTE, crypto.randomUUID(), { did: ctx.requireDid(), text, at: ctx.clock.now() });
         koa.status = 201;
         koa.body = { text };

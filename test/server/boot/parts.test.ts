@@ -172,14 +172,8 @@ test('parts that are wrong: the start says everything that is', async () => {
     await refused({ stores: { sessions: memorySnapshots() } }),
     /^stores: there is none called "sessions"\./,
   );
-  assert.match(
-    await refused({ adapters: [{ name: 'zed' }] }),
-    /^ADAPTERS: number 1 of those that the program gives has/,
-  );
-  assert.match(
-    await refused({ plugins: [{ name: 'x' }] }),
-    /^PLUGINS: number 1 of those that the program gives has a wrong "version"/,
-  );
+  assert.match(await refused({ adapters: [{ name: 'zed' }] }), /^adapters\[0\] has/);
+  assert.match(await refused({ plugins: [{ name: 'x' }] }), /^plugins\[0\] has a wrong "version"/);
   assert.match(
     await refused({ services: { 'account.exists': async () => true } }),
     /"account\.exists", which comes from twinline already/,
@@ -190,7 +184,23 @@ test('parts that are wrong: the start says everything that is', async () => {
   );
   assert.match(
     await refused({ lintRules: [{ ...SHOUTING, code: 'syntax' }] }),
-    /^LINT_RULES: .* has the code "syntax", which another rule has/,
+    /^lintRules\[0\] has the code "syntax", which another rule has/,
+  );
+});
+
+test('a store that does not answer ends the start', async () => {
+  const [snapshots, logs] = [memorySnapshots(), memoryLogs()];
+  await snapshots.close();
+  const dead = { ...logs, ping: () => Promise.reject(new Error('no route')) };
+  const started = withServer({ parts: { stores: { snapshots, logs: dead } } }, async () => {});
+  const { code, message } = await started.then(
+    () => assert.unreachable('it starts'),
+    (error) => error,
+  );
+  assert.is(code, 'ERR_STORE');
+  assert.is(
+    message,
+    'stores.snapshots does not answer: The memory store is closed. Open it again before use.\nstores.logs does not answer: no route',
   );
 });
 

@@ -53,6 +53,14 @@ test('golden: what it prints', () =>
     );
   }));
 
+test('tests of a flow that does not compile are told to be not run', () =>
+  withFiles({ ...FILES, 'shop.flow.json': FLOW.replace('"Bye"', '"{{bags * 2}}"') }, async (folder) => {
+    const { code, out } = await run(['test', folder]);
+    assert.is(code, 1);
+    assert.match(out, /Fix: Compute it into a variable before/);
+    assert.match(out, /\n0 passed, 0 failed, 2 not run: their flow has errors$/);
+  }));
+
 test('--update changes the expectations that differ, and no other character', () =>
   withFiles(FILES, async (folder) => {
     const edited = FLOW.replace('"text": "Shop"', '"text": "Corner \\"shop\\""').replace('"came"', '"entered"');

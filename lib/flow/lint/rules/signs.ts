@@ -234,6 +234,8 @@ const DOTTED = /(?<![\w.{$@/=-])([A-Za-z]\w*)((?:\.[A-Za-z_]\w*)+)(?![\w(}@/-])/
 
 function* missingBraces(lint: Lint, part: Wordings[number]): Iterable<RuleFinding> {
   const { pointer, source } = part;
+  // One problem at a time: what is wrong with the expression is said by its own rule.
+  if (!part.compiled.ok) return;
   const place = capitalize(describePlace(pointer));
   const find = (written: string, path: string, at: number): RuleFinding => ({
     pointer,

@@ -90,7 +90,12 @@ function* wordingFaults(wordings: Wordings, ofFilters: boolean): Iterable<RuleFi
     const isFilter = /\|\s*$/.test(source.slice(0, offset)) && /^[A-Za-z_]/.test(source.slice(offset));
     if (isFilter !== ofFilters) continue;
     const usages = Object.values(FILTERS).map(({ usage }) => usage.replace(/ or .*/, ''));
-    const fix = isFilter ? `Filters: ${usages.join(', ')}.` : 'Write {{name}} or {{name|filter}}; \\{{ prints braces.';
+    const isComputed = /^\s*[-+*/%=<>!(?]/.test(source.slice(offset));
+    const fix = isFilter
+      ? `Filters: ${usages.join(', ')}.`
+      : isComputed
+        ? 'Compute it into a variable before, with "set" of the way that leads here, and print that one: {{name}} or {{name|filter}}.'
+        : 'Write {{name}} or {{name|filter}}; \\{{ prints braces.';
     const written = /^[A-Za-z_]\w*/.exec(source.slice(offset))?.[0] ?? '';
     const isUnknown = isFilter && !Object.hasOwn(FILTERS, written);
     const same = isUnknown ? SAME_FILTERS.get(written.toLowerCase()) : undefined;
