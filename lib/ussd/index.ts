@@ -8,6 +8,7 @@ export { readEcho, readFields, salvageFields, type UssdFields } from './fields.t
 export {
   conEnd,
   echoingReplies,
+  escapeXml,
   FORBIDDEN,
   INVALID_INPUT,
   json as jsonReply,
@@ -15,6 +16,7 @@ export {
   PLAIN_TYPE,
   TOO_MANY,
   UNAVAILABLE,
+  xmlReply,
 } from './reply.ts';
 export {
   type RawRequest,

@@ -1,4 +1,4 @@
-// What a caller is shown, the fixed texts of the door, and the two shapes in which dialects wrap an answer.
+// What a caller is shown, the fixed texts of the door, and the shapes in which dialects wrap an answer.
 
 import type { Adapter, RawReply, UssdReply } from './adapter.ts';
 import { readEcho, salvageFields } from './fields.ts';
@@ -40,6 +40,39 @@ export function conEnd(reply: UssdReply): RawReply {
 export function json(value: unknown): RawReply {
   return { status: 200, type: 'application/json; charset=utf-8', body: JSON.stringify(value) };
 }
+
+/**
+ * An XML answer: one element that holds others, in the order of `fields`, with their texts; always 200. What XML 1.0 cannot carry
+ * becomes U+FFFD.
+ * @example
+ * xmlReply('ussd', { type: '2', msg: 'Tea & rice' }).body; // → '<?xml version="1.0" encoding="UTF-8"?><ussd><type>2</type><msg>Tea &amp; rice</msg></ussd>'
+ */
+export function xmlReply(element: string, fields: { readonly [name: string]: string | number }): RawReply {
+  const inner = Object.entries(fields).map(([name, value]) => `<${name}>${escapeXml(String(value))}</${name}>`);
+  const body = `<?xml version="1.0" encoding="UTF-8"?><${element}>${inner.join('')}</${element}>`;
+  return { status: 200, type: 'text/xml; charset=utf-8', body };
+}
+
+/**
+ * A text as XML 1.0 may hold it between tags or in quotes.
+ * @example
+ * escapeXml('a < "b"'); // → 'a &lt; &quot;b&quot;'
+ */
+export function escapeXml(text: string): string {
+  // A bare carriage return would be read as a line feed: https://www.w3.org/TR/xml/#sec-line-ends
+  return text.replace(NOT_IN_XML, '\ufffd').replace(/[&<>"'\r]/g, (character) => ENTITIES[character]!);
+}
+
+// https://www.w3.org/TR/xml/#charsets
+const NOT_IN_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
+const ENTITIES: { readonly [character: string]: string } = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+  '\r': '&#13;',
+};
 
 /**
  * How a dialect answers that wants fields of its request back: those in `echoed`, whose request carries them as `echo`,

@@ -21,7 +21,8 @@ export interface Stores {
 
 /** Where something is kept, for logs and people. */
 export interface StorePlace {
-  readonly keeps: 'sessions' | 'documents';
+  /** Logs are named where the program gives their store; else they are beside the sessions. */
+  readonly keeps: 'sessions' | 'documents' | 'logs';
   /** `Redis 7.0.15` */
   readonly program: string;
   readonly place: string;
@@ -58,7 +59,11 @@ export async function openStores(config: StoreConfig, log: Log, given: GivenStor
     return {
       snapshots: sessions.store,
       documents: documents.store,
-      places: [describePlace('sessions', sessions), describePlace('documents', documents)],
+      places: [
+        describePlace('sessions', sessions),
+        describePlace('documents', documents),
+        ...(given.logs ? [describePlace('logs', openGiven(given.logs))] : []),
+      ],
       redis: sessions.redis,
       close: async () => void (await Promise.all([sessions.close(), documents.close()])),
     };

@@ -62,8 +62,8 @@ export async function loadAdapters(
 }
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
-/** What stands below /api/ussd already. */
-const TAKEN = ['debug', 'sessions', 'accounts'];
+/** What stands below /api/ussd besides dialects. */
+export const BESIDE_DIALECTS: readonly string[] = ['debug', 'sessions', 'accounts'];
 const METHODS = ['GET', 'POST', 'PUT'];
 const PATH = /^(?:\/(?::\w+|[\w.~-]+))*$/;
 const FUNCTIONS = ['read', 'write', 'refuse'] as const;
@@ -78,7 +78,7 @@ function findFlaws(value: unknown, others: Readonly<Record<string, Adapter>>): s
   const flaws: string[] = [];
   if (typeof name !== 'string' || !NAME.test(name))
     flaws.push('has a wrong "name": it must be lower-case letters, digits and dashes, up to 32, the first a letter.');
-  else if (TAKEN.includes(name) || Object.hasOwn(others, name))
+  else if (BESIDE_DIALECTS.includes(name) || Object.hasOwn(others, name))
     flaws.push(`has the name "${name}", which is taken: /api/ussd/${name} answers already. Use another name.`);
   if (!isListWhere(routes, isRoute) || (routes as readonly unknown[]).length === 0)
     flaws.push(

@@ -122,7 +122,7 @@ What each subpath exports, as its types have it: units, ranges, defaults and err
 is compiled and run by the tests; \`// →\` is what the line gives. Types and tables have none. Some examples read \`library.pb\`, which \`protoc
 --include_imports --descriptor_set_out=library.pb\` has written of the services of a library, and \`hello.flow.json\`:
 
-\`\`\`json
+\`\`\`json hello.flow.json
 ${HELLO_FLOW}
 \`\`\`
 
