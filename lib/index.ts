@@ -40,9 +40,9 @@ export { type SessionView, viewSession } from './engine/sessions.ts';
 export { ERROR_CODES, type ErrorCode, TwinlineError } from './errors.ts';
 export type { Flow } from './flow/format/flow.ts';
 export { type CompiledFlow, type CompileOptions, compileFlow } from './flow/run/compile.ts';
+export { checkKey, checkLimit, closedError } from './given.ts';
 export { type KeyPurpose, type Keyring, parseKeyring } from './keyring.ts';
 export { LIMITS } from './limits.ts';
-export { checkKey, checkLimit, closedError } from './store/input.ts';
 export {
   type Append as LogAppend,
   checkAppend,

@@ -10,7 +10,7 @@
 //   in the words of others about the very call that held it, and never in whole lines of the log.
 // - One of fewer than SHORT_CHARS is masked only where it is the whole text: too many texts hold a 1.
 
-import { isObject } from './shape.ts';
+import { isObject } from './given.ts';
 import type { Json } from './store/store.ts';
 
 /** What stands in the place of a secret. */

@@ -128,16 +128,6 @@ export function createEngine<C extends Conversation>(options: EngineOptions<C>):
   };
 }
 
-/** The request, as it came. Throws ERR_CONFIG where it or the engine is something else. */
-export function checkTurn<R extends { readonly key: string; readonly decide: unknown }>(engine: Engine, request: R): R {
-  // In each turn: the words are looked for only when something is wrong.
-  if (typeof engine?.inOrder !== 'function' || typeof request?.key !== 'string' || typeof request.decide !== 'function')
-    requireGiven('take a turn', { engine, request, ...request }, TURN);
-  return request;
-}
-
-const TURN = { engine: 'engine', request: 'object', key: 'text', decide: 'function' } as const;
-
 const WAITING_MAX = 64;
 
 /** The conversation with this id, or ERR_FLOW_UNKNOWN with the names that there are. */

@@ -2,7 +2,7 @@
 
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { isWellFormed } from './input.ts';
+import { isWellFormed } from '../given.ts';
 import { STORE_LIMITS } from './limits.ts';
 
 /** What a subscription gets beside messages. */

@@ -2,7 +2,7 @@
 
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { checkKey, checkLimit, isWellFormed, LAST_MOMENT } from './input.ts';
+import { checkKey, checkLimit, isWellFormed, LAST_MOMENT } from '../given.ts';
 import { STORE_LIMITS } from './limits.ts';
 import type { AppendOptions, AppendResult, Claim, Frame, LogPage, LogState, ReadOptions } from './log-store.ts';
 

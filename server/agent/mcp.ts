@@ -6,8 +6,8 @@ import type { McpServer } from '../../lib/agent/mcp/server.ts';
 import type { McpOptions } from '../../lib/agent/mcp/servers.ts';
 import type { HostTool } from '../../lib/agent/responder.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { isListWhere, isObject, isText } from '../../lib/given.ts';
 import { readJson, wordsAt } from '../../lib/json/reader.ts';
-import { isListWhere, isObject, isText } from '../../lib/shape.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 

@@ -3,8 +3,8 @@
 import { modelListRequest } from '../../lib/agent/responders/model.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { isObject } from '../../lib/given.ts';
 import { boundedFetch } from '../../lib/http/bounded-fetch.ts';
-import { isObject } from '../../lib/shape.ts';
 import { readMcpServers } from '../agent/mcp.ts';
 import { readGatewayFile } from '../gateway/file.ts';
 import { openCatalog } from '../gateway/open.ts';

@@ -4,7 +4,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
 import { PROBLEM_CODES } from '../../lib/flow/lint/lint.ts';
 import type { LintRule } from '../../lib/flow/lint/rule.ts';
-import { isObject, isText } from '../../lib/shape.ts';
+import { isObject, isText } from '../../lib/given.ts';
 import { importDefault } from '../config/modules.ts';
 
 export interface LintRuleOptions {

@@ -3,7 +3,7 @@
 
 import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
-import { isListWhere, isObject, isText } from '../../lib/shape.ts';
+import { isListWhere, isObject, isText } from '../../lib/given.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import type { Audit } from '../audit/audit.ts';
 import { importDefault } from '../config/modules.ts';

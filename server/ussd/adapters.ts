@@ -3,7 +3,7 @@
 
 import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
-import { isListWhere, isObject } from '../../lib/shape.ts';
+import { isListWhere, isObject } from '../../lib/given.ts';
 import type { Adapter, UssdReply } from '../../lib/ussd/adapter.ts';
 import { createAdapters } from '../../lib/ussd/adapters.ts';
 import { conEnd, INVALID_INPUT } from '../../lib/ussd/reply.ts';

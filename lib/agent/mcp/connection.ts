@@ -3,9 +3,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../clock.ts';
 import { optionalPackage, TwinlineError } from '../../errors.ts';
+import { isObject } from '../../given.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
 import { traced } from '../../http/tracing.ts';
-import { isObject } from '../../shape.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { McpServer } from './server.ts';

@@ -2,8 +2,8 @@
 
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
+import { isObject } from '../../given.ts';
 import { listCredentials, redactor } from '../../redact.ts';
-import { isObject } from '../../shape.ts';
 import type { Json } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { HostTool } from '../responder.ts';

@@ -3,7 +3,7 @@
 // Billing and keys concern the operator: users get a general error, and the log gets the details.
 
 import { TwinlineError } from '../../errors.ts';
-import { isObject } from '../../shape.ts';
+import { isObject } from '../../given.ts';
 import type { FaultKind, RunFault } from '../run/frames.ts';
 
 /** What is known of a failure. */

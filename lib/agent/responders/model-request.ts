@@ -1,8 +1,8 @@
 // What a model gets: the system prompt, the history within a budget, the message with its attachments, and the tools.
 
 import type { ModelMessage, ToolSet, UserContent } from 'ai';
+import { isObject } from '../../given.ts';
 import { isPublicUrl } from '../../http/hosts.ts';
-import { isObject } from '../../shape.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { ToolBox, ToolDescription, ToolOutcome } from '../responder.ts';

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { checkLimit } from '../../store/input.ts';
+import { checkLimit } from '../../given.ts';
 import type { DocumentStore, JsonObject, Query, StoredDocument } from '../../store/store.ts';
 import { update } from '../../store/update.ts';
 import { MESSAGE, MESSAGE_PIECE } from '../kinds.ts';

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { checkLimit } from '../../store/input.ts';
+import { checkLimit } from '../../given.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../../store/store.ts';
 import { insertNew, update } from '../../store/update.ts';
 import { SESSION } from '../kinds.ts';

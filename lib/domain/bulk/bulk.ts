@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { TwinlineError } from '../../errors.ts';
-import { isObject } from '../../shape.ts';
+import { isObject } from '../../given.ts';
 import type { DocumentStore, Json } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { mintDid } from '../did/did.ts';

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { TwinlineError } from '../../errors.ts';
-import { isObject } from '../../shape.ts';
+import { isObject } from '../../given.ts';
 import type { DocumentStore, Json, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { archive, type Journaled, readKeptRevision, readRevision } from '../feed/journal.ts';

@@ -3,11 +3,11 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Detail } from '../../errors.ts';
+import { isObject } from '../../given.ts';
 import { isPublicUrl } from '../../http/hosts.ts';
 import { Identities } from '../../json/compare.ts';
 import { escapeStep } from '../../json/reader.ts';
 import { requireAjv2020, requireAjvFormats } from '../../packages.ts';
-import { isObject } from '../../shape.ts';
 import type { Json } from '../../store/store.ts';
 import { isDid, isFragmentOrUri, isReference, isUri } from '../did/did.ts';
 import { invalid } from '../problems.ts';

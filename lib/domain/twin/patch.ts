@@ -1,9 +1,9 @@
 // Merge patches (RFC 7396) and JSON patches (RFC 6902), applied to a copy.
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
+import { isObject } from '../../given.ts';
 import { applyJsonPatch, type Operation } from '../../json/patch.ts';
 import { flawOfMade } from '../../json/reader.ts';
-import { isObject } from '../../shape.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';

@@ -1,8 +1,8 @@
 // The voting rules of a deployment: read from its rules file, checked as a whole, completed with the defaults below.
 
 import { type Detail, TwinlineError } from '../../errors.ts';
+import { isObject } from '../../given.ts';
 import { flawOfExactJson } from '../../json/reader.ts';
-import { isObject } from '../../shape.ts';
 import { isDid } from '../did/did.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { compareToOne, isAtLeast, POWER_MAX, parseFraction, parsePower, type VotingRules } from './tally.ts';

@@ -2,7 +2,7 @@
 
 import type { EventObject, StateValue } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
-import { isCount, isListWhere, isObject, isText } from '../../shape.ts';
+import { isCount, isListWhere, isObject, isText } from '../../given.ts';
 import type {
   DocumentStore,
   Exists,

@@ -4,8 +4,8 @@
 
 import type { AnyMachineSnapshot } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
+import { isListWhere, isObject, isText } from '../../given.ts';
 import { openText, type Seal, sealText } from '../../sealing.ts';
-import { isListWhere, isObject, isText } from '../../shape.ts';
 import type { JsonObject, StoredSession } from '../../store/store.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Engine } from '../engine.ts';

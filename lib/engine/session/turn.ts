@@ -1,15 +1,15 @@
 // A turn: load → retry? → due timers → transition → effects → one atomic commit → reply.
 //
-// Exactly once rests on two things in one write: the compare-and-set on the revision, and the turn key with its reply.
-// A turn that calls a service commits its intent first, so that no other process makes the same call, and so that a
-// crash leaves behind which call was begun under which idempotency key.
+// Exactly once rests on two things in one write: the compare-and-set on the revision, and the turn key with its reply. A turn that
+// calls a service commits its intent first: no other process makes the same call, and a crash leaves its idempotency key behind.
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
+import { checkTurn } from '../../given.ts';
 import { retryDelay } from '../../retry.ts';
 import type { Json, JsonObject, StoredSession } from '../../store/store.ts';
 import { noteTyped } from '../conversation.ts';
-import { checkTurn, type Engine } from '../engine.ts';
+import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { ServiceAnswer } from '../machine/step.ts';
 import { sessionWriter } from './commit.ts';

@@ -1,6 +1,6 @@
 // Where a cursor stands in the text of a flow that is being written: works on text that is not JSON yet.
 
-import { isObject } from '../../shape.ts';
+import { isObject } from '../../given.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import type { Flow } from '../format/flow.ts';
 import { screenTypes } from '../format/schema.ts';

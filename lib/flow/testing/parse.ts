@@ -1,13 +1,199 @@
-// How a file of tests is read: JSON of the right shape, and what is wrong with it.
+// How a file of tests is read: JSON of the right shape, and what is wrong with it: keys that stand twice, values of another shape, and
+// what no schema can say.
 
-import { requireMomoa } from '../../packages.ts';
+import type { MemberNode, ValueNode } from '@humanwhocodes/momoa';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { ERROR_CODES } from '../../errors.ts';
+import { requireMomoa, requireRe2 } from '../../packages.ts';
+import { findNearest, suggest } from '../expression/suggest.ts';
 import { dropWrongEdits } from '../format/edits.ts';
-import { type Problem, sortProblems } from '../format/problem.ts';
-import { type FlowSource, flowSource, makeFlowSource } from '../format/source.ts';
+import { removeRepeated } from '../format/parse.ts';
+import { type Finding, locateProblem, type Mend, type Problem, showValue, sortProblems } from '../format/problem.ts';
+import { type FlowSource, flowSource, makeFlowSource, pointerTo } from '../format/source.ts';
 import { outline, parseDocument } from '../format/syntax.ts';
+import { loadValidator } from '../format/validators.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import type { FlowTestFile } from './file.ts';
-import { findTestProblems } from './findings.ts';
+import type { FlowTestFile, MockAnswer } from './file.ts';
+
+interface TestFinding extends Finding {
+  readonly code: string;
+}
+
+/** What is wrong with a file of tests that has been read, as problems of the file. */
+export function findTestProblems(source: FlowSource, root: ValueNode, value: unknown): Problem[] {
+  const errors = schemaErrors(value);
+  const findings = errors.length ? errors.map(describeError) : findMistakes(value as FlowTestFile);
+  return [
+    ...findRepeatedKeys(source, root, ''),
+    ...findings.map(({ code, ...found }) => locateProblem(source, found, { code, severity: 'error' })),
+  ];
+}
+
+// JSON.parse drops the first of two equal keys, so its expectation would never be checked.
+function findRepeatedKeys(source: FlowSource, node: ValueNode, pointer: string): Problem[] {
+  if (node.type === 'Array')
+    return node.elements.flatMap(({ value }, at) => findRepeatedKeys(source, value, `${pointer}/${at}`));
+  if (node.type !== 'Object') return [];
+  const keys = new Map<string, MemberNode>();
+  return node.members.flatMap((member, at) => {
+    const { name, value } = member;
+    const key = name.type === 'String' ? name.value : '';
+    const place = pointer + pointerTo(key);
+    const inside = findRepeatedKeys(source, value, place);
+    const first = keys.get(key);
+    if (!first) {
+      keys.set(key, member);
+      return inside;
+    }
+    const message = `"${key}" stands twice in one object; only the last would count.`;
+    const found = { pointer: place, at: 'key', message, fix: `Remove one "${key}".` } as const;
+    const problem = locateProblem(source, found, { code: 'duplicate-key', severity: 'error' });
+    const edit = removeRepeated(source.text, node, { first, at });
+    return [{ ...problem, ...(edit && { edit }) }, ...inside];
+  });
+}
+
+let validator: ValidateFunction | undefined;
+
+function schemaErrors(value: unknown): readonly ErrorObject[] {
+  validator ??= loadValidator('test');
+  return validator(value) ? [] : (validator.errors ?? []);
+}
+
+function describeError({ keyword, instancePath, params, message = '', data, parentSchema }: ErrorObject): TestFinding {
+  const part = (parentSchema ?? {}) as SchemaPart;
+  if (keyword === 'required') {
+    const key = String(params.missingProperty);
+    return { code: 'missing-key', pointer: instancePath, message: `"${key}" is missing.`, fix: `Add "${key}".` };
+  }
+  if (keyword === 'additionalProperties') {
+    const key = String(params.additionalProperty);
+    const known = Object.keys(part.properties ?? {});
+    return {
+      code: 'unknown-key',
+      pointer: instancePath + pointerTo(key),
+      at: 'key',
+      message: `"${key}" is not a key here.${suggest(key, known)}`,
+      fix: `Write one of: ${known.join(', ')}.`,
+      ...mendName(key, known, (name) => (Object.hasOwn(data as object, name) ? undefined : name)),
+    };
+  }
+  const example = part.examples?.length ? ` For example ${JSON.stringify(part.examples[0])}.` : '';
+  return {
+    code: keyword === 'type' ? 'wrong-type' : 'bad-value',
+    pointer: instancePath,
+    message: `${showValue(data)} ${WORDS[keyword]?.(params) ?? message}.`,
+    fix: `${part.description ?? 'Write another value.'}${example}`,
+    ...(keyword === 'type' && mendType(instancePath, data, part.type)),
+  };
+}
+
+interface SchemaPart {
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly properties?: object;
+  readonly examples?: readonly unknown[];
+}
+
+type Mended = { readonly mend?: Mend };
+
+/** The one known name that is meant; `write` says how the file writes it, or that it cannot stand there. */
+function mendName(name: string, known: readonly string[], write: (name: string) => string | undefined): Mended {
+  const found = findNearest(name, known);
+  const text = found?.isAlone ? write(found.name) : undefined;
+  return text === undefined ? {} : { mend: { old: name, text } };
+}
+
+// What is typed or read by a caller, and was written as a number.
+const SPOKEN = /\/(?:in|text|has)$/;
+const UNQUOTED: { readonly [type: string]: RegExp } = { boolean: /^(?:true|false)$/, integer: /^\d{1,9}$/ };
+
+function mendType(pointer: string, value: unknown, type: SchemaPart['type']): Mended {
+  if (typeof value === 'number' && SPOKEN.test(pointer)) return { mend: { text: JSON.stringify(String(value)) } };
+  const isQuoted = typeof value === 'string' && typeof type === 'string' && UNQUOTED[type]?.test(value);
+  return isQuoted ? { mend: { text: value } } : {};
+}
+
+type Words = (params: { readonly type?: string | readonly string[]; readonly limit?: number }) => string;
+
+const TYPES: { readonly [type: string]: string } = {
+  string: 'a text',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object { }',
+  array: 'a list [ ]',
+};
+const WORDS: { readonly [keyword: string]: Words } = {
+  type: ({ type }) =>
+    `is not ${[type ?? []]
+      .flat()
+      .map((name) => TYPES[name] ?? name)
+      .join(' or ')}`,
+  minItems: () => 'is empty',
+  minLength: () => 'is empty',
+  maxItems: ({ limit }) => `has more than ${limit} items`,
+  maxLength: ({ limit }) => `has more than ${limit} characters`,
+  minimum: ({ limit }) => `is less than ${limit}`,
+  maximum: ({ limit }) => `is more than ${limit}`,
+  pattern: () => 'has another form',
+};
+
+// What the schema cannot say.
+function findMistakes({ tests }: FlowTestFile): TestFinding[] {
+  return tests.flatMap(({ name, steps, services = {} }, at) => {
+    const found: TestFinding[] = [];
+    const place = (...rest: readonly (string | number)[]) => pointerTo('tests', at, ...rest);
+    const first = tests.findIndex((other) => other.name === name);
+    if (first !== at) {
+      const message = `Test ${first + 1} has the name ${showValue(name)} already.`;
+      found.push({ code: 'duplicate-name', pointer: place('name'), message, fix: 'Say how they differ.' });
+    }
+    if (steps[0]!.in !== '') {
+      const message = 'The first step dials.';
+      const fix = 'Begin with { "in": "" }.';
+      found.push({ code: 'no-dial', pointer: place('steps', 0, 'in'), message, fix, mend: mendDial(steps[0]!.in, at) });
+    }
+    for (const [number, { match }] of steps.entries()) {
+      const problem = match === undefined ? undefined : patternProblem(match);
+      if (problem !== undefined) {
+        const fix = 'Write a regular expression without look-around and back-references.';
+        found.push({ code: 'bad-pattern', pointer: place('steps', number, 'match'), message: problem, fix });
+      }
+    }
+    for (const [service, answers] of Object.entries(services))
+      for (const [number, answer] of answers.entries())
+        found.push(...answerProblems(answer, place('services', service, number)));
+    return found;
+  });
+}
+
+// A code that is dialled stands for the dial; before any other answer there must be one.
+function mendDial(typed: string, test: number): Mend {
+  if (/^\*[\d*]+#$/.test(typed)) return { text: '""' };
+  return { old: '{', text: '{ "in": "" }, {', place: { pointer: pointerTo('tests', test, 'steps', 0) } };
+}
+
+function answerProblems(answer: MockAnswer, pointer: string): TestFinding[] {
+  if ('return' in answer === 'fail' in answer) {
+    const message = `An answer has ${'fail' in answer ? 'either' : 'one of'} "return" ${'fail' in answer ? 'or' : 'and'} "fail".`;
+    return [{ code: 'bad-answer', pointer, message, fix: 'Write { "return": … } or { "fail": "ERR_SERVICE" }.' }];
+  }
+  if (answer.fail === undefined || Object.hasOwn(ERROR_CODES, answer.fail)) return [];
+  const known = Object.keys(ERROR_CODES);
+  const message = `There is no code ${showValue(answer.fail)}.${suggest(answer.fail, known)} Other errors of services reach a flow as ERR_SERVICE.`;
+  const mend = mendName(answer.fail, known, (name) => name);
+  const fix = `Write one of: ${known.join(', ')}.`;
+  return [{ code: 'unknown-code', pointer: `${pointer}/fail`, message, fix, ...mend }];
+}
+
+function patternProblem(source: string): string | undefined {
+  try {
+    requireRe2().RE2JS.compile(source);
+    return undefined;
+  } catch (error) {
+    return `The pattern cannot be read: ${(error as Error).message}.`;
+  }
+}
 
 export interface ParsedFlowTests {
   /** There when nothing is wrong. */

@@ -2,7 +2,7 @@
 // later version of the flow: turn by turn the same, moved to another screen, or different.
 
 import { TwinlineError } from '../../errors.ts';
-import { isCount, isListWhere, isObject, isText } from '../../shape.ts';
+import { isCount, isListWhere, isObject, isText } from '../../given.ts';
 import type { Json } from '../../store/store.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { markFlow } from './coverage.ts';

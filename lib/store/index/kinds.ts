@@ -3,7 +3,7 @@
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { isWellFormed } from '../input.ts';
+import { isWellFormed } from '../../given.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import type { IndexValue, Json, JsonObject, Kind } from '../store.ts';
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { checkLimit, isWellFormed } from '../input.ts';
+import { checkLimit, isWellFormed } from '../../given.ts';
 import type { Condition, IndexValue, Query } from '../store.ts';
 import {
   above,

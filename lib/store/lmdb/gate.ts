@@ -12,7 +12,7 @@ import { mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'libsql';
-import { closedError } from '../input.ts';
+import { closedError } from '../../given.ts';
 
 export interface Gate {
   /** Makes a write; while another process opens the environment, once that is done. */

@@ -6,8 +6,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import { requireGiven } from '../../given.ts';
-import { checkLimit, closedError } from '../input.ts';
+import { checkLimit, closedError, requireGiven } from '../../given.ts';
 import { followers } from '../log/follow.ts';
 import {
   checkAppend,

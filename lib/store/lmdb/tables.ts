@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { TwinlineError } from '../../errors.ts';
-import { LAST_MOMENT } from '../input.ts';
+import { LAST_MOMENT } from '../../given.ts';
 import type { SessionCommit, StoredSession } from '../store.ts';
 import { type Gate, openThroughGate } from './gate.ts';
 import { quietLmdb } from './hold.ts';

@@ -1,7 +1,7 @@
 // A channel within this process: for one instance, with any stores.
 
+import { closedError } from '../../given.ts';
 import { type Channel, checkMessage, checkTopic, type Subscriber } from '../channel.ts';
-import { closedError } from '../input.ts';
 
 /**
  * A channel without subscribers. Messages arrive in a later turn of the event loop than that of `publish`.

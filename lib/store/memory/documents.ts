@@ -1,6 +1,7 @@
 // Documents in this process's memory: for tests and for `DATA_DIR=:memory:`. Nothing survives the process.
 
 import { type Clock, systemClock } from '../../clock.ts';
+import { checkKey, checkLimit, closedError } from '../../given.ts';
 import {
   bodyText,
   type Declared,
@@ -13,7 +14,6 @@ import {
   sameIndex,
 } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
-import { checkKey, checkLimit, closedError } from '../input.ts';
 import type { Change, DocumentStore, Exists, JsonObject, Kind, StoredDocument } from '../store.ts';
 import { takenError } from '../update.ts';
 import { type SortedList, sortedList } from './sorted.ts';

@@ -1,7 +1,7 @@
 // Stores in this process's memory, and here that of sessions: for tests and for `DATA_DIR=:memory:`. Nothing survives the process.
 
 import { type Clock, systemClock } from '../../clock.ts';
-import { checkKey, checkLimit, closedError } from '../input.ts';
+import { checkKey, checkLimit, closedError } from '../../given.ts';
 import type { SessionCommit, SnapshotStore, StoredSession } from '../store.ts';
 import { byTime, compareText, sortedList, type Timed } from './sorted.ts';
 

@@ -1,7 +1,7 @@
 // Frame logs in this process's memory: for tests and for `DATA_DIR=:memory:`. Nothing survives the process.
 
 import { type Clock, systemClock } from '../../clock.ts';
-import { checkLimit, closedError } from '../input.ts';
+import { checkLimit, closedError } from '../../given.ts';
 import { followers } from '../log/follow.ts';
 import {
   checkAppend,

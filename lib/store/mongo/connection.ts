@@ -2,8 +2,7 @@
 
 import { type Db, MongoClient } from 'mongodb';
 import { TwinlineError } from '../../errors.ts';
-import { requireGiven } from '../../given.ts';
-import { closedError } from '../input.ts';
+import { closedError, requireGiven } from '../../given.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import { inTime, mongoRefusal } from './refusals.ts';
 

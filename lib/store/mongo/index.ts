@@ -3,9 +3,9 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
+import { checkKey, checkLimit } from '../../given.ts';
 import { bodyText, listIndexValues } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
-import { checkKey, checkLimit } from '../input.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import type {
   DocumentStore,

@@ -2,8 +2,8 @@
 // are always there again: on one node, or on the node of a cluster that owns each channel.
 
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
+import { closedError } from '../../given.ts';
 import { type Channel, checkMessage, checkTopic, type Subscriber, type Unsubscribe } from '../channel.ts';
-import { closedError } from '../input.ts';
 import { backoff } from './client.ts';
 import { type RedisAt, type RedisConnection, shareConnection } from './connection.ts';
 import { channelName, checkPrefix } from './layout.ts';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import { checkKey, checkLimit } from '../input.ts';
+import { checkKey, checkLimit } from '../../given.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import { byTime, compareText, type Timed } from '../memory/sorted.ts';
 import type { CommitResult, Durability, SessionCommit, SnapshotStore, StoredSession } from '../store.ts';

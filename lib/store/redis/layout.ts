@@ -3,7 +3,7 @@
 // topic, and the sessions and indexes of one of 64 buckets.
 
 import { TwinlineError } from '../../errors.ts';
-import { LAST_MOMENT } from '../input.ts';
+import { LAST_MOMENT } from '../../given.ts';
 import type { SessionCommit, StoredSession } from '../store.ts';
 import type { RedisConnection, RedisScript } from './connection.ts';
 

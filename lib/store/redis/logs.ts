@@ -2,7 +2,7 @@
 
 import { type Clock, systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import { checkLimit, closedError } from '../input.ts';
+import { checkLimit, closedError } from '../../given.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import { followers } from '../log/follow.ts';
 import { checkAppend, checkClaim, checkLog, checkMoment, checkRead, checkWhole } from '../log-rules.ts';

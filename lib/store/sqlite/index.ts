@@ -5,10 +5,9 @@
 
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { requireGiven } from '../../given.ts';
+import { checkKey, checkLimit, closedError, requireGiven } from '../../given.ts';
 import { bodyText, listEntries, missingIn, requireKind } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
-import { checkKey, checkLimit, closedError } from '../input.ts';
 import type { Change, DocumentStore, Exists, JsonObject, Kind, ReplaceResult, StoredDocument } from '../store.ts';
 import { groupWriter } from './group-writer.ts';
 import { openDatabase, openIndexEntries, openRegistry, openRows, type SqlKind } from './schema.ts';

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
-import { isObject } from '../../../lib/shape.ts';
+import { isObject } from '../../../lib/given.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import { readPhoneNumber, readServiceCode } from '../../../lib/ussd/request.ts';
 import { readConfig } from '../../config/config.ts';

@@ -14,7 +14,7 @@ import {
   VOTED_ANSWER,
 } from '../../../lib/domain/schema/vote-answers.ts';
 import { type Governance, governanceView } from '../../../lib/domain/voting/governance.ts';
-import { isObject } from '../../../lib/shape.ts';
+import { isObject } from '../../../lib/given.ts';
 import type { DocumentStore, JsonObject } from '../../../lib/store/store.ts';
 import type { Route, RouteGroup } from '../../http/route-table.ts';
 import { prefersHtml } from '../../web/kit/frame.ts';

@@ -6,8 +6,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import type { Service } from '../../../lib/engine/service.ts';
+import { isObject } from '../../../lib/given.ts';
 import { retryDelay } from '../../../lib/retry.ts';
-import { isObject } from '../../../lib/shape.ts';
 import type { JsonObject, Kind, StoredDocument } from '../../../lib/store/store.ts';
 import type { PluginContext, PluginHost } from '../plugin.ts';
 

@@ -3,7 +3,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { wellFormedText } from '../../../lib/agent/well-formed.ts';
-import { isObject } from '../../../lib/shape.ts';
+import { isObject } from '../../../lib/given.ts';
 
 /** Characters of a message that are read. */
 const TEXT_CHARS = 8_000;
