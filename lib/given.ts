@@ -13,9 +13,9 @@ const hasMembers =
 
 /** What may be given: what it is called, and the member by which it is known. */
 const KINDS = {
-  text: { words: 'a text', fits: (value: unknown) => typeof value === 'string' },
-  function: { words: 'a function', fits: (value: unknown) => typeof value === 'function' },
-  bytes: { words: 'bytes (a Buffer or Uint8Array)', fits: (value: unknown) => value instanceof Uint8Array },
+  text: { words: 'a text', fits: (value: unknown): boolean => typeof value === 'string' },
+  function: { words: 'a function', fits: (value: unknown): boolean => typeof value === 'function' },
+  bytes: { words: 'bytes (a Buffer or Uint8Array)', fits: (value: unknown): boolean => value instanceof Uint8Array },
   object: { words: 'an object', fits: hasMembers() },
   sessions: { words: 'a store of sessions, such as memorySnapshots()', fits: hasMembers('commit') },
   documents: {
@@ -32,12 +32,15 @@ const KINDS = {
   statechart: { words: 'a machine of XState, such as createMachine(…)', fits: hasMembers('config', 'implementations') },
   conversations: {
     words: 'a list of conversations, such as [compileFlow(flow)]',
-    fits: (value: unknown) => Array.isArray(value) && value.every(hasMembers('machine')),
+    fits: (value: unknown): boolean => Array.isArray(value) && value.every(hasMembers('machine')),
   },
-  names: { words: "a set of names, such as new Set(['bills.find'])", fits: (value: unknown) => value instanceof Set },
+  names: {
+    words: "a set of names, such as new Set(['bills.find'])",
+    fits: (value: unknown): boolean => value instanceof Set,
+  },
   flows: {
     words: 'a map of flows by name, such as (await loadFlows(folder)).flows',
-    fits: (value: unknown) => value instanceof Map,
+    fits: (value: unknown): boolean => value instanceof Map,
   },
   responder: { words: 'a responder, such as flowResponder(…)', fits: hasMembers('respond') },
   channel: { words: 'a channel to a node, such as http2Channel({ upstream })', fits: hasMembers('unary') },
