@@ -184,8 +184,9 @@ test('a flow without errors compiles', () => {
       compileFlow(flow!, { flows: OTHERS });
       compiled++;
     }),
-    { numRuns: 100 },
+    { numRuns: 300 },
   );
+  // About one in six is.
   assert.ok(compiled > 10, `only ${compiled} flows were without errors`);
 });
 
