@@ -100,8 +100,12 @@ test('stores, services, a responder and a plugin of a program are used, and its 
     await withServer({ parts, env: { MENUS_DIR: folder, ORACLE_KEY } }, async (server) => {
       assert.is(await server.ussd(DIAL), 'END It is dry');
       assert.equal(
-        server.places.map(({ program, place }) => `${program}: ${place}`),
-        ['drawer: given by the program', 'memory: given by the program'],
+        server.places.map(({ keeps, program, place }) => `${keeps} in ${program}: ${place}`),
+        [
+          'sessions in drawer: given by the program',
+          'documents in memory: given by the program',
+          'logs in memory: given by the program',
+        ],
       );
       assert.equal((await server.ask('/clockwork', { headers: { 'user-agent': 'me' } })).json(), {
         path: '/clockwork',
