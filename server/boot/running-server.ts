@@ -15,7 +15,7 @@ export interface RunningServer {
   readonly url: string;
   /** Where metrics have a port of their own. */
   readonly metricsUrl: string | undefined;
-  /** Where sessions and documents are kept. */
+  /** Where sessions and documents are kept, and logs whose store the program gives. */
   readonly places: readonly StorePlace[];
   /** The API key for /v1 that was made for this run, in development without API_KEYS_FILE. */
   readonly developmentKey: string | undefined;

@@ -1,5 +1,5 @@
-// Writes the fixes of lint that are certain into the files of flows and of their tests: only what the fix names changes, and a file that another program
-// has written meanwhile is left alone.
+// Writes the fixes of lint that are certain into the files of flows and of their tests: only what the fix names changes, and a file that
+// another program has written meanwhile is left alone.
 
 import { basename, join } from 'node:path';
 import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
@@ -13,7 +13,10 @@ const ROUNDS = 10;
 
 type Mended = Problem & { readonly edit: TextEdit };
 
-/** Mends the flows of a folder and their tests, or one flow of it; what was done, one line for each fix, and for each file that was not written. */
+/**
+ * Mends the flows of a folder and their tests, or one flow of it; what was done, one line for each fix, and for each file that was not
+ * written.
+ */
 export async function mendFlows(folder: MenuFolder, only?: string): Promise<string[]> {
   const lines: string[] = [];
   for (let round = 0; round < ROUNDS; round++) {

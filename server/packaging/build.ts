@@ -1,11 +1,5 @@
-// `npm run build`, and before `npm start`: makes `dist` unless it is built from this source already. To find that out, which
-// every start waits for, it loads no compiler, bundler or lock.
+// `npm run build`, and before `npm start` where is-built.ts says no: makes `dist` unless it is built from this source already.
 
-import { isBuilt, keyOfDist } from './dist.ts';
+import { build } from './make.ts';
 
-const root = process.cwd();
-
-if (!isBuilt(root, keyOfDist(root))) {
-  const { build } = await import('./make.ts');
-  process.exitCode = await build(root);
-}
+process.exitCode = await build(process.cwd());

@@ -1,5 +1,5 @@
-// `twinline lint`: what is wrong with the menus and with their tests, with line, column and what would fix it; in words, as JSON, or as SARIF 2.1.0, which code
-// hosts and editors show beside the lines.
+// `twinline lint`: what is wrong with the menus and with their tests, with line, column and what would fix it; in words, as JSON, or as
+// SARIF 2.1.0, which code hosts and editors show beside the lines.
 
 import { statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
