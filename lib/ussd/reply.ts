@@ -60,7 +60,12 @@ export function xmlReply(element: string, fields: { readonly [name: string]: str
  */
 export function escapeXml(text: string): string {
   // A bare carriage return would be read as a line feed: https://www.w3.org/TR/xml/#sec-line-ends
-  return text.replace(NOT_IN_XML, '\ufffd').replace(/[&<>"'\r]/g, (character) => ENTITIES[character]!);
+  return toXmlCharacters(text).replace(/[&<>"'\r]/g, (character) => ENTITIES[character]!);
+}
+
+/** The text with U+FFFD in the place of what XML 1.0 cannot carry, escaped or not. */
+export function toXmlCharacters(text: string): string {
+  return text.replace(NOT_IN_XML, '\ufffd');
 }
 
 // https://www.w3.org/TR/xml/#charsets
