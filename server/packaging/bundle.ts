@@ -2,6 +2,7 @@
 // link each file: joined, `import 'twinline'` costs half of what it did, and the start of a server two thirds.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { type GetModuleInfo, type OutputChunk, type RollupBuild, rollup } from 'rollup';
 
@@ -23,6 +24,8 @@ const LAST: Groups = {
 };
 /** A module that so many subpaths of the library share is in a chunk with others like it. */
 const SHARED_BY_MANY = 4;
+/** Stands for the package `xstate`. */
+const XSTATE = '\0xstate';
 /** A module that runs in a thread of its own, as sources name it. */
 const THREAD = /new URL\(["']\.\/([\w-]+)\.ts["'], import\.meta\.url\)/g;
 
@@ -38,7 +41,7 @@ export async function bundleModules(folder: string, scripts: readonly string[], 
   const starts = [...subpaths, ...commands, ...findThreads(folder, scripts)].filter((path) => there.has(path));
   const bundle = await rollup({
     input: Object.fromEntries(starts.map((path) => [path.replace(/\.js$/, ''), join(folder, path)])),
-    external: (id) => !/^[./]/.test(id),
+    external: (id) => id !== 'xstate' && id !== XSTATE && !/^[./]/.test(id),
     treeshake: false,
     onwarn: ({ message }) => {
       throw new Error(`The build cannot be joined: ${message}`);
@@ -47,7 +50,14 @@ export async function bundleModules(folder: string, scripts: readonly string[], 
       {
         name: 'places of the sources',
         resolveImportMeta: (property, { moduleId }) =>
-          property === 'url' ? `import.meta.resolve("#dist/${relative(folder, moduleId)}")` : null,
+          property === 'url' && moduleId !== XSTATE
+            ? `import.meta.resolve("#dist/${relative(folder, moduleId)}")`
+            : null,
+      },
+      {
+        name: 'XState as it is required',
+        resolveId: (id) => (id === 'xstate' ? XSTATE : null),
+        load: (id) => (id === XSTATE ? requireXState() : null),
       },
     ],
   });
@@ -59,6 +69,16 @@ export async function bundleModules(folder: string, scripts: readonly string[], 
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, code);
   }
+}
+
+// XState's module for `import` imports the one for `require`, and Node needs 5 MB and a WebAssembly program to find out what that one
+// exports. Who imports XState beside Twinline gets the same module.
+function requireXState(): string {
+  const names = Object.keys(createRequire(import.meta.url)('xstate'));
+  return `import { createRequire } from 'node:module';
+const xstate = createRequire(import.meta.url)('xstate');
+export const { ${names.join(', ')} } = xstate;
+`;
 }
 
 /** What is joined: paths in the folder. */

@@ -1,7 +1,7 @@
 // Canaries: secrets that stand nowhere by chance, so that a search for them in whatever a server leaves or says finds every leak.
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { IN_MEMORY } from '../../server/config/data-dir.ts';
 import type { Setting } from '../../server/config/kinds.ts';
@@ -43,7 +43,31 @@ function searchFiles(
     .filter((entry) => entry.isFile() && !KEY_FILES.includes(entry.name))
     .map(({ name, parentPath }) => ({ name, path: join(parentPath, name) }))
     .filter(({ path }) => !except.includes(path))
-    .flatMap(({ name, path }) => find(readIfThere(path)).map((found) => `${name}: ${found}`));
+    .flatMap(({ name, path }) => searchFile(path, find).map((found) => `${name}: ${found}`));
+}
+
+function searchFile(path: string, find: (text: string) => readonly string[]): string[] {
+  const all = new Set<string>();
+  for (const piece of readPieces(path)) for (const found of find(piece)) all.add(found);
+  return [...all];
+}
+
+const PIECE_BYTES = 64 * 1_048_576;
+/** What two pieces of a file share: no form of a secret is longer. */
+const SHARED_BYTES = 65_536;
+
+/** The bytes of a file as texts; those of a long soak are larger than a text may be. */
+function* readPieces(path: string): Generator<string> {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size <= PIECE_BYTES) return yield readIfThere(path);
+  const file = openSync(path, 'r');
+  try {
+    const piece = Buffer.alloc(PIECE_BYTES);
+    for (let at = 0; at < size; at += PIECE_BYTES - SHARED_BYTES)
+      yield piece.toString('latin1', 0, readSync(file, piece, { position: at }));
+  } finally {
+    closeSync(file);
+  }
 }
 
 // Another server on the same folder may remove a file meanwhile.
