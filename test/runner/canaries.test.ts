@@ -1,6 +1,6 @@
 // The search for secrets that runs when a server of a test ends finds what it must, and nothing that stands there by chance.
 
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -65,6 +65,11 @@ test('files of keys and secrets of services are looked for in what is printed an
     assert.match(fails(`no ${key}`), /printed the API key 0/);
     assert.match(fails(Buffer.from(token).toString('hex')), /printed the BILLS_TOKEN \(hex\)/);
     writeFileSync(join(folder, 'store.db'), Buffer.from(`\0\x01${key}\0`));
+    assert.match(fails(''), /store\.db: the API key 0/);
+    // Larger than what is read at a time; the key lies across the end of the first piece.
+    const large = openSync(join(folder, 'store.db'), 'w');
+    writeSync(large, key, 64 * 1_048_576 - 5);
+    closeSync(large);
     assert.match(fails(''), /store\.db: the API key 0/);
   }));
 
