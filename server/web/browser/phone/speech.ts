@@ -1,6 +1,7 @@
 // How a phone speaks to the server: in which telecom dialect, to which flow, in which language. Nothing is chosen where all is as the
 // plain endpoint has it.
 
+import type { AdapterName } from '../../../../lib/ussd/adapters.ts';
 import type { TextMode } from '../../../../lib/ussd/request.ts';
 import { TELECOM_DIALECTS, type TelecomDialect, type TelecomStep } from '../../../../lib/ussd/telecoms.ts';
 import { element } from '../element.ts';
@@ -37,15 +38,15 @@ const PLAIN: TelecomDialect = {
   read: TELECOM_DIALECTS.africastalking.read,
 };
 
-const NAMES: readonly (readonly [name: string, label: string])[] = [
-  ['', 'the plain endpoint, JSON'],
-  ['africastalking', 'Africa’s Talking, a form'],
-  ['hubtel', 'Hubtel'],
-  ['nalo', 'Nalo'],
-  ['arkesel', 'Arkesel'],
-  ['infobip', 'Infobip'],
-  ['comviva', 'Comviva'],
-];
+const DIALECTS: { readonly [name in '' | AdapterName]: string } = {
+  '': 'the plain endpoint, JSON',
+  africastalking: 'Africa’s Talking, a form',
+  hubtel: 'Hubtel',
+  nalo: 'Nalo',
+  arkesel: 'Arkesel',
+  infobip: 'Infobip',
+  comviva: 'Comviva',
+};
 
 const ENDPOINT = '/simulator/requests';
 
@@ -117,7 +118,7 @@ export function speechPart(chosen: Speech, { flow, flows }: SpeechChoices, nameC
     lang.disabled = langs.length < 2;
   };
   const flowSelect = select('Flow', offerLangs);
-  offer(dialect, NAMES, chosen.dialect ?? '');
+  offer(dialect, Object.entries(DIALECTS), chosen.dialect ?? '');
   offer(
     flowSelect,
     flows.map(({ id }) => [id, id] as const),
