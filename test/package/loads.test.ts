@@ -3,14 +3,17 @@
 
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import * as xstate from 'xstate';
 import { builtFile, builtPackage } from '../support/build.ts';
 import { withFolder } from '../support/process.ts';
 import { manifest } from './manifest.ts';
+import { builtDist } from './packed.ts';
 
 const test = suite('loads');
 
@@ -56,6 +59,14 @@ for (const [subpath, file] of Object.entries(manifest.exports))
   test(`${subpath} loads these packages and no others`, async () => {
     assert.equal(await packagesOf(join(await builtPackage(), file)), LOADED[subpath]?.split(' ').filter(Boolean));
   });
+
+test('a build requires XState, which costs less than to import it, and who imports it beside has the same one', async () => {
+  const files = await filesOf(join(await builtDist(), 'lib/index.js'));
+  assert.ok(files.some((path) => path.endsWith('/xstate.cjs.js')));
+  assert.not.ok(files.some((path) => path.endsWith('/xstate.cjs.mjs')));
+  const required: Readonly<Record<string, unknown>> = createRequire(import.meta.url)('xstate');
+  for (const [name, value] of Object.entries(required)) assert.is(Object(xstate)[name], value, name);
+});
 
 test('a file of flows is read with what was not loaded before', () =>
   withFolder(async (folder) => {

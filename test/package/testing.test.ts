@@ -160,7 +160,7 @@ test('an adapter that breaks a promise is found out', async () => {
   assert.ok(broken.includes('any text comes back whole from the answer, whatever is in it'), broken.join());
 });
 
-test('an adapter whose XML holds what XML 1.0 forbids is told', async () => {
+test('an adapter whose XML holds what XML 1.0 forbids is found out', async () => {
   const { hubtel } = createAdapters('cumulative');
   const request = { method: 'POST', path: '/', body: '{}' };
   const read = {
