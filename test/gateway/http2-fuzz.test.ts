@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
-import { FLAG, FRAME, SETTING } from '../../lib/gateway/http2/protocol.ts';
+import { ERROR, FLAG, FRAME, SETTING } from '../../lib/gateway/http2/protocol.ts';
 import { hear, LAST } from './heard.ts';
 import { answer, blockOf, END, HEAD, messageOf, rawFrame, rawNode } from './raw-node.ts';
 
@@ -81,6 +81,16 @@ test('every stream ends once, and the same whether bytes come alone or together'
     }),
     { numRuns: 1_000 },
   );
+});
+
+test('a frame that is too long is refused with the last byte of its header, in whatever pieces that comes', async () => {
+  const header = Buffer.from([1, 0, 0, FRAME.settings, 0, 0, 0, 0, 0]);
+  const whole = await hear([header]);
+  const goaway = rawFrame(FRAME.goaway, 0, 0, Buffer.from([0, 0, 0, 0, 0, 0, 0, ERROR.frameSize]));
+  assert.ok(whole.sent.endsWith(goaway.toString('hex')));
+  for (let at = 1; at < header.length; at++)
+    assert.equal(await hear([header.subarray(0, at), header.subarray(at)]), whole);
+  assert.equal(await hear(inPieces(header, () => 1)), whole);
 });
 
 test('every call ends with a status by its deadline', async () => {

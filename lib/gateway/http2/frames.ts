@@ -30,12 +30,13 @@ export class FrameReader {
   write(bytes: Buffer, length: number): ProtocolError | undefined {
     let at = 0;
     while (this.#partialBytes && at < length) {
-      const missing = this.#bytesNeeded() - this.#partialBytes;
-      if (missing > FRAME_BYTES) return TOO_LONG;
-      const end = Math.min(at + missing, length);
+      const end = Math.min(at + this.#bytesNeeded() - this.#partialBytes, length);
       this.#keep(bytes, at, end);
       at = end;
-      if (this.#partialBytes < this.#bytesNeeded()) continue;
+      const needed = this.#bytesNeeded();
+      // With the last byte of its header: the node may send no other one.
+      if (needed > FRAME_HEADER_BYTES + FRAME_BYTES) return TOO_LONG;
+      if (this.#partialBytes < needed) continue;
       const whole = this.#partialBytes;
       this.#partialBytes = 0;
       const error = this.#emit(this.#partial, 0, whole);
