@@ -306,6 +306,17 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     await node.until(({ cancelled }) => cancelled === 1);
   },
 
+  'a stream ends for a reader who leaves it while more messages wait than it takes ahead': async ({
+    channel,
+    node,
+  }) => {
+    const stream = channel.stream({ path: '/t.Node/Count', requests: [bytes('100000,5000')] });
+    await standstill(node);
+    for await (const _ of stream.messages) break;
+    assert.is(code(await stream.end), GRPC.cancelled);
+    await node.until(({ cancelled }) => cancelled === 1);
+  },
+
   'a stream has a deadline too, and refuses what a call refuses': async ({ channel }) => {
     const endless = { path: '/t.Node/Count', requests: [bytes('100000000,10000')] };
     const late = channel.stream({ ...endless, deadlineMs: 80 });

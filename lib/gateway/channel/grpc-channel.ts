@@ -100,6 +100,7 @@ export function grpcChannel(options: ChannelOptions): Channel {
       callOptions(call, deadlineMs),
     );
     let finish: (() => void) | undefined;
+    let isCancelled = false;
     made.on('metadata', (metadata: Headers) => sink.headers(decodeMetadata(metadata)));
     made.on('data', sink.message);
     // `status` tells the same.
@@ -107,8 +108,8 @@ export function grpcChannel(options: ChannelOptions): Channel {
     made.on('status', (object: StatusObject) => {
       const ending = { status: settle(object), trailers: decodeMetadata(object.metadata) };
       finish = () => sink.end(ending);
-      // While a reader is slow, messages wait in the stream, and the status comes before them.
-      if (made.readableLength) made.once('end', finish);
+      // While a reader is slow, messages wait in the stream, and the status comes before them. They have no 'end' when nobody reads on.
+      if (made.readableLength && !isCancelled) made.once('end', finish);
       else finish();
     });
     for (const request of call.requests) made.write(toBuffer(request));
@@ -116,7 +117,11 @@ export function grpcChannel(options: ChannelOptions): Channel {
     return {
       pause: () => made.pause(),
       resume: () => made.resume(),
-      cancel: () => (finish ? finish() : made.cancel()),
+      cancel: () => {
+        isCancelled = true;
+        if (finish) finish();
+        else made.cancel();
+      },
     };
   }
 
