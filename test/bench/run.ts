@@ -1,5 +1,6 @@
 // `npm run bench`: every benchmark beside its floor, as a table of ratios. Words select: `npm run bench -- engine`; `--write`
-// puts the tables and their chart into the page on performance, `--json FILE` writes the rows into a file.
+// puts the tables and their chart into the page on performance, `--json FILE` writes the rows into a file. Both are written after
+// each benchmark: what is ended early keeps what it has measured.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -26,6 +27,8 @@ for (const name of chosen) {
   const telling = setInterval(tell, 1_000);
   measured.set(name, await BENCHES[name]!());
   clearInterval(telling);
+  if (values.json) writeFileSync(values.json, `${JSON.stringify(Object.fromEntries(measured), undefined, 2)}\n`);
+  if (values.write) writePage();
 }
 clear();
 const rows = [...measured.values()].flat();
@@ -33,13 +36,13 @@ for (const line of filledTable(HEAD, rows.map(cells))) console.log(line);
 console.log(
   `\n${rows.filter(holds).length} of ${rows.length} reached (Node ${process.version}, CPU time of the process under test)`,
 );
-if (values.json) writeFileSync(values.json, `${JSON.stringify(Object.fromEntries(measured), undefined, 2)}\n`);
-if (values.write) {
+if (values.write) console.log(`The tables that were measured whole are in ${PAGE}.`);
+
+function writePage(): void {
   const tables = new Map([...measured].map(([name, rows]) => [name, rows.map(cells)]));
   const bars = new Map([...measured].map(([name, rows]) => [name, rows.flatMap(({ bar }) => bar ?? [])]));
   const page = writtenTables(readFileSync(PAGE, 'utf8'), { head: HEAD, rows: tables });
   writeFileSync(PAGE, writtenCharts(page, bars));
-  console.log(`The tables that were measured whole are in ${PAGE}.`);
 }
 
 function cells(row: Row): string[] {

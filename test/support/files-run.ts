@@ -19,11 +19,17 @@ const PRODUCT = /^(lib|machines|server)\//;
 /** Whether V8's counters are free: while coverage is measured they belong to that. */
 export const canCountFiles = process.env.NODE_V8_COVERAGE === undefined;
 
+const TIMES = 3;
+
 /**
- * The files of `lib`, `machines` and `server` of which a function ran in every one of `times` repetitions of `work`, so that
- * what timers do now and then is not counted. Work that is not awaited counts as long as `work` is not done.
+ * The files of `lib`, `machines` and `server` of which a function ran in every repetition of `work`, so that what timers do now and
+ * then is not counted. It is done three times, and again, up to `timesMax`, while there are more than `wanted`: on a slow machine timers
+ * run in all three. Work that is not awaited counts as long as `work` is not done.
  */
-export async function filesRun(work: () => Promise<void>, times = 3): Promise<string[]> {
+export async function filesRun(
+  work: () => Promise<void>,
+  { wanted, timesMax = TIMES }: { readonly wanted: number; readonly timesMax?: number | undefined },
+): Promise<string[]> {
   const session = new Session();
   session.connect();
   const post = <T>(method: string, options: object = {}) =>
@@ -34,7 +40,7 @@ export async function filesRun(work: () => Promise<void>, times = 3): Promise<st
   await post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
   try {
     let all: Set<string> | undefined;
-    for (let nth = 0; nth < times; nth++) {
+    for (let nth = 0; nth < TIMES || (nth < timesMax && all!.size > wanted); nth++) {
       await post('Profiler.takePreciseCoverage');
       await work();
       const found = new Set(listFiles(await post<Coverage>('Profiler.takePreciseCoverage')));
