@@ -44,6 +44,7 @@ export function makeToolBox(options: RunnerOptions, turn: RunTurn): ToolBox {
   let calls = 0;
 
   async function call(name: string, given: JsonObject, call: { readonly id?: string } = {}): Promise<ToolOutcome> {
+    if (held.stop.aborted) return STOPPED;
     const tool = tools.get(name);
     const id = call.id ?? `tc-${body.requestId}-${calls}`;
     if (++calls > AGENT_LIMITS.toolCallsPerRun)
@@ -52,6 +53,7 @@ export function makeToolBox(options: RunnerOptions, turn: RunTurn): ToolBox {
     if (!fitsLevels(given, COMMON_LIMITS.jsonBodyDepth)) return failure('Its arguments nest too deep.');
     const args = wellFormed(given) as JsonObject;
     await reply.startCall({ kind: tool.kind === 'action' ? 'action' : 'tool', id, name, args });
+    if (held.stop.aborted) return STOPPED;
     const outcome = await makers[tool.kind]({ id, name, args }).catch((error: unknown) => {
       options.onProblem(error);
       return failure('The tool failed.');
@@ -64,6 +66,7 @@ export function makeToolBox(options: RunnerOptions, turn: RunTurn): ToolBox {
 }
 
 const failure = (error: string): ToolOutcome => ({ ok: false, error });
+const STOPPED = failure('The run has stopped.');
 
 /** By name. Of tools with the same name, those of the server win, then actions. */
 function describeTools(
@@ -123,7 +126,6 @@ function userCaller({ runs, room, clock, announce }: RunnerOptions, held: HeldRu
   const { ms, late } = USER_CALLS[kind];
   const seen: string[] = [];
   return async ({ id, name, args }: ToolCall): Promise<ToolOutcome> => {
-    if (held.stop.aborted) return failure('The run has stopped.');
     const known = held.run.context.calls.find((call) => call.id === id);
     const waiting = held.run.context.calls.filter(({ result }) => result === undefined).length;
     if (!known && waiting >= AGENT_LIMITS.callsWaiting)
@@ -144,7 +146,7 @@ function userCaller({ runs, room, clock, announce }: RunnerOptions, held: HeldRu
     const left = known ? Math.max(0, known.until - clock.now()) : ms;
     const result = await held.result(id, left);
     seen.push(id);
-    return result ? toOutcome(result, late) : failure('The run has stopped.');
+    return result ? toOutcome(result, late) : STOPPED;
   };
 }
 

@@ -183,4 +183,23 @@ test('an abort ends calls that wait, and readers see their end', async () => {
   await agent.idle();
 });
 
+test('a run that was stopped calls no tool any more, of the server or of the user', async () => {
+  const outcomes: ToolOutcome[] = [];
+  let ran = 0;
+  const responder = scripted(async function* ({ tools, signal }) {
+    yield { type: 'text', text: 'so' };
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    outcomes.push(await tools.call('spend', {}), await tools.call('pick', {}));
+  });
+  const spend: HostTool = { name: 'spend', description: 'Spends', schema, handler: () => ++ran };
+  const agent = await ground().agent(responder, { hostTools: () => [spend] });
+  const { session, runId } = await begun(agent);
+  await agent.abort({ owner: ANN, session });
+  await agent.idle();
+  await settled();
+  const stopped = { ok: false, error: 'The run has stopped.' };
+  assert.equal([ran, outcomes], [0, [stopped, stopped]]);
+  soundLog(await framesOf(agent, runId));
+});
+
 test.run();
