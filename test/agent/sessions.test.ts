@@ -2,9 +2,12 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AGENT_KINDS, USAGE } from '../../lib/agent/kinds.ts';
+import { AGENT_KINDS, MESSAGE, USAGE } from '../../lib/agent/kinds.ts';
 import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
+import type { Run } from '../../lib/agent/run/run.ts';
+import { makeQuestion, openTranscript, type StoredMessage } from '../../lib/agent/session/message.ts';
 import { makeTitle } from '../../lib/agent/session/session.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import { ANN, BOB, endless, ground, newSession, say, saying, scripted, settled } from './ground.ts';
 
 const test = suite('chat sessions');
@@ -95,6 +98,38 @@ test('a transcript is paged both ways, without gaps or repeats', async () => {
   assert.equal(empty, { messages: [], prevCursor: null, nextCursor: null, hasOlder: false, hasNewer: false });
   for (const bad of [{ before: 'x' }, { after: '-1' }, { before: '1', after: '1' }, { limit: 0 }])
     assert.is(await agent.transcript.page(session, bad).catch((error) => error.code), 'ERR_INPUT');
+});
+
+test('a page holds no more bytes than a whole transcript, and one message at least', async () => {
+  const documents = memoryDocuments();
+  await documents.declare(AGENT_KINDS);
+  const transcript = openTranscript(documents);
+  const half = AGENT_LIMITS.transcriptBytes / 2;
+  // What the store says of their bytes is what counts.
+  for (const [place, bytes] of [0, half, half, 1, 3 * half].entries()) {
+    const message = makeQuestion({ id: `run ${place}`, body: { request: { message: `${place}` } } as Run['body'] });
+    const body: StoredMessage = { session: 's', place, fence: 1, bytes, message, pieces: 0 };
+    await documents.insert(MESSAGE, message.id, body);
+  }
+  const pages: unknown[] = [];
+  for (let after: string | undefined = '0'; after !== undefined; ) {
+    const page = await transcript.page('s', { after });
+    pages.push([page.messages.map(({ content }) => content), page.hasOlder]);
+    after = page.hasNewer ? page.nextCursor! : undefined;
+  }
+  for (let before: string | undefined = '99'; before !== undefined; ) {
+    const page = await transcript.page('s', { before });
+    pages.push([page.messages.map(({ content }) => content), page.hasNewer]);
+    before = page.hasOlder ? page.prevCursor! : undefined;
+  }
+  assert.equal(pages, [
+    [['1', '2'], true],
+    [['3'], true],
+    [['4'], true],
+    [['4'], false],
+    [['2', '3'], true],
+    [['0', '1'], true],
+  ]);
 });
 
 test('a responder reads what was said before, and keeps a little for itself', async () => {

@@ -65,7 +65,10 @@ export interface MessagePlace {
 export interface Transcript {
   /** Writes what was said in a turn, unless a higher fence has. */
   write(message: Message, place: MessagePlace): Promise<void>;
-  /** The newest ones without a cursor. `limit` 1 to COMMON_LIMITS.pageSizeMax, @default 20. Throws ERR_INPUT for a bad cursor. */
+  /**
+   * The newest ones without a cursor. `limit` 1 to COMMON_LIMITS.pageSizeMax, @default 20; fewer messages, and one at least, where
+   * they have more than AGENT_LIMITS.transcriptBytes. Throws ERR_INPUT for a bad cursor.
+   */
   page(session: string, options?: { limit?: number; before?: string; after?: string }): Promise<MessagePage>;
   /** The oldest first; the newest AGENT_LIMITS.transcriptMessages of them, within AGENT_LIMITS.transcriptBytes. */
   all(session: string): Promise<Message[]>;
@@ -125,10 +128,10 @@ export function openTranscript(documents: DocumentStore): Transcript {
       const place =
         after !== undefined ? { gt: readCursor(after) } : { lt: before === undefined ? LAST : readCursor(before) };
       const found = await find({ where: { session, place }, descending: after === undefined, limit: limit + 1 });
-      const items = found.slice(0, limit);
+      const items = fitting(found.slice(0, limit));
       if (after === undefined) items.reverse();
       const [first, last] = [items[0]?.body.place, items.at(-1)?.body.place];
-      const more = found.length > limit;
+      const more = found.length > items.length;
       return {
         messages: await Promise.all(items.map(read)),
         prevCursor: first === undefined ? null : String(first),
@@ -155,6 +158,15 @@ export function openTranscript(documents: DocumentStore): Transcript {
         }
     },
   };
+}
+
+// The first one, and those after it that fit with it into AGENT_LIMITS.transcriptBytes.
+function fitting(items: readonly StoredDocument<StoredMessage>[]): StoredDocument<StoredMessage>[] {
+  let bytes = 0;
+  return items.filter(({ body }, at) => {
+    bytes += body.bytes;
+    return at === 0 || bytes <= AGENT_LIMITS.transcriptBytes;
+  });
 }
 
 const LAST = Number.MAX_SAFE_INTEGER;
