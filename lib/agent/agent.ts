@@ -189,9 +189,9 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     const open = await runs.open(session);
     if (open[0] && multitask === 'reject') return { kind: 'busy', runId: open[0].id };
     if (closing || driven.size >= AGENT_LIMITS.runsAtOnce) return { kind: 'full' };
+    if (multitask !== 'interrupt' && open.length >= AGENT_LIMITS.runsPerSession) return { kind: 'full' };
     await quota.countBytes(owner, Buffer.byteLength(JSON.stringify(request)));
     if (multitask === 'interrupt') for (const run of [...open].reverse()) await stopRun(run);
-    else if (open.length >= AGENT_LIMITS.runsPerSession) return { kind: 'full' };
     const turn = await sessions.nextTurn(owner, session);
     if (turn === undefined) return { kind: 'unknown' };
     const run = { owner, session, turn, requestId, request, ...(runId !== undefined && { id: runId }) };

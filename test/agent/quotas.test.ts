@@ -3,11 +3,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_KINDS, SESSION, USAGE } from '../../lib/agent/kinds.ts';
+import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import { quotaGuard } from '../../lib/agent/session/quota.ts';
 import { SimulatedClock } from '../../lib/clock.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
-import { ANN, BOB, ground, newSession, say, saying } from './ground.ts';
+import { ANN, BOB, endless, ground, newSession, say, saying } from './ground.ts';
 
 const test = suite('quotas');
 
@@ -77,6 +78,19 @@ test('a message beyond the quota is refused and leaves nothing; a session beyond
   assert.is((await agent.transcript.all(sessions[0]!)).length, 2);
   await here.clock.advance(DAY_MS);
   await say(agent, sessions[0]!, 'y'.repeat(800));
+});
+
+test('a message that finds no room is not counted', async () => {
+  const agent = await ground().agent(endless('x'), { quotas: { ...QUOTAS, userBytesPerDay: 400 } });
+  const session = await newSession(agent);
+  const more = { owner: ANN, session, requestId: 'r', multitask: 'enqueue' } as const;
+  for (let at = 0; at < AGENT_LIMITS.runsPerSession; at++) await say(agent, session, `${at}`, more);
+  for (let at = 0; at < 3; at++)
+    assert.is((await agent.send({ ...more, request: { message: 'x'.repeat(100) } })).kind, 'full');
+  const other = await newSession(agent);
+  await say(agent, other, 'x'.repeat(100));
+  for (const of of [session, other]) await agent.deleteSession(ANN, of);
+  await agent.idle();
 });
 
 test('a session that nobody has used for so long is deleted with its messages; without a setting, none is', async () => {
