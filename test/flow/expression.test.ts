@@ -101,6 +101,7 @@ const VALUES: readonly (readonly [string, Json])[] = [
   ['round(-2.5)', -3],
   ['round(1.005, 2)', 1.01],
   ['round(-0.4)', 0],
+  ['round(big, 12)', 1e308],
   ['abs(-2)', 2],
   ["lower('AbC') + upper('AbC')", 'abcABC'],
   ['lower(missing)', null],

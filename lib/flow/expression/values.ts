@@ -45,6 +45,8 @@ export function parseDecimal(text: string): number | undefined {
 
 /** Rounds the decimal digits that `value` shows, half away from zero: 1.005 to 2 places is 1.01. `places` is 0 to 12. */
 export function roundDecimal(value: number, places: number): number {
+  // Whole numbers have no digits to round, and large ones would be too large once the point has been moved.
+  if (Number.isInteger(value)) return value + 0;
   const rounded = shift(Math.round(shift(Math.abs(value), places)), -places);
   return (value < 0 ? -rounded : rounded) + 0;
 }
