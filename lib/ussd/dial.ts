@@ -154,10 +154,12 @@ function prepareBegin(request: UssdRequest, rules: DialRules, marks: string): Be
   const { sessionId, phoneNumber, imsi } = request;
   const serviceCode = request.serviceCode || (request.dialled ?? '');
   const known = { sessionId, phoneNumber, serviceCode, marks };
-  const door = imsi === undefined ? known : { ...known, sim: rules.markSim(imsi) };
   const input: DoorValues<'phone'> = { sessionId, phoneNumber, msisdn: phoneNumber, serviceCode };
   const first = rules.given ? { ...rules.given, ...input } : input;
-  return (inputs) => ({ kind: 'begin', conversation: rules.flow, input: first, door, inputs });
+  return (inputs) => {
+    const door = imsi === undefined ? known : { ...known, sim: rules.markSim(imsi) };
+    return { kind: 'begin', conversation: rules.flow, input: first, door, inputs };
+  };
 }
 
 function decideUnknown(rules: DialRules, begin: Begin, inputs: readonly string[]): Decision {

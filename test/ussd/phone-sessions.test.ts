@@ -18,13 +18,19 @@ const test = suite('sessions of a phone');
 
 const keyring = parseKeyring('00112233445566778899aabbccddeeff0123456789abcdeffedcba9876543210');
 
-function door({ store = memorySnapshots(), notes }: { store?: SnapshotStore; notes?: SharedNotes } = {}) {
+interface DoorParts {
+  readonly store?: SnapshotStore;
+  readonly notes?: SharedNotes;
+  readonly onTurn?: () => void;
+}
+
+function door({ store = memorySnapshots(), notes, onTurn }: DoorParts = {}) {
   let crowded = 0;
   const problems: unknown[] = [];
   const engine = createEngine({ store, conversations: [conversation], keyring });
   const onProblem = (error: unknown) => void problems.push(error);
   const onCrowded = () => crowded++;
-  const gateway = ussdService({ engine, flow: conversation.id, keyring, onCrowded, onProblem, notes });
+  const gateway = ussdService({ engine, flow: conversation.id, keyring, onCrowded, onProblem, notes, ...(onTurn && { onTurn }) });
   const send = async (sessionId: string, text = '', phoneNumber = '+260971234567') => {
     const request = { sessionId, serviceCode: '*123#', phoneNumber, text, event: 'turn', mode: 'cumulative' } as const;
     const { kind, text: shown } = await gateway.turn(request, 'test');
@@ -67,6 +73,16 @@ test('the fourth session of a phone ends its oldest one, and no other', async ()
   assert.is(await send('one', 'a1*a2'), `end ${DIAL_AGAIN.text}`);
   for (const id of ['two', 'three', 'four']) assert.is(await send(id, 'a1'), `continue ${id}:a1`);
   assert.is(await send('other', 'a1', '+260977777777'), 'continue other:a1');
+});
+
+test('a watcher of turns that throws is a problem, and neither an answer nor the count of sessions changes', async () => {
+  const lost = new Error('the disk is full');
+  const onTurn = () => {
+    throw lost;
+  };
+  const { send, crowded, problems } = door({ onTurn });
+  for (const id of ['one', 'two', 'three', 'four']) assert.is(await send(id), `continue ${id}:`);
+  assert.equal([crowded(), problems], [1, [lost, lost, lost, lost]]);
 });
 
 test('sessions that are over do not count', async () => {
