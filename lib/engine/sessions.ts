@@ -8,6 +8,7 @@ import type { JsonObject } from '../store/store.ts';
 import { currentConversation, type Engine } from './engine.ts';
 import { ENGINE_LIMITS } from './limits.ts';
 import type { AtRest } from './machine/transition.ts';
+import { sessionTtlMs } from './session/commit.ts';
 import { type Live, openReply, openStored, sealRecord } from './session/open.ts';
 import { encodeRecord, type SessionRecord } from './session/record.ts';
 
@@ -141,7 +142,8 @@ const NO_EDITION = '';
  */
 export async function seedSession(engine: Engine, key: string, placement: Seed): Promise<void> {
   const { state, context, door } = placement;
-  const { id, version, redact, isPrivate } = currentConversation(engine, placement.conversation);
+  const conversation = currentConversation(engine, placement.conversation);
+  const { id, version, redact, isPrivate } = conversation;
   const now = engine.clock.now();
   const seeded: SessionRecord = {
     conversation: id,
@@ -155,7 +157,8 @@ export async function seedSession(engine: Engine, key: string, placement: Seed):
     calls: [],
   };
   const record = encodeRecord(key, isPrivate ? sealRecord(engine, key, seeded) : seeded, engine.seals[0]);
-  const stored = { record, turnKey: '', reply: '', ended: false, expiresAt: now + engine.ttlMs, dueAt: null };
+  const expiresAt = now + sessionTtlMs(engine, conversation);
+  const stored = { record, turnKey: '', reply: '', ended: false, expiresAt, dueAt: null };
   if (openStored(engine, key, { ...stored, revision: 0 }).kind !== 'live') throw noSuchState(id, state);
   const { kind } = await engine.store.commit(key, 0, stored);
   if (kind === 'conflict') throw new TwinlineError('ERR_INPUT', 'Cannot place a session where there is one already.');

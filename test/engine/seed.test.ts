@@ -2,6 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { SimulatedClock } from '../../lib/clock.ts';
 import { createEngine } from '../../lib/engine/engine.ts';
 import { type TurnResult, takeTurn } from '../../lib/engine/session/turn.ts';
 import { seedSession } from '../../lib/engine/sessions.ts';
@@ -62,6 +63,16 @@ test('a secret is not in the record, not even before the first turn', async () =
   const stored = await on.store.load('k');
   assert.match(stored!.record, /Ada/);
   assert.not.match(stored!.record, /48291/);
+});
+
+test('a session lives as long as its flow says', async () => {
+  const clock = new SimulatedClock();
+  const on = createEngine({
+    ...{ store: memorySnapshots({ clock }), clock, keyring, ttlSeconds: 180 },
+    conversations: [compileFlow({ ...FLOW, limits: { session: '30s' } })],
+  });
+  await place(on, 'second');
+  assert.is((await on.store.load('k'))!.expiresAt, clock.now() + 30_000);
 });
 
 test('a state that is not there, a conversation that is not loaded and a key that is taken are refused', async () => {

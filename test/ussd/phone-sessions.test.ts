@@ -24,13 +24,13 @@ interface DoorParts {
   readonly onTurn?: () => void;
 }
 
-function door({ store = memorySnapshots(), notes, onTurn }: DoorParts = {}) {
+function door({ store = memorySnapshots(), ...more }: DoorParts = {}) {
   let crowded = 0;
   const problems: unknown[] = [];
   const engine = createEngine({ store, conversations: [conversation], keyring });
   const onProblem = (error: unknown) => void problems.push(error);
   const onCrowded = () => crowded++;
-  const gateway = ussdService({ engine, flow: conversation.id, keyring, onCrowded, onProblem, notes, ...(onTurn && { onTurn }) });
+  const gateway = ussdService({ engine, flow: conversation.id, keyring, onCrowded, onProblem, ...more });
   const send = async (sessionId: string, text = '', phoneNumber = '+260971234567') => {
     const request = { sessionId, serviceCode: '*123#', phoneNumber, text, event: 'turn', mode: 'cumulative' } as const;
     const { kind, text: shown } = await gateway.turn(request, 'test');

@@ -1,7 +1,7 @@
 // Writing a turn: which calls are about to be made, then their outcome with the reply, each in one compare-and-set.
 
 import type { JsonObject, StoredSession } from '../../store/store.ts';
-import type { Reply } from '../conversation.ts';
+import type { Conversation, Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import { openReply, sealRecord, sealReply } from './open.ts';
@@ -20,6 +20,11 @@ export interface SessionWriter {
 /** Which requests have not got the outcome of what this session is doing. */
 type Requests = Pick<Work, 'busy' | 'waiting' | 'isOvertaken'>;
 
+/** Milliseconds that a session of this conversation lives without a turn. */
+export function sessionTtlMs(engine: Engine, { ttlMs = Infinity }: Conversation): number {
+  return Math.min(engine.ttlMs, ttlMs);
+}
+
 /** Writes a turn over `before`, what was stored when it began. */
 export function sessionWriter(
   engine: Engine,
@@ -27,7 +32,7 @@ export function sessionWriter(
   { before, turnKey }: { before: StoredSession | undefined; turnKey: string | undefined },
 ): SessionWriter {
   let expected = before?.revision ?? 0;
-  const ttlMs = Math.min(engine.ttlMs, work.conversation.ttlMs ?? Infinity);
+  const ttlMs = sessionTtlMs(engine, work.conversation);
   const { isPrivate = false } = work.conversation;
   // The last reply of an ended session is not repeated once another one has begun in its place.
   const last = {
