@@ -3,6 +3,7 @@
 import { systemClock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { requireGiven } from '../given.ts';
+import type { Subscriber } from '../store/channel.ts';
 import type { Json } from '../store/store.ts';
 import { AGENT_KINDS } from './kinds.ts';
 import { AGENT_LIMITS } from './limits.ts';
@@ -156,12 +157,16 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     drive: (run) => drive(run, queue.secrets(run.id)),
     capacity: () => (closing ? 0 : AGENT_LIMITS.runsAtOnce - driven.size),
   });
-  const unsubscribe = await channel.subscribe(holderTopic(runs.holder), {
+  const subscriber: Subscriber = {
     onMessage: (run) => void (runner.reload(run) || queue.wake(run)),
     onGap: () => {
       runner.reloadAll();
       queue.wakeAll();
     },
+  };
+  const unsubscribe = await channel.subscribe(holderTopic(runs.holder), subscriber).catch((error: unknown) => {
+    offers.close();
+    throw error;
   });
 
   async function stopRun(run: Run): Promise<boolean> {
