@@ -132,17 +132,6 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   });
   const inFlight = new Map<string, Promise<UssdReply>>();
 
-  // The turn is stored: what fails in these two must not change its answer.
-  const beginSession = (phone: string, key: string, requestId: string | undefined) =>
-    phones.begin(phone, key).catch((error: unknown) => onProblem?.(error, requestId));
-  const tell = (turn: UssdTurn) => {
-    try {
-      onTurn?.(turn);
-    } catch (error) {
-      onProblem?.(error, turn.requestId);
-    }
-  };
-
   const answer = async ({ key, request, dialect, requestId, begin }: ServedRequest): Promise<UssdReply> => {
     const dial = readDial(request, begin ? { ...rules, ...begin } : rules);
     let hasBegun = false;
@@ -154,11 +143,17 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
     const begun = performance.now();
     const result = await takeTurn(engine, { key, turnKey: dial.turnKey, decide, deadlineMs, requestId });
     const reply = toReply(result);
+    // The turn is stored: what fails from here on must not change its answer.
+    const report = (error: unknown) => onProblem?.(error, requestId);
     const move = result.kind === 'replied' ? result.move : undefined;
     const ms = Math.round((performance.now() - begun) * 100) / 100;
-    tell({ dialect, phoneNumber: request.phoneNumber, requestId, ms, reply: reply.kind, move });
+    try {
+      onTurn?.({ dialect, phoneNumber: request.phoneNumber, requestId, ms, reply: reply.kind, move });
+    } catch (error) {
+      report(error);
+    }
     if (reply.kind === 'end') phones.end(request.phoneNumber, key);
-    else if (hasBegun) await beginSession(request.phoneNumber, key, requestId);
+    else if (hasBegun) await phones.begin(request.phoneNumber, key).catch(report);
     return reply;
   };
 
