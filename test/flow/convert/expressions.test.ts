@@ -94,6 +94,8 @@ test('what has no counterpart says why', () => {
     ['1 / results.age', 'it divides by something that may be zero, which would end the conversation'],
     ['contact.groups', '@contact.groups is nothing that flows know'],
     ['nothing.known', '@nothing is nothing that flows know'],
+    ['constructor + 1', '@constructor is nothing that flows know'],
+    ['__proto__.x', '@__proto__ is nothing that flows know'],
     ['upper()', 'an argument is missing'],
   ];
   for (const [source, why] of cases) assert.equal(translate(source), { why }, source);

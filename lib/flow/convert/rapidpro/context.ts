@@ -86,7 +86,7 @@ export function makeContext({ variables, langs, onNote }: RapidProSurroundings):
       return variables.name('child', 'child', { type: 'object' });
     },
     resolve: ([root = '', ...rest]) =>
-      ROOT_TABLE[root]?.(rest, context) ?? { why: `@${root} is nothing that flows know` },
+      Object.hasOwn(ROOT_TABLE, root) ? ROOT_TABLE[root]!(rest, context) : refusePath(root),
   };
   return context;
 }
