@@ -1,6 +1,7 @@
 // The text of a file of another program → its JSON, and careful looks into it: nothing there has the shape that it should until seen.
 
 import { TwinlineError } from '../../errors.ts';
+import { isObject } from '../../given.ts';
 import { type Problem, problemLine } from '../format/problem.ts';
 import { outline, parseDocument } from '../format/syntax.ts';
 import { FLOW_LIMITS } from '../limits.ts';
@@ -54,9 +55,7 @@ export function refuseFlow(flow: string, problems: readonly Problem[]): Twinline
   return new TwinlineError('ERR_INPUT', [`Cannot make a sound flow of "${flow}".`, ...errors].join('\n'));
 }
 
-export function isObject(value: unknown): value is Foreign {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isObject };
 
 /** The object that a value is, or an empty one. */
 export function asObject(value: unknown): Foreign {

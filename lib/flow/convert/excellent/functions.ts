@@ -1,7 +1,6 @@
 // Functions of Excellent that flows can express: a closed table by name. FLOIP and RapidPro share most of them.
 
 import {
-  type Dialect,
   type FlowExpression,
   joinTexts,
   lowerText,
@@ -15,7 +14,7 @@ import {
 } from './made.ts';
 import { TEST_NAMES, testConditions } from './tests.ts';
 
-type FunctionWriter = (args: readonly FlowExpression[], dialect: Dialect) => FlowExpression;
+type FunctionWriter = (args: readonly FlowExpression[]) => FlowExpression;
 
 const textCall =
   (name: string): FunctionWriter =>
@@ -108,13 +107,19 @@ const join: FunctionWriter = (args) => {
   return args.length === 1 ? { source: toText(args[0]!), kind: 'text' } : joinTexts(args);
 };
 
+const length: FunctionWriter = ([value]) => ({
+  source: `len(${toText(requireArgument(value))})`,
+  kind: 'number',
+});
+
 const TABLE: { readonly [name: string]: FunctionWriter } = {
   upper: textCall('upper'),
   lower: textCall('lower'),
   title: textCall('title'),
   proper: textCall('title'),
   trim: textCall('trim'),
-  len: ([value]) => ({ source: `len(${toText(requireArgument(value))})`, kind: 'number' }),
+  len: length,
+  text_length: length,
   abs: numberCall('abs'),
   max: numberCall('max'),
   min: numberCall('min'),
@@ -146,12 +151,10 @@ const TABLE: { readonly [name: string]: FunctionWriter } = {
   }),
   isnumber: ([value]) => ({ source: `num(${requireArgument(value).source}) != null`, kind: 'boolean' }),
 };
-const SAME: readonly (readonly [string, string])[] = [['text_length', 'len']];
 
 /** By name in small letters. */
 export const FUNCTION_TABLE: ReadonlyMap<string, FunctionWriter> = new Map([
   ...Object.entries(TABLE),
-  ...SAME.map(([name, other]) => [name, TABLE[other]!] as const),
   ...TEST_NAMES.map((name) => [name, testCall(name)] as const),
 ]);
 

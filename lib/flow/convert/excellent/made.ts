@@ -12,13 +12,14 @@ export interface FlowExpression {
   readonly isTight?: boolean;
 }
 
-/** What a path such as `results.color.value` is here, or why it is nothing. */
-export type Resolve = (steps: readonly string[]) => FlowExpression | { readonly why: string };
+/** An expression of a flow, or why there is none. */
+export type Translated = FlowExpression | { readonly why: string };
 
 export interface Dialect {
   /** Whether `=` takes large and small letters as the same. */
   readonly isCaseless: boolean;
-  readonly resolve: Resolve;
+  /** What a path such as `results.color.value` is here. */
+  readonly resolve: (steps: readonly string[]) => Translated;
 }
 
 /** Ends the translation of an expression; its message is the reason. */
@@ -33,6 +34,17 @@ export function makeConstant(value: null | boolean | number | string): FlowExpre
   if (typeof value === 'string') return { source: quote(value), kind: 'text', value, isTight: true };
   const kind = value === null ? 'unknown' : typeof value === 'number' ? 'number' : 'boolean';
   return { source: writeNumber(value), kind, value, isTight: true };
+}
+
+/** What is below `of` in its fields and items. */
+export function readMember(of: string, steps: readonly string[]): Translated {
+  let source = of;
+  for (const step of steps) {
+    if (/^\d{1,6}$/.test(step)) source += `[${step}]`;
+    else if (/^[A-Za-z_]\w*$/.test(step)) source += `.${step}`;
+    else return { why: `"${step}" is no name that a path of a flow may have` };
+  }
+  return { source, kind: 'unknown', isTight: true };
 }
 
 function writeNumber(value: null | boolean | number): string {

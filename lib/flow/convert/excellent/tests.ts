@@ -14,8 +14,7 @@ export type Conditions =
 
 interface Test {
   conditions(operand: FlowExpression, args: readonly FlowExpression[]): Conditions;
-  /** Whether the answer passes; undefined where that cannot be said beforehand. */
-  passes?(answer: string, args: readonly string[]): boolean;
+  passes(answer: string, args: readonly string[]): boolean;
 }
 
 const WORDS_DIFFER = 'Words are told apart by spaces only, so that "blue!" is not the word "blue".';
@@ -175,9 +174,9 @@ export function testConditions(type: string, operand: FlowExpression, args: read
   return test.conditions(operand, args);
 }
 
-/** Whether an answer passes a test of constants; undefined where that is not known beforehand. */
+/** Whether an answer passes a test of constants; undefined when there is no such test. */
 export function passesTest(type: string, answer: string, args: readonly string[]): boolean | undefined {
-  return findTest(type)?.passes?.(answer, args);
+  return findTest(type)?.passes(answer, args);
 }
 
 function findTest(type: string): Test | undefined {

@@ -9,6 +9,7 @@ import {
   joinTexts,
   lowerText,
   makeConstant,
+  type Translated,
   tight,
   toAmount,
   toNumber,
@@ -16,8 +17,6 @@ import {
   Untranslatable,
 } from './made.ts';
 import type { ExcellentNode } from './parse.ts';
-
-export type Translated = FlowExpression | { readonly why: string };
 
 /** The expression that gives the same value, or why there is none. Never throws. */
 export function translateTree(root: ExcellentNode, dialect: Dialect): Translated {
@@ -48,10 +47,7 @@ function translate(node: ExcellentNode, dialect: Dialect): FlowExpression {
     case 'call': {
       const call = FUNCTION_TABLE.get(node.name);
       if (!call) throw new Untranslatable(`flows have no function like ${node.name}`);
-      return call(
-        node.args.map((arg) => translate(arg, dialect)),
-        dialect,
-      );
+      return call(node.args.map((arg) => translate(arg, dialect)));
     }
     case 'binary':
       return BINARY[node.sign]!(translate(node.left, dialect), translate(node.right, dialect), dialect);

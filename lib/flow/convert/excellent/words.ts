@@ -55,6 +55,11 @@ export function translateValue(text: string, node: string, language: Language): 
   return made.value !== undefined ? made.value : `=${made.source}`;
 }
 
+/** A value as a text, also when it looks like a number. */
+export function toTextValue(value: Value): Value {
+  return typeof value === 'string' && value.startsWith('=') ? `=str(${value.slice(1)})` : String(value ?? '');
+}
+
 /** The expression that a text with `@` stands for; undefined where a part of it has no counterpart. */
 export function translateTemplate(text: string, node: string, language: Language): FlowExpression | undefined {
   const parts = splitTemplate(shortenText(text, node, language), language.roots);

@@ -2,10 +2,10 @@
 
 import type { Values } from '../../format/flow.ts';
 import { toCondition } from '../excellent/made.ts';
-import { translateValue, translateWords } from '../excellent/words.ts';
+import { toTextValue, translateValue, translateWords } from '../excellent/words.ts';
 import { chooseService, readRequest } from '../request.ts';
 import { asText } from '../source.ts';
-import type { CallStep, Step } from '../steps/step.ts';
+import type { Assign, CallStep, Step } from '../steps/step.ts';
 import { makeMenu } from './choices.ts';
 import { OWN_BLOCKS } from './own.ts';
 import {
@@ -58,7 +58,7 @@ const say =
     return { kind: 'say', ...base, waits, next: setBefore(place, values)(next) };
   };
 
-const assign = (place: BlockPlace, values: Values): Step => ({
+const assign = (place: BlockPlace, values: Values): Assign => ({
   kind: 'assign',
   node: place.block.uuid,
   name: place.block.name,
@@ -99,22 +99,17 @@ const BLOCKS: { readonly [type: string]: MakeBlock } = {
         ? translateValue(text, block.uuid, context)
         : (made.value ?? `=${made.source}`);
     if (value === undefined) note(`value ${text}`, 'It has no counterpart; the result is not set.');
-    return value === undefined ? undefined : assign(place, { [context.result(block.name)]: asResult(value) });
+    return value === undefined ? undefined : assign(place, { [context.result(block.name)]: toTextValue(value) });
   },
   'Core.Log': (place) => {
     const { block, flow, note } = place;
     const [message = ''] = Object.values(flow.words(block.config.message) ?? {});
     const isMark = /^[A-Za-z][\w.-]{0,63}$/.test(message);
     if (!isMark) note('Core.Log', `Flows keep no log: the fact "${block.name}" is published instead of the message.`);
-    return { ...assign(place, {}), kind: 'assign', values: {}, track: isMark ? message : block.name } as Step;
+    return { ...assign(place, {}), track: isMark ? message : block.name };
   },
-  'Core.Webhook': (place) => webhook(place),
+  'Core.Webhook': webhook,
 };
-
-// A result is a text, also when it looks like a number.
-function asResult(value: Values[string]): Values[string] {
-  return typeof value === 'string' && value.startsWith('=') ? `=str(${value.slice(1)})` : String(value ?? '');
-}
 
 function webhook(place: BlockPlace): CallStep | undefined {
   const { block, context } = place;

@@ -1,8 +1,7 @@
 // `SelectOneResponse` → a menu: its choices become options, with the keys that their tests ask for.
 
 import { isName, type Values } from '../../format/flow.ts';
-import type { ExcellentNode } from '../excellent/parse.ts';
-import { parseExcellent } from '../excellent/parse.ts';
+import { type ExcellentNode, parseExcellent } from '../excellent/parse.ts';
 import { translateWords } from '../excellent/words.ts';
 import { isNumbered, readListing } from '../listing.ts';
 import { makeName, uniqueNames } from '../names.ts';

@@ -1,6 +1,6 @@
 // What the names of FLOIP's expressions are in a flow: properties of the contact and results of blocks become variables.
 
-import { type FlowExpression, makeConstant } from '../excellent/made.ts';
+import { makeConstant, readMember, type Translated } from '../excellent/made.ts';
 import type { Language } from '../excellent/words.ts';
 import { makeName, makeVariableName } from '../names.ts';
 import type { Variables } from '../steps/variables.ts';
@@ -39,9 +39,7 @@ export interface FloipSurroundings {
 const ROOTS = new Set('contact run parent child results flow block session channel date'.split(' '));
 const MODE = 'USSD';
 
-type NameLookup = FlowExpression | { readonly why: string };
-
-const refusePath = (path: string): NameLookup => ({ why: `${path} is nothing that flows know` });
+const refusePath = (path: string): Translated => ({ why: `${path} is nothing that flows know` });
 
 export function makeContext({
   variables,
@@ -111,7 +109,7 @@ const PROPERTIES: { readonly [key: string]: string } = {
 };
 
 // `block.value = chocolate`: a single word that is no name stands for itself.
-function readSingleWord(root: string, rest: readonly string[]): NameLookup {
+function readSingleWord(root: string, rest: readonly string[]): Translated {
   return rest.length === 0 ? makeConstant(root) : refusePath([root, ...rest].join('.'));
 }
 
@@ -119,12 +117,12 @@ function readBlockPart(
   [part = 'value', ...more]: readonly string[],
   own: string | undefined,
   variables: Variables,
-): NameLookup {
+): Translated {
   if (own === undefined || more.length || (part !== 'value' && part !== 'response')) return refusePath(`block.${part}`);
   return variables.read(own);
 }
 
-type Root = (rest: readonly string[], context: FloipContext) => NameLookup;
+type Root = (rest: readonly string[], context: FloipContext) => Translated;
 
 const contact: Root = ([part, key, ...more], context) => {
   if (part === undefined) return refusePath('contact');
@@ -134,13 +132,13 @@ const contact: Root = ([part, key, ...more], context) => {
   const steps = (isNested ? more : [key, ...more]).filter(
     (step) => step !== undefined && step !== 'value' && step !== '__value__',
   );
-  return steps.length ? member(name, steps as string[]) : context.variables.read(name);
+  return steps.length ? readMember(name, steps as string[]) : context.variables.read(name);
 };
 
 const results: Root = ([block, part = 'value', ...more], context) => {
   if (block === undefined) return refusePath('results');
   const name = context.result(block);
-  if (context.webhooks.has(block)) return member(`${name}.body`, part === 'value' ? more : [part, ...more]);
+  if (context.webhooks.has(block)) return readMember(`${name}.body`, part === 'value' ? more : [part, ...more]);
   const isPlain = part === 'value' || part === 'response' || part === '__value__';
   return isPlain ? context.variables.read(name) : refusePath(`results.${block}.${part}`);
 };
@@ -173,16 +171,6 @@ const ROOT_TABLE: { readonly [root: string]: Root } = {
   channel: ([part, ...more]) => (part === 'mode' && !more.length ? makeConstant(MODE) : refusePath('channel')),
   date: () => refusePath('date'),
 };
-
-function member(of: string, steps: readonly string[]): NameLookup {
-  let source = of;
-  for (const step of steps) {
-    if (/^\d{1,6}$/.test(step)) source += `[${step}]`;
-    else if (/^[A-Za-z_]\w*$/.test(step)) source += `.${step}`;
-    else return { why: `"${step}" is no name that a path of a flow may have` };
-  }
-  return { source, kind: 'unknown', isTight: true };
-}
 
 /** The name of the contact's property that a variable stands for. */
 export function nameProperty(variable: string): string {

@@ -6,8 +6,7 @@ import { parseExcellent } from '../excellent/parse.ts';
 import { translateTree } from '../excellent/translate.ts';
 import { translateValue } from '../excellent/words.ts';
 import { asObjects, asText, isObject } from '../source.ts';
-import type { Next, Step, StepWay, Words } from '../steps/step.ts';
-import { isSilent } from '../steps/step.ts';
+import { isSilent, type Next, type Step, type StepWay, type Words } from '../steps/step.ts';
 import type { FloipContext } from './context.ts';
 import type { FloipBlock, FloipExit, FloipFlow } from './file.ts';
 

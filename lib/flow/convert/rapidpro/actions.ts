@@ -1,7 +1,7 @@
 // Actions of RapidPro's nodes → steps: a table by type. What has no row is reported and left out.
 
 import type { Values } from '../../format/flow.ts';
-import { translateValue, translateWords } from '../excellent/words.ts';
+import { toTextValue, translateValue, translateWords } from '../excellent/words.ts';
 import { makeName } from '../names.ts';
 import { chooseService, readRequest } from '../request.ts';
 import { asObject, asText, type Foreign } from '../source.ts';
@@ -56,13 +56,7 @@ function setShared(kind: 'contact' | 'field', key: string, { text, place }: { te
   const { context, node } = place;
   const value = translateValue(typeof text === 'string' ? text : '', node, context);
   noteContact(context, node, `${kind === 'field' ? 'set_contact_field' : `set_contact_${key}`} ${key}`);
-  return value === undefined ? undefined : assign({ [context.nameShared(kind, key)]: asTextValue(value) }, place);
-}
-
-// Results and fields are texts, also when they look like numbers.
-function asTextValue(value: Values[string]): Values[string] {
-  if (typeof value !== 'string') return String(value ?? '');
-  return value.startsWith('=') ? `=str(${value.slice(1)})` : value;
+  return value === undefined ? undefined : assign({ [context.nameShared(kind, key)]: toTextValue(value) }, place);
 }
 
 const ACTIONS: { readonly [type: string]: Make } = {
@@ -76,7 +70,7 @@ const ACTIONS: { readonly [type: string]: Make } = {
     const category = asText(action.category);
     return assign(
       {
-        [context.result(name)]: asTextValue(value),
+        [context.result(name)]: toTextValue(value),
         ...(category !== undefined && { [context.result(name, 'category')]: category }),
       },
       place,
@@ -109,11 +103,11 @@ const ACTIONS: { readonly [type: string]: Make } = {
     );
     const value = translateValue(typeof action.value === 'string' ? action.value : '', node, context);
     if (value === undefined) return undefined;
-    if (action.operation !== 'increment') return assign({ [name]: asTextValue(value) }, place);
+    if (action.operation !== 'increment') return assign({ [name]: toTextValue(value) }, place);
     const more = typeof value === 'string' ? (value.startsWith('=') ? value.slice(1) : value) : String(value);
     return assign({ [name]: `=str((num(${name}) == null ? 0 : num(${name})) + (${more}))` }, place);
   },
-  call_webhook: (action, { context, node, next, name }) => webhookStep(action, { context, node, next, name }),
+  call_webhook: webhookStep,
   enter_flow: (action, place) => place.enter(action),
 };
 
@@ -140,15 +134,8 @@ const WITHOUT: { readonly [type: string]: string } = {
   play_audio: 'A phone menu shows text only; it is left out.',
 };
 
-interface WebhookPlace {
-  readonly context: RapidProContext;
-  readonly node: string;
-  readonly name: string;
-  readonly next: Next;
-}
-
 /** The call, and what its end means for the result of the action. */
-function webhookStep(action: Foreign, { context, node, name, next }: WebhookPlace): CallStep | undefined {
+function webhookStep(action: Foreign, { context, node, name, next }: ActionPlace): CallStep | undefined {
   const method = (asText(action.method) ?? 'GET').toUpperCase();
   const given = readRequest(action, method, { language: context, node });
   if (!given) return undefined;

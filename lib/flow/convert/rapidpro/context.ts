@@ -1,6 +1,6 @@
 // What the names of RapidPro's expressions are in a flow: results, fields and the contact become variables.
 
-import { type FlowExpression, makeConstant } from '../excellent/made.ts';
+import { makeConstant, readMember, type Translated } from '../excellent/made.ts';
 import type { Language } from '../excellent/words.ts';
 import { makeName } from '../names.ts';
 import type { Variables } from '../steps/variables.ts';
@@ -91,10 +91,9 @@ export function makeContext({ variables, langs, onNote }: RapidProSurroundings):
   return context;
 }
 
-type NameLookup = FlowExpression | { readonly why: string };
-type Root = (rest: readonly string[], context: RapidProContext) => NameLookup;
+type Root = (rest: readonly string[], context: RapidProContext) => Translated;
 
-const refusePath = (path: string): NameLookup => ({ why: `@${path} is nothing that flows know` });
+const refusePath = (path: string): Translated => ({ why: `@${path} is nothing that flows know` });
 
 const results: Root = ([key, part = 'value', ...more], context) => {
   if (key === undefined) return refusePath('results');
@@ -102,7 +101,7 @@ const results: Root = ([key, part = 'value', ...more], context) => {
   if (part === 'value') return variables.read(context.result(key));
   if (part === 'category' || part === 'category_localized') return variables.read(context.result(key, 'category'));
   if (part === 'input' || part === 'text') return variables.read(context.result(key, 'input'));
-  return part === 'extra' ? member(context.result(key, 'extra'), more) : refusePath(`results.${key}.${part}`);
+  return part === 'extra' ? readMember(context.result(key, 'extra'), more) : refusePath(`results.${key}.${part}`);
 };
 
 const fields: Root = ([key], context) =>
@@ -149,13 +148,14 @@ const ROOT_TABLE: { readonly [root: string]: Root } = {
     context.parentReads.set(key, name);
     return context.variables.read(name);
   },
-  webhook: ([part, ...more], { webhook }) => {
+  webhook: (steps, { webhook }) => {
+    const [part, ...more] = steps;
     if (part === 'status') return { source: `${webhook}.status`, kind: 'number', isTight: true };
     return part === 'headers'
       ? refusePath('webhook.headers')
-      : member(`${webhook}.body`, part === 'json' ? more : [part, ...more]);
+      : readMember(`${webhook}.body`, part === 'json' ? more : steps);
   },
-  legacy_extra: (rest, { webhook }) => member(`${webhook}.body`, rest),
+  legacy_extra: (rest, { webhook }) => readMember(`${webhook}.body`, rest),
   globals: ([key], context) => {
     if (key === undefined) return refusePath('globals');
     const name = context.nameShared('global', key);
@@ -167,17 +167,6 @@ const ROOT_TABLE: { readonly [root: string]: Root } = {
       ? refusePath('locals')
       : variables.read(variables.name(`local ${key}`, `local_${makeName(key, 'value')}`)),
 };
-
-function member(of: string, steps: readonly (string | undefined)[]): NameLookup {
-  let source = of;
-  for (const step of steps) {
-    if (step === undefined) continue;
-    if (/^\d{1,6}$/.test(step)) source += `[${step}]`;
-    else if (/^[A-Za-z_]\w*$/.test(step)) source += `.${step}`;
-    else return { why: `"${step}" is no name that a path of a flow may have` };
-  }
-  return { source, kind: 'unknown', isTight: true };
-}
 
 /** Reports that a value of the contact is not kept. */
 export function noteContact(context: RapidProContext, node: string, what: string): void {
