@@ -2,16 +2,14 @@
 
 /** ` Did you mean "x"?` for the known name nearest to `name`, or '' when none is near. */
 export function suggest(name: string, known: Iterable<string>): string {
-  const nearest = nearestName(name, known);
-  return nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
+  const nearest = findNearest(name, known);
+  return nearest ? ` Did you mean "${nearest.name}"?` : '';
 }
 
-/** The known name that differs from `name` in the fewest letters, at most a third of them; undefined when none is near. */
-export function nearestName(name: string, known: Iterable<string>): string | undefined {
-  return findNearest(name, known)?.name;
-}
-
-/** The same, with how many letters differ, and whether no other name is as near. */
+/**
+ * The known name that differs from `name` in the fewest letters, at most a third of them, with how many those are and whether
+ * no other name is as near; undefined when none is near.
+ */
 export function findNearest(
   name: string,
   known: Iterable<string>,

@@ -4,6 +4,7 @@ import type { FunctionName } from '../expression/functions.ts';
 import type { BinarySign } from '../expression/operators.ts';
 import type { Node } from '../expression/parse.ts';
 import type { Mend } from '../format/problem.ts';
+import { didYouMean } from './rule.ts';
 import {
   describeNode,
   findStart,
@@ -108,8 +109,7 @@ function unknownField(
 ): Slip {
   const known = [...fields.shapes.keys()];
   const meant = nearest(name, known);
-  const did = meant === undefined ? '' : ` Did you mean "${meant}"?`;
-  const says = `reads "${name}" of "${owner}", and ${fields.source} has no such field.${did}`;
+  const says = `reads "${name}" of "${owner}", and ${fields.source} has no such field.${didYouMean(meant)}`;
   const others = known.length ? `Write one of: ${known.slice(0, 8).join(', ')}; or add` : 'Add';
   const fix = `${meant === undefined ? others : `Write "${meant}", or add`} "${name}" to ${fields.source}.`;
   return { code: 'unknown-field', at, isSure: fields.isSure, says, fix, ...mend(name, known) };

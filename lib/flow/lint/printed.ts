@@ -54,7 +54,8 @@ function adviseFix(path: string, shape: KnownShape, filter: string | undefined):
   return `Print one of its fields: {{${path}.${field}}}.`;
 }
 
-function readSample(vars: ReadonlyMap<string, Variable>, path: string): unknown {
+/** What the sample of its variable has at a path. */
+export function readSample(vars: ReadonlyMap<string, Variable>, path: string): unknown {
   const [root, ...steps] = path.match(/\w+/g)!;
   let here: unknown = vars.get(root!)?.sample;
   for (const step of steps) {

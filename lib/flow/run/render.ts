@@ -240,8 +240,7 @@ export function room(text: string): TextSize {
  * fits('a'.repeat(183)); // → false
  */
 export function fits(text: string): boolean {
-  const used = septets(text);
-  return used === undefined ? text.length <= FLOW_LIMITS.screenUcs2Units : used <= FLOW_LIMITS.screenSeptets;
+  return fitsScreen(text, FLOW_LIMITS.screenSeptets);
 }
 
 /**

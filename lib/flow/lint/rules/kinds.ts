@@ -9,7 +9,17 @@ import { inferShape, reportCondition, type ShapeContext } from '../infer.ts';
 import type { ExpressionPart, VariableWrite, Wording } from '../parts.ts';
 import { findEmptySlot } from '../printed.ts';
 import { getList, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
-import { answerShape, declaredShapes, FAILURE, mergedShape, outputShape, type Shape, UNKNOWN } from '../shapes.ts';
+import {
+  answerShape,
+  declaredShapes,
+  FAILURE,
+  isKnown,
+  KIND_WORDS,
+  mergedShape,
+  outputShape,
+  type Shape,
+  UNKNOWN,
+} from '../shapes.ts';
 import type { Slip } from '../slips.ts';
 
 export const typeRules: readonly LintRule[] = [
@@ -46,7 +56,7 @@ interface Slips {
   readonly 'prints-nothing': readonly RuleFinding[];
 }
 
-// The three rules share one pass over a flow.
+// These rules share one pass over a flow.
 const found = new WeakMap<Lint, Slips>();
 
 function slipsFound(lint: Lint, code: keyof Slips): readonly RuleFinding[] {
@@ -105,13 +115,12 @@ function slipFinding(pointer: string, { at, says, fix, isSure, mend }: Slip, shi
 }
 
 function notAList({ pointer, source, screen }: ExpressionPart, shape: Shape, { vars }: Lint): RuleFinding {
-  const kinds = { text: 'a text', number: 'a number', boolean: 'true or false', object: 'an object', null: 'nothing' };
-  const kind = kinds[shape.kind as keyof typeof kinds];
+  const kind = isKnown(shape) ? KIND_WORDS[shape.kind] : 'nothing';
   const message = `Screen "${screen}" lists "${source}", which is ${kind}: the list is always empty.`;
   const fix = `Name a variable of type "array", or a list inside "${source}"; or declare it as an array if a list is kept there.`;
   const [list, ...others] = [...vars].filter(([, { type }]) => type === 'array').map(([name]) => name);
   const mend = list !== undefined && !others.length && WHOLE_NAME.test(source) && { mend: { old: source, text: list } };
-  return { pointer, message, fix, severity: 'isSure' in shape && !shape.isSure ? 'warning' : 'error', ...mend };
+  return { pointer, message, fix, severity: isKnown(shape) && !shape.isSure ? 'warning' : 'error', ...mend };
 }
 
 const WHOLE_NAME = /^[A-Za-z]\w*$/;
@@ -152,12 +161,12 @@ export function variableShapes(lint: Lint, parse: Parse = parser()): ReadonlyMap
 }
 
 // Nothing for a write of null, which empties the variable.
-function savedShape({ flow, flows, graph, contracts, nearest }: Lint, write: VariableWrite, parse: Parse): Shape[] {
+function savedShape({ flow, flows, graph, contracts }: Lint, write: VariableWrite, parse: Parse): Shape[] {
   const { screen, isKey, pointer } = write;
   if (isKey) return readPointer(flow, pointer) === null ? [] : [UNKNOWN];
   const saver = screen === undefined ? undefined : graph.screens.get(screen);
   const called = saver?.type === 'flow' ? flows?.get(saver.flow) : undefined;
-  if (called) return [outputShape(called, readOutputs(parse, nearest))];
+  if (called) return [outputShape(called, (source, vars) => expressionShape(source, vars, parse))];
   const contract =
     saver?.type === 'call' && Object.hasOwn(contracts, saver.service) ? contracts[saver.service] : undefined;
   return [contract && saver?.type === 'call' ? answerShape(saver.service, contract) : UNKNOWN];
@@ -171,10 +180,10 @@ export function readPointer(flow: Flow, pointer: string): Json | undefined {
   ) as Json | undefined;
 }
 
-function readOutputs(parse: Parse, nearest: Lint['nearest']) {
-  return (source: string, vars: ReadonlyMap<string, Shape>): Shape => {
-    const root = parse(source);
-    const findShape = (name: string) => vars.get(name) ?? UNKNOWN;
-    return root ? inferShape(root, { findShape, nearest, mend: () => ({}), report: () => undefined }) : UNKNOWN;
-  };
+/** The shape of what an expression gives, by those of variables. Slips in it are found where the rules above read it. */
+export function expressionShape(source: string, vars: ReadonlyMap<string, Shape>, parse: Parse = tryParse): Shape {
+  const root = parse(source);
+  if (!root) return UNKNOWN;
+  const findShape = (name: string) => vars.get(name) ?? UNKNOWN;
+  return inferShape(root, { findShape, nearest: () => undefined, mend: () => ({}), report: () => undefined });
 }

@@ -1,5 +1,6 @@
 // Names of screens, variables and options, and the screen ids that something leads to.
 
+import { WORDS } from '../../expression/tokens.ts';
 import { isRefusedName } from '../../expression/values.ts';
 import { type Flow, isName } from '../../format/flow.ts';
 import { LOCAL_NAMES } from '../../format/names.ts';
@@ -14,8 +15,7 @@ interface Named {
   readonly isKey: boolean;
 }
 
-// Words of the expression language, and the names that list rows (`row`) and failed calls (`error`) define.
-const WORDS = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null']);
+// The names that list rows (`row`) and failed calls (`error`) define.
 const BROUGHT = new Set(Object.keys(LOCAL_NAMES));
 
 export const nameRules: readonly LintRule[] = [
@@ -71,7 +71,7 @@ export const nameRules: readonly LintRule[] = [
 ];
 
 function nameFinding({ pointer, isKey }: Pick<Named, 'pointer' | 'isKey'>, message: string, fix: string): RuleFinding {
-  return { pointer, ...(isKey && { at: 'key' }), message: message.charAt(0).toUpperCase() + message.slice(1), fix };
+  return { pointer, ...(isKey && { at: 'key' }), message: capitalize(message), fix };
 }
 
 // What leads nowhere otherwise, and is the name or its beginning without the signs that no name has.

@@ -1,8 +1,9 @@
 // What options of menus say: the same twice, or a number that the menu writes already.
 
+import type { Option, Text } from '../../format/flow.ts';
 import { capitalize, describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
-import type { Lint, LintRule } from '../rule.ts';
+import type { LintRule } from '../rule.ts';
 
 export const optionRules: readonly LintRule[] = [
   {
@@ -48,18 +49,14 @@ export const optionRules: readonly LintRule[] = [
   },
 ];
 
-type Text = string | { readonly [lang: string]: string };
-
 function readWords(text: Text, lang: string): string | undefined {
   return (typeof text === 'string' ? text : text[lang])?.trim();
 }
 
 const NUMBERED = /^(\d{1,2})\s?[.):-]\s+(?=\S)/;
 
-type MenuOptions = Extract<Lint['flow']['screens'][string], { readonly type: 'menu' }>['options'];
-
 /** The number or key that the menu writes before an option. */
-function readNumber(options: MenuOptions, at: number): string {
+function readNumber(options: readonly Option[], at: number): string {
   const own = options[at]?.key;
   return own ?? String(options.slice(0, at + 1).filter(({ key }) => key === undefined).length);
 }

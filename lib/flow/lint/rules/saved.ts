@@ -2,16 +2,14 @@
 
 import type { Json } from '../../../store/store.ts';
 import type { Expression } from '../../expression/expression.ts';
-import { parseExpression } from '../../expression/parse.ts';
 import type { Template } from '../../expression/template.ts';
 import type { InputScreen, Screen, Variable } from '../../format/flow.ts';
 import { capitalize, describePlace, type Mend, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
-import { inferShape } from '../infer.ts';
 import type { VariableWrite } from '../parts.ts';
 import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
-import { type ContractKind, isKnown, jsonShape, type KnownShape, type Shape, UNKNOWN } from '../shapes.ts';
-import { readPointer, variableShapes } from './kinds.ts';
+import { isKnown, jsonShape, KIND_WORDS, type KnownShape, type Shape, UNKNOWN } from '../shapes.ts';
+import { expressionShape, readPointer, variableShapes } from './kinds.ts';
 
 export const savedRules: readonly LintRule[] = [
   {
@@ -52,10 +50,7 @@ export const savedRules: readonly LintRule[] = [
         shapes ??= variableShapes(lint);
         for (const [name, value] of Object.entries(screen.with ?? {})) {
           const kind = known.includes(name) ? contract.input[name]!.kind : 'any';
-          const shape =
-            typeof value === 'string' && value.startsWith('=')
-              ? expressionShape(value.slice(1), lint, shapes)
-              : jsonShape(value, '');
+          const shape = valueShape(value, shapes);
           if (kind === 'any' || !isKnown(shape) || shape.kind === kind) continue;
           yield wrongInput({ id, service: screen.service, name, value, kind, shape });
         }
@@ -79,14 +74,14 @@ interface GivenInput {
   readonly service: string;
   readonly name: string;
   readonly value: Json;
-  readonly kind: ContractKind;
+  readonly kind: KnownShape['kind'];
   readonly shape: KnownShape;
 }
 
 function wrongInput({ id, service, name, value, kind, shape }: GivenInput): RuleFinding {
   const isExpression = typeof value === 'string' && value.startsWith('=');
   const what = isExpression ? `"${value.slice(1)}"` : showValue(value);
-  const wanted = KIND_WORDS[kind as Shape['kind']];
+  const wanted = KIND_WORDS[kind];
   const message = `Screen "${id}" gives "${service}" ${what}, ${KIND_WORDS[shape.kind]}, as "${name}", which is ${wanted}: it always fails.`;
   const pointer = pointerTo('screens', id, 'with', name);
   const severity = !isExpression || shape.isSure ? 'error' : 'warning';
@@ -115,9 +110,13 @@ function writtenShape(
   if (!isKey) return saver && saverShape(saver, lint, shapes);
   const value = readPointer(lint.flow, pointer);
   if (value === undefined || value === null) return undefined;
+  return valueShape(value, shapes);
+}
+
+function valueShape(value: Json, shapes: ReadonlyMap<string, Shape>): Shape {
   return typeof value === 'string' && value.startsWith('=')
-    ? expressionShape(value.slice(1), lint, shapes)
-    : jsonShape(value as Json, '');
+    ? expressionShape(value.slice(1), shapes)
+    : jsonShape(value, '');
 }
 
 const TEXT: Shape = { kind: 'text', isSure: true };
@@ -128,7 +127,7 @@ function saverShape(screen: Screen, lint: Lint, shapes: ReadonlyMap<string, Shap
   if (screen.type === 'call')
     return Object.hasOwn(lint.contracts, screen.service) ? { kind: 'object', isSure: true } : UNKNOWN;
   if (screen.type !== 'list') return UNKNOWN;
-  const items = expressionShape(screen.items, lint, shapes);
+  const items = expressionShape(screen.items, shapes);
   return items.kind === 'list' ? items.of : UNKNOWN;
 }
 
@@ -139,35 +138,14 @@ function answeredShape({ accept }: InputScreen): Shape {
   return isAlone ? { kind: 'number', isSure: true } : UNKNOWN;
 }
 
-function expressionShape(source: string, { nearest }: Lint, shapes: ReadonlyMap<string, Shape>): Shape {
-  try {
-    const { root } = parseExpression(source);
-    return inferShape(root, {
-      findShape: (name) => shapes.get(name) ?? UNKNOWN,
-      nearest,
-      mend: () => ({}),
-      report: () => undefined,
-    });
-  } catch {
-    return UNKNOWN;
-  }
-}
-
-const KINDS: { readonly [type in Variable['type']]: Shape['kind'] } = {
+const KINDS: { readonly [type in Variable['type']]: KnownShape['kind'] } = {
   string: 'text',
   number: 'number',
   boolean: 'boolean',
   array: 'list',
   object: 'object',
 };
-const KIND_WORDS: { readonly [kind in Shape['kind']]?: string } = {
-  text: 'a text',
-  number: 'a number',
-  boolean: 'true or false',
-  list: 'a list',
-  object: 'an object',
-};
-const TYPES: { readonly [kind in Shape['kind']]?: Variable['type'] } = {
+const TYPES: { readonly [kind in KnownShape['kind']]: Variable['type'] } = {
   text: 'string',
   number: 'number',
   boolean: 'boolean',
@@ -183,8 +161,7 @@ interface Saved {
 
 function compareKinds({ write, variable, shape }: Saved, lint: Lint): RuleFinding | undefined {
   const wanted = KINDS[variable.type];
-  const given = KIND_WORDS[shape.kind];
-  if (given === undefined || shape.kind === wanted) return undefined;
+  if (!isKnown(shape) || shape.kind === wanted) return undefined;
   const { name, pointer, isKey } = write;
   const value = isKey ? readPointer(lint.flow, pointer) : undefined;
   const what =
@@ -193,13 +170,13 @@ function compareKinds({ write, variable, shape }: Saved, lint: Lint): RuleFindin
       : isKey
         ? showValue(value)
         : 'what it saves';
-  const message = `${capitalize(describePlace(pointer))} puts ${what}, ${given}, into "${name}", which is ${KIND_WORDS[wanted]}.`;
+  const message = `${capitalize(describePlace(pointer))} puts ${what}, ${KIND_WORDS[shape.kind]}, into "${name}", which is ${KIND_WORDS[wanted]}.`;
   const number =
     shape.kind === 'text' && wanted === 'number' && !isKey
       ? 'Accept a number: "accept": { "number": true }; or declare'
       : 'Write another value, or declare';
   const isLiteral = isKey && !(typeof value === 'string' && value.startsWith('='));
-  const isSure = isLiteral || ('isSure' in shape && shape.isSure);
+  const isSure = isLiteral || shape.isSure;
   const mend = isLiteral ? mendLiteral(value, wanted) : isKey ? undefined : mendSaver(write, shape, lint);
   return {
     pointer,

@@ -6,6 +6,7 @@ import { type Node, parseExpression } from '../../expression/parse.ts';
 import { findNearest } from '../../expression/suggest.ts';
 import { capitalize, describePlace, type Mend, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
+import { readSample } from '../printed.ts';
 import type { Lint, LintRule, RuleFinding } from '../rule.ts';
 import { readOffset } from './texts.ts';
 
@@ -230,7 +231,7 @@ const isCertain = (source: string) => /[*+%<>=(]/.test(source);
 const SINGLE_BRACES = new RegExp(`(?<![{\\\\$])(\\$?)\\{(\\s*(${PATH})\\s*(?:\\|[^{}]*)?)\\}(?!\\})`, 'g');
 const EQUALS_PATH = new RegExp(`^=\\s*(${PATH})\\s*$`);
 const OTHER_SIGNS = new RegExp(`%(${PATH})%|(?<![\\w$\\\\])\\$(${PATH})`, 'g');
-const DOTTED = /(?<![\w.{$@/=-])([A-Za-z]\w*)((?:\.[A-Za-z_]\w*)+)(?![\w(}@/-])/g;
+const DOTTED = /(?<![\w.{$@/=-])[A-Za-z]\w*(?:\.[A-Za-z_]\w*)+(?![\w(}@/-])/g;
 
 function* missingBraces(lint: Lint, part: Wordings[number]): Iterable<RuleFinding> {
   const { pointer, source } = part;
@@ -256,19 +257,12 @@ function* missingBraces(lint: Lint, part: Wordings[number]): Iterable<RuleFindin
       const type = lint.vars.get(/^\w+/.exec(path)![0])?.type;
       if (type === 'string' || (type === 'object' && path.includes('.'))) yield find(written, path, index);
     }
-    for (const { 0: path, 1: name, 2: rest, index } of source.matchAll(DOTTED))
-      if (hasSampleField(lint, name!, rest!.slice(1))) yield find(path, path, index);
+    for (const { 0: path, index } of source.matchAll(DOTTED)) {
+      const sample = readSample(lint.vars, path);
+      // Only fields that a sample has: a dot without a space may end a sentence.
+      if (sample !== undefined && typeof sample !== 'object') yield find(path, path, index);
+    }
   }
-}
-
-// Only fields that a sample has: a dot without a space may end a sentence.
-function hasSampleField({ vars }: Lint, name: string, rest: string): boolean {
-  let here: unknown = vars.get(name)?.sample;
-  for (const step of rest.split('.')) {
-    if (here === null || typeof here !== 'object' || !Object.hasOwn(here, step)) return false;
-    here = (here as { [key: string]: unknown })[step];
-  }
-  return here !== null && typeof here !== 'object';
 }
 
 function isKnown({ vars }: Lint, { also }: Pick<Wordings[number], 'also'>, name: string): boolean {

@@ -4,7 +4,7 @@ import { readTokens } from '../../expression/tokens.ts';
 import { nameKind } from '../../expression/values.ts';
 import { isName, type Variable } from '../../format/flow.ts';
 import { DOOR_NAMES } from '../../format/names.ts';
-import { describePlace, type Mend, showValue } from '../../format/problem.ts';
+import { capitalize, describePlace, type Mend, showValue } from '../../format/problem.ts';
 import { parsePointer, pointerTo } from '../../format/source.ts';
 import { ID_CHECKS, readId } from '../../run/id-checks.ts';
 import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
@@ -176,7 +176,7 @@ function unknownVariable(lint: Lint, use: Use, of?: string): RuleFinding {
   const known = of === undefined ? lint.varNames : [...(calledVars(lint, of)?.keys() ?? [])];
   const meant = lint.nearest(name, known);
   const owner = of === undefined ? '"vars"' : `"vars" of the flow "${of}"`;
-  const message = `${describePlace(pointer)} names the variable "${name}", which is not in ${owner}.`;
+  const message = `${capitalize(describePlace(pointer))} names the variable "${name}", which is not in ${owner}.`;
   const fix =
     meant === undefined
       ? `Declare "${name}" in ${owner}${known.length ? `, or write one of: ${formatNames(known)}` : ''}.`
@@ -184,7 +184,7 @@ function unknownVariable(lint: Lint, use: Use, of?: string): RuleFinding {
   const place = { pointer, ...(at !== undefined && { at }) };
   return {
     ...place,
-    message: message.charAt(0).toUpperCase() + message.slice(1) + didYouMean(meant),
+    message: message + didYouMean(meant),
     fix,
     ...(of === undefined ? mendUse(lint, use) : lint.mend(name, known)),
   };
