@@ -4,7 +4,7 @@
 import type { EventObject, StateValue } from 'xstate';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { requireGiven } from '../given.ts';
+import { isObject, requireGiven } from '../given.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { ENGINE_LIMITS } from './limits.ts';
 import type { ServiceAnswer, Transition } from './machine/step.ts';
@@ -115,8 +115,7 @@ export function machineConversation(machine: Machine, options: MachineOptions = 
 
 // `xstate.…` events belong to the engine: `xstate.stop` from outside would stop the machine.
 function makeEvent(machine: Machine, input: Json): EventObject {
-  const type =
-    typeof input === 'object' && input !== null && !Array.isArray(input) ? (input as JsonObject).type : undefined;
+  const type = isObject(input) ? input.type : undefined;
   if (typeof type !== 'string' || type === '' || type === '*' || type.startsWith('xstate.'))
     throw new TwinlineError(
       'ERR_INPUT',

@@ -2,6 +2,7 @@
 // (RFC 6902) within a budget: never more work than bytes allow.
 
 import { createHash } from 'node:crypto';
+import { isObject } from '../given.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { escapeStep } from './reader.ts';
 
@@ -113,7 +114,7 @@ class Diff {
     this.steps++;
     if (before === after) return;
     if (Array.isArray(before) && Array.isArray(after)) this.#compareLists(before, after, path);
-    else if (isRecord(before) && isRecord(after)) this.#compareObjects(before, after, path);
+    else if (isObject(before) && isObject(after)) this.#compareObjects(before, after, path);
     else this.#push({ op: 'replace', path, value: after });
   }
 
@@ -184,10 +185,6 @@ class Diff {
     this.#charsLeft -= operation.path.length;
     this.operations.push(operation);
   }
-}
-
-function isRecord(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** One step from one list to the other; `old` and `present` are the places before it, -1 before the first item. */

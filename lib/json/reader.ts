@@ -1,6 +1,7 @@
 // Reads JSON texts at every door, and refuses those that cannot be stored or traversed exactly as they were sent.
 
 import { COMMON_LIMITS } from '../common-limits.ts';
+import { isWellFormed } from '../given.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 
 /** Why a text or a value cannot be taken. */
@@ -189,7 +190,7 @@ function below(flaw: JsonFlaw, step: string): JsonFlaw {
 }
 
 function isSound(text: string): boolean {
-  return (text as string & { isWellFormed(): boolean }).isWellFormed() && !text.includes('\0');
+  return isWellFormed(text) && !text.includes('\0');
 }
 
 /** A list or object that the scan is in, and where in it. */

@@ -16,7 +16,7 @@ import {
   type StateValue,
 } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
-import { requireGiven } from '../../given.ts';
+import { isObject, requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import { findInvokedServices, shortcuts, type Vocabulary } from './shortcut.ts';
@@ -185,7 +185,7 @@ const EFFECTS: { [type: string]: (params: ActionRecord['params'], self: AnyActor
 
 function readInput({ id, input }: { readonly id: string; readonly input?: unknown }): JsonObject {
   if (input === undefined || input === null) return {};
-  if (typeof input === 'object' && !Array.isArray(input)) return input as JsonObject;
+  if (isObject(input)) return input as JsonObject;
   throw new TwinlineError(
     'ERR_MACHINE',
     `The call "${id}" has an input that is no object; services take named values.`,

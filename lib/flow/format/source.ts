@@ -1,6 +1,7 @@
 // The text of JSON files that people write: where things stand in it, lines and columns by JSON pointer.
 
 import type { ArrayNode, ObjectNode, ValueNode } from '@humanwhocodes/momoa';
+import { escapeStep } from '../../json/reader.ts';
 import { requireMomoa } from '../../packages.ts';
 
 export interface Position {
@@ -74,7 +75,7 @@ export function makeFlowSource(file: string, text: string, root: ValueNode): Flo
 
 /** `/screens/pin` for `('screens', 'pin')`. */
 export function pointerTo(...steps: readonly (string | number)[]): string {
-  return steps.map((step) => `/${String(step).replace(/~/g, '~0').replace(/\//g, '~1')}`).join('');
+  return steps.map((step) => `/${escapeStep(String(step))}`).join('');
 }
 
 /** `['screens', 'pin']` for `/screens/pin`. */
