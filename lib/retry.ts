@@ -24,7 +24,7 @@ export function retryDelay(
 }
 
 /** Between tries to read or write a store that may come back soon. */
-export const STORE_BACKOFF: Backoff = { firstMs: 50, maxMs: 1_000 };
+const STORE_BACKOFF: Backoff = { firstMs: 50, maxMs: 1_000 };
 
 /** Gives what `work` gives; rejects with what may not be tried again, and with everything once the signal has aborted. */
 export async function retryUntilAborted<T>(

@@ -78,7 +78,7 @@ export interface Conversation {
   migrate?(rest: AtRest, from: { version: number; hash: string }): AtRest | undefined;
 }
 
-export const DEFAULT_CALL_POLICY: CallPolicy = { timeoutMs: COMMON_LIMITS.callTimeoutMs, retries: 0, secret: false };
+const DEFAULT_CALL_POLICY: CallPolicy = { timeoutMs: COMMON_LIMITS.callTimeoutMs, retries: 0, secret: false };
 
 /** Options of {@link machineConversation}. */
 export interface MachineOptions {

@@ -78,7 +78,7 @@ export interface Ending {
 }
 
 /** What watchers are told that has happened. */
-export const ENDED_EVENT = 'twinline.ended';
+const ENDED_EVENT = 'twinline.ended';
 
 /**
  * Ends a living session without a turn, after the turn that is running here: its variables, timers and calls are dropped, and an

@@ -23,7 +23,7 @@ export function isContainer(value: Json | undefined): value is Container {
 }
 
 /** The position that a step names in a list of this length, the place behind its end included; else undefined. */
-export function readIndex(step: string, length: number): number | undefined {
+function readIndex(step: string, length: number): number | undefined {
   if (!/^(0|[1-9]\d{0,15})$/.test(step)) return undefined;
   return Number(step) <= length ? Number(step) : undefined;
 }

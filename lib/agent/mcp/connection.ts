@@ -238,7 +238,7 @@ async function load() {
     import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
     import('@modelcontextprotocol/sdk/types.js'),
   ]);
-  const { CallToolResultSchema, ListToolsResultSchema, McpError, ToolListChangedNotificationSchema } = types;
+  const { CallToolResultSchema, ListToolsResultSchema, ToolListChangedNotificationSchema } = types;
   const schemas = { CallToolResultSchema, ListToolsResultSchema, ToolListChangedNotificationSchema };
-  return { Client, StreamableHTTPClientTransport, McpError, ...schemas };
+  return { Client, StreamableHTTPClientTransport, ...schemas };
 }

@@ -184,7 +184,7 @@ export interface ModelEndpoint {
 }
 
 /** The endpoint as the SDK takes it: fetch refuses addresses with passwords, so they go into a header. */
-export function providerSettings({ baseUrl, apiKey }: ModelEndpoint) {
+function providerSettings({ baseUrl, apiKey }: ModelEndpoint) {
   const url = new URL(baseUrl);
   const { username, password, searchParams } = url;
   const queryParams = Object.fromEntries(searchParams);

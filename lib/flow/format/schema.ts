@@ -52,7 +52,7 @@ export function flowTestSchema(): SchemaPart {
 }
 
 /** What the schema says against `value`, all at once; empty when nothing. */
-export function schemaErrors(value: unknown): readonly ErrorObject[] {
+function schemaErrors(value: unknown): readonly ErrorObject[] {
   const { validate } = load();
   return validate(value) ? [] : (validate.errors ?? []);
 }

@@ -4,7 +4,7 @@
 import type { EventObject } from 'xstate';
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import type { CallPolicy, Conversation, Prove, Reply, ShownForms, View } from '../../engine/conversation.ts';
+import type { CallPolicy, Conversation, Prove, ShownForms, View } from '../../engine/conversation.ts';
 import { MASK } from '../../redact.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { compileExpression } from '../expression/expression.ts';
@@ -171,7 +171,8 @@ function showToWatchers(nodes: ReadonlyMap<string, ScreenNode>, privates: Readon
   return {
     ...(privates.size && {
       context: (context) => maskContext(context, privates),
-      reply: (view) => renderMasked(findNode(view)!, view, privates).text,
+      // What a caller reads, with `*` for each character of what private variables print. Pages may break elsewhere by a word.
+      reply: (view) => renderScreen(findNode(view)!, { context: maskPrinted(view.context, privates) }).text,
     }),
     input: (view, input) => {
       const node = findNode(view);
@@ -193,11 +194,6 @@ function maskContext(context: JsonObject, names: ReadonlySet<string>): JsonObjec
   const frames = context.$frames as readonly JsonObject[] | undefined;
   if (frames) shown.$frames = frames.map((frame) => maskContext(frame, names));
   return shown;
-}
-
-/** What a caller reads, with `*` for each character of what private variables print. Pages may break elsewhere by a word. */
-function renderMasked(node: ScreenNode, { context }: Pick<View, 'context'>, names: ReadonlySet<string>): Reply {
-  return renderScreen(node, { context: maskPrinted(context, names) });
 }
 
 /** Every text and number in private variables, also of flows that wait for a sub-flow. */

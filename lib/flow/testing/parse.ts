@@ -20,7 +20,7 @@ interface TestFinding extends Finding {
 }
 
 /** What is wrong with a file of tests that has been read, as problems of the file. */
-export function findTestProblems(source: FlowSource, root: ValueNode, value: unknown): Problem[] {
+function findTestProblems(source: FlowSource, root: ValueNode, value: unknown): Problem[] {
   const errors = schemaErrors(value);
   const findings = errors.length ? errors.map(describeError) : findMistakes(value as FlowTestFile);
   return [
