@@ -236,7 +236,7 @@ async function checkProperties(properties: JsonObject): Promise<void> {
     // Compiling takes a while; others go on meanwhile.
     await pause();
   }
-  if (details.length) throw invalid('The protocol declares properties that cannot be check.', details);
+  if (details.length) throw invalid('The protocol declares properties that cannot be checked.', details);
 }
 
 function tryToCompile(declared: Json): { branches: number } | { why: string } {
