@@ -33,7 +33,7 @@ export const DOMAIN_LIMITS = {
   /** Pages of earlier events kept for all who read them at the same time. */
   feedPagesKept: 32,
   eventTypes: 32,
-  /** Documents that one page of a filtered list looks at. */
+  /** Documents that one page of a filtered list looks at, or one graph for what points at its twins. */
   listScan: 20_000,
   /** Bytes of those documents, and of the documents that one page of any list shows; a page may end before its limit. */
   listScanBytes: 16_777_216,

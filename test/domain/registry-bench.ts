@@ -59,10 +59,10 @@ export async function withBenches(open: OpenDocuments, keep: (openBench: OpenBen
   }
 }
 
-/** A registry in memory. */
-export function openBench(): Promise<Bench> {
+/** A registry, in memory when nothing is said. */
+export function openBench(documents?: DocumentStore): Promise<Bench> {
   const clock = new SimulatedClock();
-  return openOn(memoryDocuments({ clock }), clock);
+  return openOn(documents ?? memoryDocuments({ clock }), clock);
 }
 
 async function openOn(store: DocumentStore, clock: SimulatedClock): Promise<Bench> {

@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import type { Caller } from '../../lib/domain/caller.ts';
 import { isMinted } from '../../lib/domain/did/did.ts';
 import { DOMAIN } from '../../lib/domain/kinds.ts';
+import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { compileProperty } from '../../lib/domain/protocol/property.ts';
 import { type Domain, domainView } from '../../lib/domain/twin/record.ts';
 import { TwinlineError } from '../../lib/errors.ts';
@@ -576,6 +577,24 @@ const PROMISES: { readonly [sentence: string]: (openBench: OpenBench) => Promise
     assert.equal(await walk({ relation: 'verifier' }), [[a.id], 0]);
     await refused('bad-request', walk({ depth: 9 }));
     await refused('bad-request', walk({ direction: 'up' as 'in' }));
+  },
+
+  'a graph of as many twins as it may have is whole, and of one more it says that something is left out': async (openBench) => {
+    const { registry, make, merge } = await openBench();
+    const links = (name: string, count: number) =>
+      Array.from({ length: count }, (_, at) => ({ id: `did:x:${name}${at}`, type: 'Thing', relationship: 'near' }));
+    const shared = { id: 'did:x:a0', type: 'Thing', relationship: 'near' };
+    const lists = [links('a', 256), links('b', 256), [...links('c', 255), shared]];
+    const peers = await Promise.all(lists.map((linkedEntity) => make('Project', { linkedEntity })));
+    const others = peers.length + ['the root', 'its protocol', 'its controller'].length;
+    const linkedEntity = links('r', DOMAIN_LIMITS.graphNodes - others - (256 + 256 + 255));
+    const { id: did } = await make('Project', { relationships: { peer: peers.map(({ id }) => id) }, linkedEntity });
+    const whole = await registry.graph(ALICE, { did, depth: 2 });
+    assert.equal([whole.nodes.length, whole.truncated], [DOMAIN_LIMITS.graphNodes, false]);
+    assert.is(whole.edges.filter(({ to }) => to === shared.id).length, 2);
+    await merge(did, { linkedEntity: [...linkedEntity, { ...shared, id: 'did:x:more' }] });
+    const cut = await registry.graph(ALICE, { did, depth: 2 });
+    assert.equal([cut.nodes.length, cut.truncated], [DOMAIN_LIMITS.graphNodes, true]);
   },
 
   'what valid means is decided by the clock': async (openBench) => {

@@ -10,7 +10,7 @@ import type { ListQuery } from '../../lib/domain/twin/list.ts';
 import { indexTerms } from '../../lib/domain/twin/terms.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
-import { ALICE, COOKING } from './registry-bench.ts';
+import { ALICE, COOKING, openBench } from './registry-bench.ts';
 
 const test = suite('search of twins');
 
@@ -101,6 +101,53 @@ test('pages go on where they were, in the index that was chosen for the first', 
     cursor = page.next;
   }
   assert.equal([names.length, new Set(names).size, names[0]], [OTHERS / 2, OTHERS / 2, `House number ${OTHERS - 1}`]);
+});
+
+test('pages of a filter of many properties go on where they were, though another of them has become the rarest', async () => {
+  const { twins } = await at;
+  const names = Array.from({ length: 12 }, (_, index) => `p${index}`);
+  const protocol = 'did:ixo:protocol/many';
+  const properties = Object.fromEntries(names.map((name) => [name, 'number']));
+  await twins.protocols.create(ALICE, { type: 'Protocol', alsoKnownAs: protocol, properties });
+  const make = (own: readonly string[]) => {
+    const values = Object.fromEntries(own.map((name) => [name, 1]));
+    return twins.create(ALICE, { body: { type: 'Project', class: protocol, properties: values } });
+  };
+  const all = [await make(names), await make(names)].map(({ id }) => id);
+  await make(names.slice(0, -1));
+  const query = { filter: `and(${names.map((name) => `exists(properties.${name})`)})`, limit: 1 };
+  const first = await twins.list(ALICE, query);
+  for (let more = 0; more < 2; more++) await make(names.slice(-1));
+  const second = await twins.list(ALICE, { ...query, cursor: first.next! });
+  assert.equal([...first.items, ...second.items].map(({ id }) => id).sort(), all.sort());
+});
+
+test('a graph reads some twins at a time, and no more of those that point at others than a list looks at', async () => {
+  const inner = memoryDocuments();
+  const running = { now: 0, most: 0 };
+  let padding = '';
+  const documents: DocumentStore = {
+    ...inner,
+    find: async (kind, query) => {
+      running.most = Math.max(running.most, ++running.now);
+      const page = await inner.find(kind, query);
+      await new Promise(setImmediate);
+      running.now--;
+      const items = page.items.map(({ body, ...rest }) => ({ ...rest, body: { ...body, padding } }));
+      return { ...page, items } as never;
+    },
+  };
+  const { make, registry: twins } = await openBench(documents);
+  const { id: did } = await make('Project');
+  for (let at = 0; at < 40; at++) await make('Project', { relationships: { peer: did } });
+  const query = { did, depth: 2, direction: 'in', relation: 'peer' } as const;
+  running.most = 0;
+  const whole = await twins.graph(ALICE, query);
+  assert.equal([whole.nodes.length, whole.truncated], [41, false]);
+  assert.ok(running.most <= 16, `${running.most} reads at a time`);
+  padding = 'x'.repeat(DOMAIN_LIMITS.listScanBytes / 20);
+  const cut = await twins.graph(ALICE, query);
+  assert.ok(cut.nodes.length < 41 && cut.truncated, `${cut.nodes.length} twins`);
 });
 
 test('what has changed is found by what it is now', async () => {

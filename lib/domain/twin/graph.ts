@@ -1,9 +1,10 @@
 // Edges of twins as their documents index them, and the graph around a twin: in both directions, breadth first, each twin once.
 
+import { timeSlice } from '../../clock.ts';
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { parseDidUrl } from '../did/did.ts';
-import { findDomain, isVisible, requireDomain } from '../find.ts';
+import { findDomain, findPage, isVisible, requireDomain } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
@@ -28,13 +29,37 @@ export interface Graph extends JsonObject {
   readonly root: string;
   readonly nodes: readonly JsonObject[];
   readonly edges: readonly JsonObject[];
-  /** Something was left out because the graph is larger than DOMAIN_LIMITS.graphNodes. */
+  /**
+   * Something was left out: there are more twins than DOMAIN_LIMITS.graphNodes, or those that point at them are more than
+   * DOMAIN_LIMITS.listScan or DOMAIN_LIMITS.listScanBytes.
+   */
   readonly truncated: boolean;
 }
 
 interface DirectedEdge extends Edge {
   readonly from: string;
 }
+
+/** What a graph keeps of a twin. */
+interface KnownNode {
+  readonly id: string;
+  /** As the document indexes them. */
+  readonly edges: readonly string[];
+  readonly view: JsonObject;
+}
+
+/** Where the twins that point at others are read, and how much more of them may be. */
+interface EdgeReading {
+  readonly documents: DocumentStore;
+  readonly tenant: string;
+  readonly direction: Direction;
+  readonly relation: string | undefined;
+  documentsLeft: number;
+  bytesLeft: number;
+  truncated: boolean;
+}
+
+const READS_AT_ONCE = 16;
 
 /** Walks the graph; circles end where they began. Throws `not-found` or `bad-request`. */
 export async function readGraph(documents: DocumentStore, caller: Caller, query: GraphQuery): Promise<Graph> {
@@ -43,65 +68,97 @@ export async function readGraph(documents: DocumentStore, caller: Caller, query:
     throw refuse('bad-request', `depth=${depth} is not a whole number from 1 to ${DOMAIN_LIMITS.graphDepth}.`);
   if (!['out', 'in', 'both'].includes(direction))
     throw refuse('bad-request', `direction=${JSON.stringify(direction)} is not one of out, in, both.`);
-  const root = await requireDomain(documents, caller, query.did);
-  const nodes = new Map<string, Domain | undefined>([[root.id, root]]);
-  const arrows = new Map<string, DirectedEdge>();
-  let truncated = false;
-  let border: Domain[] = [root];
+  const { tenant } = caller;
+  const { listScan: documentsLeft, listScanBytes: bytesLeft } = DOMAIN_LIMITS;
+  const reading = { documents, tenant, direction, relation, documentsLeft, bytesLeft, truncated: false };
+  const root = makeNode(await requireDomain(documents, caller, query.did));
+  const nodes = new Map<string, KnownNode | undefined>([[root.id, root]]);
+  const edges = new Map<string, DirectedEdge>();
+  let border = [root];
   for (let step = 0; step < depth && border.length; step++) {
-    const found = await Promise.all(border.map((node) => edgesAt(documents, node, { direction, relation })));
     const fresh = new Set<string>();
-    for (const arrow of found.flat()) {
-      const unknown = [arrow.from, arrow.to].filter((did) => !nodes.has(did));
-      if (nodes.size + fresh.size + unknown.length > DOMAIN_LIMITS.graphNodes) truncated = true;
-      else {
-        arrows.set(`${arrow.from} ${edgeKey(arrow)}`, arrow);
-        for (const did of unknown) fresh.add(did);
+    await inTurns(border, edgesAt(reading), (found) => {
+      for (const edge of found) {
+        const unknown = [edge.from, edge.to].filter((did) => !nodes.has(did) && !fresh.has(did));
+        if (nodes.size + fresh.size + unknown.length > DOMAIN_LIMITS.graphNodes) reading.truncated = true;
+        else {
+          edges.set(`${edge.from} ${edgeKey(edge)}`, edge);
+          for (const did of unknown) fresh.add(did);
+        }
       }
-    }
-    const loaded = await Promise.all([...fresh].map((did) => findDomain(documents, caller.tenant, did)));
-    for (const [at, did] of [...fresh].entries()) nodes.set(did, loaded[at]);
-    border = loaded.filter((node) => node !== undefined);
+    });
+    border = [];
+    const find = async (did: string) => ({ did, found: await findDomain(documents, tenant, did) });
+    await inTurns([...fresh], find, ({ did, found }) => {
+      const node = found && makeNode(found);
+      nodes.set(did, node);
+      if (node) border.push(node);
+    });
   }
   return {
     root: root.id,
-    nodes: [...nodes].map(makeNode),
-    edges: [...arrows.values()].map((arrow) => ({ ...arrow })),
-    truncated,
+    // A protocol, an account, or a twin of another registry is named and not known.
+    nodes: [...nodes].map(([did, node]) => node?.view ?? { did }),
+    edges: [...edges.values()].map((edge) => ({ ...edge })),
+    truncated: reading.truncated,
   };
 }
 
-async function edgesAt(
-  documents: DocumentStore,
-  node: Domain,
-  way: { direction: Direction; relation: string | undefined },
-): Promise<DirectedEdge[]> {
-  const out = way.direction === 'in' ? [] : outgoing(node);
-  const back = way.direction === 'out' ? [] : await incoming(documents, node, way.relation);
-  return [...out, ...back].filter(({ relation }) => way.relation === undefined || relation === way.relation);
+/** Does `work` on some of the items at a time, and `take` with each result, in order; others have their turn in between. */
+async function inTurns<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+  take: (result: R) => void,
+): Promise<void> {
+  const pause = timeSlice();
+  for (let at = 0; at < items.length; at += READS_AT_ONCE) {
+    for (const result of await Promise.all(items.slice(at, at + READS_AT_ONCE).map(work))) take(result);
+    await pause();
+  }
 }
 
-function outgoing({ id, body }: Domain): DirectedEdge[] {
-  return body.edges.map((key) => ({ from: id, ...edgeIn(key) }));
+function edgesAt(reading: EdgeReading): (node: KnownNode) => Promise<DirectedEdge[]> {
+  const { direction, relation: wanted } = reading;
+  return async (node) => {
+    const out = direction === 'in' ? [] : outgoing(node);
+    const back = direction === 'out' ? [] : await incoming(reading, node.id);
+    return [...out, ...back].filter(({ relation }) => wanted === undefined || relation === wanted);
+  };
 }
 
-async function incoming(documents: DocumentStore, node: Domain, relation: string | undefined): Promise<DirectedEdge[]> {
-  const { id } = node;
-  const { tenant } = node.body;
+function outgoing({ id, edges }: Pick<KnownNode, 'id' | 'edges'>): DirectedEdge[] {
+  return edges.map((key) => ({ from: id, ...edgeIn(key) }));
+}
+
+async function incoming(reading: EdgeReading, id: string): Promise<DirectedEdge[]> {
+  const { documents, tenant, relation } = reading;
   const query =
     relation === undefined
       ? { index: 'target', where: { tenant, 'targets[]': id } }
       : { index: 'edge', where: { tenant, 'edges[]': edgeKey({ relation, to: id }) } };
-  const { items } = await documents.find<StoredDomain>(DOMAIN, { ...query, limit: DOMAIN_LIMITS.graphNodes });
-  const visible = await Promise.all(items.map(async (item) => ((await isVisible(documents, item)) ? item : undefined)));
-  return visible.flatMap((item) => (item ? outgoing(item).filter(({ to }) => to === id) : []));
+  const found: DirectedEdge[] = [];
+  for (let cursor: string | undefined, seen = 0; ; ) {
+    const limit = Math.min(DOMAIN_LIMITS.graphNodes - seen, reading.documentsLeft);
+    if (limit <= 0 || reading.bytesLeft <= 0) {
+      reading.truncated = true;
+      return found;
+    }
+    const page = await findPage<StoredDomain>(documents, DOMAIN, { ...query, limit, cursor });
+    seen += page.items.length;
+    reading.documentsLeft -= page.items.length;
+    reading.bytesLeft -= page.size;
+    for (const item of page.items)
+      if (await isVisible(documents, item))
+        found.push(...outgoing({ id: item.id, edges: item.body.edges }).filter(({ to }) => to === id));
+    if (page.next === undefined) return found;
+    cursor = page.next;
+  }
 }
 
-// A protocol, an account, or a twin of another registry is named and not known.
-function makeNode([did, node]: [string, Domain | undefined]): JsonObject {
-  if (!node) return { did };
-  const { type, status, metadata } = node.body;
-  return { did, type, canonicalClass: canonicalClass(type), status, name: metadata.name ?? null };
+function makeNode({ id, body }: Domain): KnownNode {
+  const { type, status, metadata, edges } = body;
+  const view = { did: id, type, canonicalClass: canonicalClass(type), status, name: metadata.name ?? null };
+  return { id, edges, view };
 }
 
 /** From a twin to another one, or to a protocol. */

@@ -136,7 +136,7 @@ async function choosePlan({ documents }: ListDeps, { tenant }: Caller, { query, 
   const [only = plan, ...more] = plans;
   if (more.length === 0) return { plan: only, number: 0 };
   // The next page goes on in the index of the page before.
-  const [, begun] = /^[^.]*-(\d)\./.exec(query.cursor ?? '') ?? [];
+  const [, begun] = /^[^.]*-(\d+)\./.exec(query.cursor ?? '') ?? [];
   if (begun !== undefined && plans[Number(begun)]) return { plan: plans[Number(begun)]!, number: Number(begun) };
   const counts = await Promise.all(plans.map(({ index, where }) => documents.count(DOMAIN, { index, where })));
   const number = counts.indexOf(Math.min(...counts));
