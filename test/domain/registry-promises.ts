@@ -579,7 +579,9 @@ const PROMISES: { readonly [sentence: string]: (openBench: OpenBench) => Promise
     await refused('bad-request', walk({ direction: 'up' as 'in' }));
   },
 
-  'a graph of as many twins as it may have is whole, and of one more it says that something is left out': async (openBench) => {
+  'a graph of as many twins as it may have is whole, and of one more it says that something is left out': async (
+    openBench,
+  ) => {
     const { registry, make, merge } = await openBench();
     const links = (name: string, count: number) =>
       Array.from({ length: count }, (_, at) => ({ id: `did:x:${name}${at}`, type: 'Thing', relationship: 'near' }));

@@ -9,7 +9,13 @@ import { feed } from '../../lib/domain/feed/feed.ts';
 import { DELIVERY, DOMAIN, DOMAIN_KINDS, WEBHOOK } from '../../lib/domain/kinds.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { type Deliveries, deliveries } from '../../lib/domain/webhook/delivery.ts';
-import { openSecret, pauseAfter, type StoredProgress, sealSecret } from '../../lib/domain/webhook/webhook.ts';
+import {
+  deadLetterId,
+  openSecret,
+  pauseAfter,
+  type StoredProgress,
+  sealSecret,
+} from '../../lib/domain/webhook/webhook.ts';
 import { webhooks } from '../../lib/domain/webhook/webhooks.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Post } from '../../lib/http/client.ts';
@@ -187,6 +193,33 @@ test('an event that fails is tried again after growing pauses, holds back what c
       );
     assert.is(await sending.sweep(b.clock.now(), 100), 1);
     assert.equal((await b.service().letters(ALICE, { id, limit: 10 })).items, []);
+  }));
+
+test('a page of large dead letters ends before its limit, and the next one goes on; a damaged cursor is refused as one', () =>
+  withBench(async (b) => {
+    b.instance();
+    const id = await b.hook(A);
+    const seqs = Array.from({ length: 14 }, (_, at) => at + 1);
+    for (const seq of seqs) {
+      const event = { seq, data: { text: 'x'.repeat(DOMAIN_LIMITS.pageBytes / 6) } };
+      const letter = { webhook: id, status: 'dead', seq, event, attempts: 1, failure: null };
+      const body = { ...letter, created: seq, dueAt: b.clock.now() + 1_000 };
+      await b.documents.insert(DELIVERY, deadLetterId(id, seq), body);
+    }
+    const found: number[] = [];
+    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+      const page = await b.service().letters(ALICE, { id, limit: 200, cursor });
+      assert.ok(page.items.length < seqs.length);
+      found.push(...page.items.map(({ body }) => body.seq));
+      cursor = page.next;
+    }
+    assert.equal(found, seqs.toReversed());
+    const damaged = [
+      b.service().letters(ALICE, { id, limit: 1, cursor: '?' }),
+      b.service().list(ALICE, { limit: 1, cursor: '?' }),
+    ];
+    for (const one of await Promise.allSettled(damaged))
+      assert.is(one.status === 'rejected' && one.reason.reason, 'bad-cursor');
   }));
 
 test('pauses are never the same for long, and never longer than the limit', () => {

@@ -9,7 +9,7 @@ import { insertNew } from '../../store/update.ts';
 import { type Caller, type LazyRequest, requireRole } from '../caller.ts';
 import type { Feed } from '../feed/feed.ts';
 import { typeProblems } from '../feed/journal.ts';
-import { mayBeId } from '../find.ts';
+import { findPage, mayBeId } from '../find.ts';
 import { DELIVERY, WEBHOOK } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
@@ -152,10 +152,9 @@ export function webhooks(options: WebhookOptions) {
     async list(caller: Caller, { limit, cursor }: PageOf): Promise<{ items: WebhookState[]; next?: string }> {
       requireRole(caller, 'manage webhooks');
       const { tenant } = caller;
-      const query = { index: 'created', where: { tenant }, limit, ...(cursor !== undefined && { cursor }) };
-      const page = await documents.find<StoredWebhook>(WEBHOOK, query);
-      const items = await Promise.all(page.items.map((webhook) => withProgress(webhook)));
-      return { items, ...(page.next !== undefined && { next: page.next }) };
+      const query = { index: 'created', where: { tenant }, limit, cursor };
+      const { items, size: _, ...next } = await findPage<StoredWebhook>(documents, WEBHOOK, query);
+      return { items: await Promise.all(items.map((webhook) => withProgress(webhook))), ...next };
     },
 
     async change(
@@ -196,9 +195,8 @@ export function webhooks(options: WebhookOptions) {
     /** The events that could not be delivered, the newest first. */
     async letters(caller: Caller, { id, limit, cursor }: PageOf & { readonly id: string }) {
       await require(caller, id);
-      const from = cursor === undefined ? {} : { cursor };
-      const query = { index: 'webhook', where: { webhook: id }, descending: true, limit, ...from };
-      const { items, ...next } = await documents.find<StoredDeadLetter>(DELIVERY, query);
+      const query = { index: 'webhook', where: { webhook: id }, descending: true, limit, cursor };
+      const { items, size: _, ...next } = await findPage<StoredDeadLetter>(documents, DELIVERY, query);
       // What has expired is left out also before the sweep removes it; so a page may be short, and still have a next one.
       return { items: items.filter(isKept), ...next };
     },

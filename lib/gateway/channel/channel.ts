@@ -72,7 +72,7 @@ export interface MessageStream {
   readonly headers: Promise<Metadata>;
   /**
    * The messages, once; ends with the stream, with any status. Who takes no message slows the node down. Leaving the
-   * loop cancels the call. Never throws.
+   * loop cancels the call. Read them also after an abort: large ones that wait count for the channel until then. Never throws.
    */
   readonly messages: AsyncIterable<Buffer>;
   /** Resolves when the stream is over and its last message has come to the reader, or the reader has left. Never rejects. */

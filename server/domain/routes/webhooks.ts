@@ -2,13 +2,11 @@
 
 import type { Context } from 'koa';
 import { requireRole } from '../../../lib/domain/caller.ts';
-import { refuse } from '../../../lib/domain/problems.ts';
 import { CHANGED_WEBHOOK, NEW_WEBHOOK } from '../../../lib/domain/schema/bodies.ts';
 import { page } from '../../../lib/domain/schema/twin-answers.ts';
 import { LETTER_ANSWER, WEBHOOK_ANSWER } from '../../../lib/domain/schema/webhook-answers.ts';
 import { type DeadLetter, deadLetterView, webhookView } from '../../../lib/domain/webhook/webhook.ts';
 import type { WebhookState, Webhooks } from '../../../lib/domain/webhook/webhooks.ts';
-import { TwinlineError } from '../../../lib/errors.ts';
 import { JSON_TYPES } from '../../http/json-body.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
 import { answerPage } from '../answers.ts';
@@ -92,7 +90,7 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: WEBHOOK_PAGE } } },
       problems: ['bad-cursor', 'bad-limit'],
       handle: async (ctx, { webhooks }) => {
-        const page = await readPage(webhooks.list(readCaller(ctx), readQuery(ctx, SHORT_PAGE)));
+        const page = await webhooks.list(readCaller(ctx), readQuery(ctx, SHORT_PAGE));
         answerPage(ctx, { items: page.items.map(showWebhook), next: page.next });
       },
     },
@@ -141,7 +139,7 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       problems: ['bad-cursor', 'bad-limit', 'not-found'],
       handle: async (ctx, { webhooks }) => {
         const query = { id: ctx.params.id!, ...readQuery(ctx, SHORT_PAGE) };
-        const page = await readPage(webhooks.letters(readCaller(ctx), query));
+        const page = await webhooks.letters(readCaller(ctx), query);
         answerPage(ctx, { items: page.items.map(showDeadLetter), next: page.next });
       },
     },
@@ -178,13 +176,4 @@ function showWebhook({ webhook, progress }: WebhookState) {
 export function showDeadLetter(deadLetter: DeadLetter) {
   const { webhook, seq } = deadLetter.body;
   return { ...deadLetterView(deadLetter), links: { retry: `${PATH}/${webhook}/deliveries/${seq}/retry` } };
-}
-
-async function readPage<T>(page: Promise<T>): Promise<T> {
-  try {
-    return await page;
-  } catch (error) {
-    if (!(error instanceof TwinlineError) || error.code !== 'ERR_INPUT') throw error;
-    throw refuse('bad-cursor', 'The cursor is damaged. Send `next` back as it came.');
-  }
 }
