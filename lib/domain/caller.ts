@@ -16,7 +16,7 @@ export interface Caller {
   readonly tenant: string;
 }
 
-/** Action → the roles that may do it; one is enough. LazyRequest needs a known key and no role. */
+/** Action → the roles that may do it; one is enough. Reading needs a known key and no role. */
 export const PERMITTED = {
   'create twins': ['controller', 'operator'],
   'change twins': ['controller', 'operator'],

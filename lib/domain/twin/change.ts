@@ -78,7 +78,7 @@ export async function transferTwin(
 }
 
 /**
- * Ends the twin for good. Its DID stays resolvable as deactivate and is never used again. A part is marked as leaving first:
+ * Ends the twin for good. Its DID stays resolvable as deactivated and is never used again. A part is marked as leaving first:
  * when this process or its store fails afterwards, {@link finishLeaving} ends what was begun.
  */
 export async function deactivateTwin(deps: ChangeDeps, caller: Caller, change: TwinChange<Expecting>): Promise<Domain> {

@@ -36,9 +36,9 @@ export interface Literal {
 
 export function createLiteral(json: string | Uint8Array): Literal {
   const bytes = Buffer.from(json as string);
-  const writePadded = Buffer.alloc(bytes.length + SLACK);
-  bytes.copy(writePadded);
-  const words = Int32Array.from({ length: Math.ceil(bytes.length / 4) }, (_, nth) => writePadded.readInt32LE(nth * 4));
+  const padded = Buffer.alloc(bytes.length + SLACK);
+  bytes.copy(padded);
+  const words = Int32Array.from({ length: Math.ceil(bytes.length / 4) }, (_, nth) => padded.readInt32LE(nth * 4));
   return { bytes, length: bytes.length, words };
 }
 
@@ -65,13 +65,13 @@ export function writeByte(state: WriteState, code: number): void {
 const QUOTE = 0x22;
 
 // 1: stands for itself, 0: must be escaped, 2: part of a character beyond ASCII.
-const KIND = Uint8Array.from({ length: 256 }, (_, writeByte) => {
-  if (writeByte >= 0x80) return 2;
-  return writeByte < 0x20 || writeByte === QUOTE || writeByte === 0x5c ? 0 : 1;
+const KIND = Uint8Array.from({ length: 256 }, (_, code) => {
+  if (code >= 0x80) return 2;
+  return code < 0x20 || code === QUOTE || code === 0x5c ? 0 : 1;
 });
 
-const ESCAPES: readonly (Literal | undefined)[] = Array.from({ length: 256 }, (_, writeByte) =>
-  KIND[writeByte] === 0 ? createLiteral(JSON.stringify(String.fromCharCode(writeByte)).slice(1, -1)) : undefined,
+const ESCAPES: readonly (Literal | undefined)[] = Array.from({ length: 256 }, (_, code) =>
+  KIND[code] === 0 ? createLiteral(JSON.stringify(String.fromCharCode(code)).slice(1, -1)) : undefined,
 );
 
 /**
