@@ -9,8 +9,15 @@ export {
   type Revocations,
   revocations,
 } from './delegations.ts';
-export type { Accepted, TokenKind } from './guard.ts';
-export { type Checked, type GuardOptions, type Invocation, type TokenGuard, tokenGuard } from './guard.ts';
+export {
+  type Accepted,
+  type Checked,
+  type GuardOptions,
+  type Invocation,
+  type TokenGuard,
+  type TokenKind,
+  tokenGuard,
+} from './guard.ts';
 export type { ResolveKeys } from './issuer/issuer-keys.ts';
 export {
   type DidIxoOptions,

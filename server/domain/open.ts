@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
+import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { bulk } from '../../lib/domain/bulk/bulk.ts';
 import { issuer } from '../../lib/domain/credential/card.ts';
 import { statusLists } from '../../lib/domain/credential/status-list.ts';
@@ -127,7 +128,7 @@ export async function openDomain({
     onMaterialChange: votes.subjectChanged,
   });
   const repeated = idempotency({ documents, clock });
-  const signer = issuer(oracleKey);
+  const signer = issuer(parseOracleKey(oracleKey));
   const events = feed({ documents, clock, onProblem: onFailure('the feed of events cannot be read') });
   const streams = eventStreams({ onProblem: onFailure('a stream of events was cut off') });
   const hooks = {

@@ -46,7 +46,7 @@ for (const [name, secret, publicKey, message, signature] of rfc8032)
 for (const [seed, did] of didKey.ed25519.vectors)
   test(`did:key of the Ed25519 seed ${seed!.slice(-4)}`, async () => {
     assert.is(parseOracleKey(ed25519.format(await ed25519.derive(hex(seed!)))).did, did);
-    assert.is(issuerKey(did!)?.kind, 'ed25519');
+    assert.ok(issuerKey(did!));
     assert.is(readPrincipal(DID.parse(did as `did:key:${string}`)), did);
   });
 
@@ -55,7 +55,7 @@ for (const [x, y, did] of didKey.p256.vectors)
     const odd = Buffer.from(y!, 'base64url').at(-1)! & 1;
     const bytes = Buffer.concat([hex('8024'), Buffer.from([2 + odd]), Buffer.from(x!, 'base64url')]);
     assert.is(readPrincipal(bytes), did);
-    assert.is(issuerKey(did!)?.kind, 'p256');
+    assert.ok(issuerKey(did!));
   });
 
 test('keys of other kinds, other spellings and broken ones are no keys, and nothing throws', () => {
@@ -131,7 +131,17 @@ test('a key of the service shows nothing of itself, and a broken one is refused 
   const other = ed25519.format(await ed25519.derive(Buffer.alloc(32, 8)));
   assert.equal(JSON.parse(JSON.stringify(parseOracleKey(text))), { did: parseOracleKey(text).did });
   const halves = `M${Buffer.concat([Buffer.from(text.slice(1), 'base64').subarray(0, 34), Buffer.from(other.slice(1), 'base64').subarray(34)]).toString('base64')}`;
-  for (const bad of ['', 'M', text.slice(1), text.slice(0, -8), `${text}AAAA`, halves, 'canary'])
+  for (const bad of [
+    '',
+    'M',
+    text.slice(1),
+    `Z${text.slice(1)}`,
+    text.replace('MgC', 'MgA'),
+    text.slice(0, -8),
+    `${text}AAAA`,
+    halves,
+    'canary',
+  ])
     try {
       parseOracleKey(bad);
       assert.unreachable(bad);

@@ -4,8 +4,8 @@ import dns from 'node:dns';
 import { Socket } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { issuer } from '../../lib/domain/credential/card.ts';
-import { TwinlineError } from '../../lib/errors.ts';
 import { makeOracleKey } from '../../server/config/data-dir.ts';
 import { verdictOn } from './credentials.ts';
 
@@ -16,6 +16,8 @@ const SECRET = 'c96ef9ea10c5e414c471723aff9de72c35fa5b70fae97e8832ecac7d2e2b8ed6
 const PUBLIC = 'b00d8d938e7f773d51565aad36a623f5344f7f5d1960f9cf3e8e12620ea2810f';
 const W3C_KEY = `M${Buffer.from(`8026${SECRET}ed01${PUBLIC}`, 'hex').toString('base64')}`;
 const W3C_DID = 'did:key:z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2';
+
+const newKey = () => parseOracleKey(makeOracleKey());
 
 const ALUMNI = {
   // In place of https://www.w3.org/ns/credentials/examples/v2, which says just this.
@@ -30,8 +32,7 @@ const ALUMNI = {
 };
 
 test('the signature of the W3C test vector B.1 (eddsa-rdfc-2022) comes out byte for byte', async () => {
-  const { did, issue } = issuer(W3C_KEY);
-  assert.is(await did(), W3C_DID);
+  const { issue } = issuer(parseOracleKey(W3C_KEY));
   assert.equal((await issue(ALUMNI, Date.parse('2023-02-24T23:36:38Z'))).proof, {
     type: 'DataIntegrityProof',
     created: '2023-02-24T23:36:38Z',
@@ -43,10 +44,11 @@ test('the signature of the W3C test vector B.1 (eddsa-rdfc-2022) comes out byte 
 });
 
 test('a generated key signs what its own did:key verifies', async () => {
-  const { did, issue } = issuer(makeOracleKey());
+  const key = newKey();
+  const { issue } = issuer(key);
   const { issuer: _, ...unsigned } = ALUMNI;
   const credential = await issue(unsigned, Date.now());
-  assert.is(credential.issuer, await did());
+  assert.is(credential.issuer, key.did);
   const verdict = await verdictOn(credential);
   assert.ok(verdict.verified, String(verdict.error));
 });
@@ -64,7 +66,7 @@ test('nothing on the network is touched by signing or checking, and a foreign co
   Socket.prototype.connect = refuse('connect') as never;
   dns.lookup = refuse('lookup') as never;
   try {
-    const { issue } = issuer(makeOracleKey());
+    const { issue } = issuer(newKey());
     const { issuer: _, ...unsigned } = ALUMNI;
     const credential = await issue(unsigned, Date.now());
     assert.ok((await verdictOn(credential)).verified);
@@ -83,26 +85,13 @@ test('nothing on the network is touched by signing or checking, and a foreign co
 });
 
 test('what has no meaning in the contexts cannot be signed: it would not be part of the signature', async () => {
-  const { issue } = issuer(makeOracleKey());
+  const { issue } = issuer(newKey());
   const { issuer: _, '@context': __, ...rest } = ALUMNI;
   const plain = { ...rest, '@context': ['https://www.w3.org/ns/credentials/v2'], type: ['VerifiableCredential'] };
   await issue(plain, Date.now()).then(
     () => assert.unreachable('alumniOf is not signed'),
     () => {},
   );
-});
-
-test('a key that is none is refused without a word of it', () => {
-  const damaged = [W3C_KEY.slice(0, -4), `Z${W3C_KEY.slice(1)}`, W3C_KEY.replace('MgCb', 'MgAb'), '', 'M', SECRET];
-  for (const key of damaged)
-    try {
-      issuer(key);
-      assert.unreachable(key);
-    } catch (error) {
-      assert.instance(error, TwinlineError);
-      assert.is((error as TwinlineError).code, 'ERR_CONFIG');
-      if (key.length > 8) assert.not.ok((error as Error).message.includes(key.slice(4, 16)));
-    }
 });
 
 test.run();

@@ -28,7 +28,6 @@ const test = suite('status list');
 function counting(): Issuer & { signed: number } {
   const issuer = {
     signed: 0,
-    did: async () => 'did:key:zNobody',
     issue: async (credential: JsonObject) => {
       issuer.signed++;
       return credential;

@@ -175,7 +175,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store',
   ),
   'server/domain': room(
-    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/config server/health server/domain/routes server/http server/web/proposal server/web/registry',
+    'lib lib/delegation/issuer lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/config server/health server/domain/routes server/http server/web/proposal server/web/registry',
     'lib/engine lib/store server/audit',
   ),
   'server/domain/routes': room(

@@ -1,14 +1,14 @@
 // The keys of issuers that are no did:key: in DID documents, found by did:web or did:ixo, kept for a while, in bounded time,
 // number and space.
 
-import { base58btc, DID } from '@ucanto/core';
+import { base58btc } from '@ucanto/core';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { type HttpExchange, httpExchange, type SenderOptions } from '../../http/client.ts';
 import { guardedLookup, parseHosts, type Resolve, systemResolve } from '../../http/hosts.ts';
 import { DELEGATION_LIMITS } from '../limits.ts';
-import { didMethod, issuerKey } from '../proof/principal.ts';
+import { didMethod, ed25519Did, issuerKey } from '../proof/principal.ts';
 import type { IssuerKeys } from '../token/ucan.ts';
 
 /**
@@ -60,7 +60,6 @@ type DocumentFields = { readonly [name: string]: unknown };
 
 // Who may act for the subject, or log in as it. A document that uses none of them means all of its keys.
 const RELATIONS = ['authentication', 'capabilityInvocation', 'capabilityDelegation'];
-const ED25519 = [0xed, 0x01];
 
 /**
  * The keys of `document`, each as did:key and at most 8; undefined when it is not the document of `did`. Keys of other
@@ -92,8 +91,8 @@ function readKey({ publicKeyMultibase, publicKeyJwk, publicKeyBase58 }: Document
 
 function rawKey(text: string, decode: (text: string) => Uint8Array): string | undefined {
   try {
-    const raw = text.length <= DELEGATION_LIMITS.resourceChars ? decode(text) : [];
-    return raw.length === 32 ? DID.decode(Uint8Array.from([...ED25519, ...raw])).did() : undefined;
+    const raw = text.length <= DELEGATION_LIMITS.resourceChars ? decode(text) : Buffer.of();
+    return raw.length === 32 ? ed25519Did(raw) : undefined;
   } catch {
     return undefined;
   }
@@ -193,24 +192,15 @@ export function didIxoKeys({ url, exchange = httpExchange(), resolve = systemRes
   const lookup = guardedLookup(resolve, parseHosts([url.host])(url) ?? 'public');
   const headers = { accept: 'application/json', 'content-type': 'application/json' };
   return async (did, signal) => {
-    if (!DID_IXO.test(did)) throw unknownIssuerError(did);
+    if (!DID_IXO.test(did)) throw unusable(did, 'the service knows no document of it');
     const body = JSON.stringify({ query: QUERY, variables: { did } });
     const { text } = await exchange({ method: 'POST', url, headers, body }, { lookup, signal });
-    const keys = didDocumentKeys(did, documentIn(text));
-    if (!keys) throw unknownIssuerError(did);
+    const keys = didDocumentKeys(did, documentIn(parseJson(text)));
+    if (!keys) throw unusable(did, 'the service knows no document of it');
     return keys;
   };
 }
 
-function documentIn(text: string): unknown {
-  try {
-    const answer = JSON.parse(text) as { data?: { iids?: { nodes?: readonly unknown[] } } } | null;
-    return answer?.data?.iids?.nodes?.[0];
-  } catch {
-    return undefined;
-  }
-}
-
-function unknownIssuerError(did: string): TwinlineError {
-  return new TwinlineError('ERR_SERVICE', `Cannot find the keys of ${did}: the service knows no document of it.`);
+function documentIn(answer: unknown): unknown {
+  return (answer as { data?: { iids?: { nodes?: readonly unknown[] } } } | null | undefined)?.data?.iids?.nodes?.[0];
 }

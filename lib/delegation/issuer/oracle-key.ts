@@ -1,10 +1,10 @@
 // The key that a service signs its own tokens with (ORACLE_KEY), and its DID.
 
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
-import { DID } from '@ucanto/core';
 import { parse } from '@ucanto/principal/ed25519';
 import { TwinlineError } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
+import { ed25519Did } from '../proof/principal.ts';
 
 /** An Ed25519 key. It signs, and shows nothing of its private part when it is printed or written as JSON. */
 export interface OracleKey {
@@ -16,8 +16,6 @@ export interface OracleKey {
 
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PUBLIC_BYTES = 32;
-/** The multicodec of a public key. */
-const ED25519 = Buffer.from('ed01', 'hex');
 
 /**
  * Reads a key in ucanto's string format: `M` and base64 of private and public key. Throws ERR_CONFIG when it is none, or
@@ -30,11 +28,8 @@ export function parseOracleKey(text: string): OracleKey {
   requireGiven('read a key', { text }, { text: 'text' });
   try {
     const signer = parse(text);
-    const { secret, verifier } = signer as unknown as { secret: Uint8Array; verifier: Uint8Array };
-    const key = createPrivateKey({ key: Buffer.concat([PKCS8, secret]), format: 'der', type: 'pkcs8' });
-    const derived = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-PUBLIC_BYTES);
-    if (derived.equals(verifier.subarray(-PUBLIC_BYTES)))
-      return { did: signer.did(), sign: (payload) => sign(null, payload, key) };
+    const key = makeOracleKey((signer as unknown as { secret: Uint8Array }).secret);
+    if (key.did === signer.did()) return key;
   } catch {
     // What ucanto says about a bad key can hold parts of it.
   }
@@ -47,8 +42,8 @@ export function parseOracleKey(text: string): OracleKey {
 /** The key of a secret of 32 bytes. */
 export function makeOracleKey(secret: Uint8Array): OracleKey {
   const key = createPrivateKey({ key: Buffer.concat([PKCS8, secret]), format: 'der', type: 'pkcs8' });
-  const verifier = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-PUBLIC_BYTES);
-  return { did: DID.decode(Buffer.concat([ED25519, verifier])).did(), sign: (payload) => sign(null, payload, key) };
+  const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-PUBLIC_BYTES);
+  return { did: ed25519Did(publicKey), sign: (payload) => sign(null, payload, key) };
 }
 
 /**

@@ -7,7 +7,6 @@ import { DELEGATION_LIMITS } from '../limits.ts';
 
 /** What tells a kind of key: its multicodec, the length of a public one, and how a signature by it begins in a UCAN. */
 interface KeyKind {
-  readonly name: 'ed25519' | 'p256';
   readonly codec: Buffer;
   readonly bytes: number;
   /** SubjectPublicKeyInfo up to the key itself. */
@@ -19,7 +18,6 @@ interface KeyKind {
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 const ED25519: KeyKind = {
-  name: 'ed25519',
   codec: hex('ed01'),
   bytes: 32,
   der: hex('302a300506032b6570032100'),
@@ -27,7 +25,6 @@ const ED25519: KeyKind = {
   digest: null,
 };
 const P256: KeyKind = {
-  name: 'p256',
   codec: hex('8024'),
   bytes: 33,
   der: hex('3039301306072a8648ce3d020106082a8648ce3d030107032200'),
@@ -43,7 +40,6 @@ const NAMED = hex('9d1a');
 const NAMED_DID = /^did:(?!key:)[a-z0-9]+(?::(?:[\w.-]|%[0-9A-F]{2})*)*:(?:[\w.-]|%[0-9A-F]{2})+$/;
 
 export interface IssuerKey {
-  readonly kind: KeyKind['name'];
   /** Whether `signature`, a varsig, is by this key. */
   verify(payload: Uint8Array, signature: Uint8Array): boolean;
 }
@@ -68,6 +64,11 @@ function keyDid(bytes: Buffer): string {
   const did = written.get(id) ?? DID.decode(bytes).did();
   written.set(id, did);
   return did;
+}
+
+/** The did:key of a public Ed25519 key of 32 bytes. */
+export function ed25519Did(key: Uint8Array): string {
+  return DID.decode(Buffer.concat([ED25519.codec, key])).did();
 }
 
 /** Whether a signature in a UCAN has the one form of those that are accepted. */
@@ -96,7 +97,6 @@ function parseKey(did: string): IssuerKey | undefined {
   const key = importKey(Buffer.concat([kind.der, bytes.subarray(2)]));
   if (!key) return undefined;
   return {
-    kind: kind.name,
     verify: (payload, signature) =>
       isOfKind(signature, kind) &&
       verify(kind.digest, payload, { key, dsaEncoding: 'ieee-p1363' }, signature.subarray(kind.signature.length)),

@@ -1,7 +1,5 @@
-// Domain cards: what the registry says of a domain as a verifiable credential (W3C VC 2.0), and the key that signs credentials.
+// Domain cards: what the registry says of a domain as a verifiable credential (W3C VC 2.0), and who signs credentials.
 
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
-import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { canonicalClass, type Domain, isoTime, oneOrMany, type StoredDomain } from '../twin/record.ts';
@@ -148,24 +146,23 @@ function makeWindow({ validFrom, validUntil, created, updated }: StoredDomain): 
   return { validFrom: isoTime(from), ...(validUntil !== null && { validUntil: isoTime(end) }) };
 }
 
-/** The issuer behind a key in ucanto's string format. Throws ERR_CONFIG when it is none, without any part of it. */
-export function issuer(key: string): Issuer {
-  const privateKey = readKey(key);
-  let loading: Promise<Loaded> | undefined;
-  // Loaded on first use: it takes a third of a second and 20 MB, and cards may never be asked for.
-  const loadOnce = () => {
-    loading ??= load(privateKey);
-    return loading;
-  };
+/** An Ed25519 key, as of the services that speak by tokens. */
+interface SigningKey {
+  /** Its did:key. */
+  readonly did: string;
+  sign(payload: Uint8Array): Uint8Array;
+}
+
+/** The issuer that signs with a key. */
+export function issuer({ did, sign }: SigningKey): Issuer {
+  const id = `${did}#${did.slice('did:key:'.length)}`;
+  const signer = { algorithm: 'Ed25519', id, sign: async ({ data }: { data: Uint8Array }) => sign(data) };
+  let loading: ReturnType<typeof load> | undefined;
   return {
-    did: async () => (await loadOnce()).did,
     async issue(credential, now) {
-      const { did, verificationMethod, vc, DataIntegrityProof, cryptosuite } = await loadOnce();
-      const signer = {
-        algorithm: 'Ed25519',
-        id: verificationMethod,
-        sign: async ({ data }: { data: Uint8Array }) => sign(null, data, privateKey),
-      };
+      // Loaded on first use: it takes a third of a second and 20 MB, and cards may never be asked for.
+      loading ??= load();
+      const { vc, DataIntegrityProof, cryptosuite } = await loading;
       const suite = new DataIntegrityProof({ cryptosuite, signer, date: isoTime(now) });
       const { defaultDocumentLoader: documentLoader } = vc;
       const issued = await vc.issue({ credential: { issuer: did, ...credential }, suite, documentLoader });
@@ -174,31 +171,11 @@ export function issuer(key: string): Issuer {
   };
 }
 
-type Loaded = Awaited<ReturnType<typeof load>>;
-
-async function load(privateKey: KeyObject) {
-  const [vc, { DataIntegrityProof }, { cryptosuite }, { fromJwk }] = await Promise.all([
+async function load() {
+  const [vc, { DataIntegrityProof }, { cryptosuite }] = await Promise.all([
     import('@digitalbazaar/vc'),
     import('@digitalbazaar/data-integrity'),
     import('@digitalbazaar/eddsa-rdfc-2022-cryptosuite'),
-    import('@digitalbazaar/ed25519-multikey'),
   ]);
-  const jwk = createPublicKey(privateKey).export({ format: 'jwk' });
-  const { publicKeyMultibase } = await fromJwk({ jwk });
-  const did = `did:key:${publicKeyMultibase}`;
-  return { did, verificationMethod: `${did}#${publicKeyMultibase}`, vc, DataIntegrityProof, cryptosuite };
-}
-
-// Multibase `M` (padded base64) of: 0x1300 and the private key, 0xed and the public key.
-function readKey(text: string): KeyObject {
-  const bytes = Buffer.from(text.slice(1), 'base64');
-  const isKey = text[0] === 'M' && bytes.length === 68 && bytes.readUInt16BE(0) === 0x8026;
-  if (!isKey || bytes.readUInt16BE(34) !== 0xed01)
-    throw new TwinlineError(
-      'ERR_CONFIG',
-      'The key of the issuer is no Ed25519 key in ucanto’s string format. Generate one with: npx twinline config --new-keys',
-    );
-  const d = bytes.subarray(2, 34).toString('base64url');
-  const x = bytes.subarray(36).toString('base64url');
-  return createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', d, x }, format: 'jwk' });
+  return { vc, DataIntegrityProof, cryptosuite };
 }

@@ -35,7 +35,3 @@ declare module '@digitalbazaar/data-integrity' {
 declare module '@digitalbazaar/eddsa-rdfc-2022-cryptosuite' {
   export const cryptosuite: object;
 }
-
-declare module '@digitalbazaar/ed25519-multikey' {
-  export function fromJwk(options: { jwk: object }): Promise<{ readonly publicKeyMultibase: string }>;
-}

@@ -13,8 +13,6 @@ import { type Domain, isoTime, type StoredDomain } from '../twin/record.ts';
 import { readVerification, statusBeneath } from '../voting/execution.ts';
 
 export interface Issuer {
-  /** The did:key of the key. */
-  did(): Promise<string>;
   /**
    * The credential with a proof made at `now`, and with this issuer unless it names one. Only built-in contexts are
    * read, never the network.
