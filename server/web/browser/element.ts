@@ -36,6 +36,37 @@ export function button(
   return element('button', { class: names, text: label, is: { type: 'button', ...is }, on: { click: press } });
 }
 
+const COPIED_MS = 1_500;
+
+/** A button that copies a text, and says for a moment whether it could. */
+export function copyButton(readText: () => string, names: string): HTMLButtonElement {
+  const copy = button('Copy', () => void press(), { class: names });
+  async function press(): Promise<void> {
+    copy.textContent = (await copyText(readText())) ? 'Copied' : 'Not allowed';
+    setTimeout(() => {
+      copy.textContent = 'Copy';
+    }, COPIED_MS);
+  }
+  return copy;
+}
+
+/** Whether a text could be copied: pages over plain HTTP have no clipboard, and users may refuse it. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Has the browser save something as a file. */
+export function download(content: Blob, name: string): void {
+  const href = URL.createObjectURL(content);
+  element('a', { is: { href, download: name } }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+}
+
 /** An element that the server has put into the page. Throws when it has not: then page and script do not fit. */
 export function findElement<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
   const element = document.getElementById(id);

@@ -6,13 +6,12 @@ import javascript from 'highlight.js/lib/languages/javascript';
 import json from 'highlight.js/lib/languages/json';
 import nginx from 'highlight.js/lib/languages/nginx';
 import yaml from 'highlight.js/lib/languages/yaml';
-import { button } from './element.ts';
+import { copyButton } from './element.ts';
 import { startHeader } from './site.ts';
 
 startHeader();
 
 const LANGUAGES = { sh: bash, js: javascript, ts: javascript, json, nginx, yaml };
-const COPIED_MS = 1_500;
 
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
@@ -22,21 +21,5 @@ for (const code of document.querySelectorAll<HTMLElement>('figure.code code')) {
   // The library escapes what it is given.
   if (language in LANGUAGES) code.innerHTML = hljs.highlight(text, { language }).value;
   const figure = code.closest('figure')!;
-  if (figure.matches('.command, .file')) figure.append(copyButton(text));
-}
-
-function copyButton(text: string): HTMLElement {
-  const say = (words: string) => {
-    copy.textContent = words;
-    setTimeout(() => {
-      copy.textContent = 'Copy';
-    }, COPIED_MS);
-  };
-  const copyText = () =>
-    void navigator.clipboard.writeText(text).then(
-      () => say('Copied'),
-      () => say('Not allowed'),
-    );
-  const copy = button('Copy', copyText, { class: 'copy' });
-  return copy;
+  if (figure.matches('.command, .file')) figure.append(copyButton(() => text, 'copy'));
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GUIDES } from '../../../server/docs/guides.ts';
-import { browser } from '../support/browser.ts';
+import { browser, fromElsewhere } from '../support/browser.ts';
 import { sharedServer, testRoutes, withServer } from '../support/serve.ts';
 import { assertQuiet, weightOf } from './clean.ts';
 
@@ -138,6 +138,12 @@ test('a guide has its parts beside it, its neighbours below, code in colours, an
   await page.getByRole('heading', { level: 1, name: GUIDES.menus[0] }).waitFor();
   assert.is(await page.locator('.neighbours a').count(), 2);
   assertQuiet(visit);
+});
+
+test('where a page has no clipboard, its button says that it could not copy', async () => {
+  const { page } = await open(fromElsewhere(`${server().url}/docs/guides/first-menu`));
+  await page.locator('figure.command').first().getByRole('button', { name: 'Copy' }).click();
+  await page.getByRole('button', { name: 'Not allowed' }).waitFor();
 });
 
 test('every page is three requests and less than 100 kB compressed', async () => {

@@ -1,7 +1,7 @@
 // One reply while it comes, with its cards: frames change what is shown of it, in the order in which they were written.
 
 import type { FrameData, FrameName } from '../../../../lib/agent/run/frames.ts';
-import { button, element } from '../element.ts';
+import { button, copyButton, element } from '../element.ts';
 import { textParts } from './choices.ts';
 import { markdownElements } from './markdown.ts';
 import type { ReceivedFrame } from './service.ts';
@@ -35,7 +35,6 @@ export interface ReplyOptions {
   readonly retry: () => void;
 }
 
-const COPIED_MS = 1_500;
 /** Between two looks at a text of a model that is growing. */
 const REDRAW_MS = 120;
 
@@ -47,7 +46,7 @@ export function replyView({ writer, choose, retry }: ReplyOptions): ReplyView {
   const cards = element('div', { class: 'events' });
   const text = element('div', { class: 'text' });
   const notes = element('div', { class: 'notes' });
-  const copy = button('Copy', () => void copyText(), { class: 'small' });
+  const copy = copyButton(() => said, 'small');
   const again = button('Try again', retry, { class: 'small', is: { hidden: true } });
   const actions = element('div', { class: 'actions', is: { hidden: true } }, [copy, again]);
   const whole = element('article', { class: 'message ai', is: { 'aria-label': 'Reply', 'aria-busy': true } }, [
@@ -73,15 +72,6 @@ export function replyView({ writer, choose, retry }: ReplyOptions): ReplyView {
     text.replaceChildren(...markdownElements(said));
   }
 
-  async function copyText(): Promise<void> {
-    copy.textContent = await navigator.clipboard.writeText(said).then(
-      () => 'Copied',
-      () => 'Not allowed',
-    );
-    setTimeout(() => {
-      copy.textContent = 'Copy';
-    }, COPIED_MS);
-  }
   const note = (words: string, kind: string) => notes.append(element('p', { class: kind, text: words }));
 
   function addCard(id: string, next: CardFacts): void {

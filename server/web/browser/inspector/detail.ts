@@ -1,6 +1,6 @@
 // One session in detail: its screen, events and variables, its timeline, and the flow test that is made of it.
 
-import { button, element, findElement, valueTree } from '../element.ts';
+import { button, copyText, download, element, findElement, valueTree } from '../element.ts';
 import type { ListedSession, TraceEvent } from './store.ts';
 
 interface DetailContent {
@@ -164,20 +164,10 @@ async function copyTest(actor: string): Promise<void> {
     | { text?: string; name?: string; error?: string }
     | undefined;
   if (!answer?.ok || body?.text === undefined) return showStatus(body?.error ?? 'The server did not answer.');
-  try {
-    await navigator.clipboard.writeText(body.text);
-    showStatus(`Copied: put it beside the flow as ${body.name}. Dummies stand for its secrets.`);
-  } catch {
-    downloadTest(body.text, body.name ?? 'flow.test.json');
-  }
-}
-
-// Where the page may not write to the clipboard.
-function downloadTest(text: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  const link = element('a', { is: { href: url, download: name } });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  const { text, name = 'flow.test.json' } = body;
+  if (await copyText(text))
+    return showStatus(`Copied: put it beside the flow as ${name}. Dummies stand for its secrets.`);
+  download(new Blob([text], { type: 'application/json' }), name);
   showStatus(`Saved as ${name}: this page may not use the clipboard.`);
 }
 

@@ -1,7 +1,7 @@
 // The page of phones: adds and removes them, keeps them over a reload, and saves a dialogue as a flow test.
 
 import type { TextMode } from '../../../../lib/ussd/request.ts';
-import { element, findElement } from '../element.ts';
+import { download, findElement } from '../element.ts';
 import { startHeader } from '../site.ts';
 import { type Device, device } from './device.ts';
 import { Phone, type PhoneState } from './phone.ts';
@@ -83,9 +83,7 @@ const addTest = container.dataset.canSave === 'true' ? addNamedTest : undefined;
 
 async function save(phone: Phone): Promise<string> {
   const { name, text } = await saveFlowTest(readDialogue(phone));
-  const href = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  element('a', { is: { href, download: name } }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+  download(new Blob([text], { type: 'application/json' }), name);
   return `${name} is saved. Put it beside its flow, or its test among those that are there.`;
 }
 

@@ -37,7 +37,7 @@ export async function ask(line: string, { body, accept = 'application/json' }: S
     Accept: accept,
     ...(body !== undefined && { 'Content-Type': 'application/json' }),
     // The same click is never done twice.
-    ...(method !== 'GET' && { 'Idempotency-Key': crypto.randomUUID() }),
+    ...(method !== 'GET' && { 'Idempotency-Key': makeKey() }),
   };
   const init = {
     method,
@@ -49,6 +49,11 @@ export async function ask(line: string, { body, accept = 'application/json' }: S
   if (!answer) throw new RequestProblem(0, 'The server does not answer. Is it running?');
   if (answer.ok) return answer;
   throw new RequestProblem(answer.status, await readProblem(answer));
+}
+
+// Browsers give `randomUUID` to pages over HTTPS or of this machine only.
+function makeKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 async function readProblem(answer: Response): Promise<string> {

@@ -1,6 +1,6 @@
 // A twin: its record in words, what it is related to, its history with what changed, its proposals, and what may be done with it.
 
-import { button, element, valueTree } from '../element.ts';
+import { button, download, element, valueTree } from '../element.ts';
 import { ask, askJson, type Me, RequestProblem, segment } from './client.ts';
 import { historyList, historyPath } from './history.ts';
 import { formatTime, type HistoryItem, type ProposalView, type RecordPage, readName, type Twin } from './records.ts';
@@ -100,17 +100,15 @@ function heading(twin: Twin, { roles }: Me): HTMLElement {
       ...proposing.map((kind) =>
         button(`Propose to ${kind}`, () => void propose(kind).catch(tell), { class: 'primary' }),
       ),
-      button('Card as a credential', () => void download(`${path}/card`, `${twin.did}.vc.json`).catch(tell)),
+      button('Card as a credential', () => void downloadCard(path, twin.did).catch(tell)),
     ]),
     notice,
   ]);
 }
 
-async function download(path: string, name: string): Promise<void> {
-  const blob = await (await ask(`GET ${path}`, { accept: 'application/vc' })).blob();
-  const href = URL.createObjectURL(blob);
-  element('a', { is: { href, download: name.replaceAll(':', '-') } }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+async function downloadCard(path: string, did: string): Promise<void> {
+  const answer = await ask(`GET ${path}/card`, { accept: 'application/vc' });
+  download(await answer.blob(), `${did.replaceAll(':', '-')}.vc.json`);
 }
 
 // Fields that stand in the heading, or are empty.
