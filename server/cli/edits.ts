@@ -23,7 +23,7 @@ export async function onEdits(places: readonly string[], work: () => Promise<unk
   await new Promise((resolve) => watcher.once('ready', () => resolve(undefined)));
 }
 
-const FILES = ['API_KEYS_FILE', 'GOVERNANCE_FILE', 'GATEWAY_FILE'] as const;
+const FILES = ['API_KEYS_FILE', 'GOVERNANCE_FILE', 'GATEWAY_FILE', 'MCP_SERVERS'] as const;
 const MODULES = ['SERVICES', 'PLUGINS', 'ADAPTERS', 'LINT_RULES'] as const;
 
 /** Files, and folders of modules, that a server reads at its start and never again. Menus it reloads by itself. */

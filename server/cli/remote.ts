@@ -36,15 +36,20 @@ export function readOperatorToken(env: NodeJS.ProcessEnv): string | undefined {
   return env.OPERATOR_TOKEN?.split(',')[0]?.trim() || undefined;
 }
 
-/** The server at `url`, asked with `key` or TWINLINE_API_KEY. Throws {@link UsageError}. */
-export function remote({ url = DEFAULT_URL, key }: RemoteOptions, env: NodeJS.ProcessEnv): Remote {
+/** The address of a server, without a slash at its end. Throws {@link UsageError}. */
+export function readServerUrl(url: string): string {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UsageError(`"${url}" is no address such as ${DEFAULT_URL}.`);
+  return url.replace(/\/+$/, '');
+}
+
+/** The server at `url`, asked with `key` or TWINLINE_API_KEY. Throws {@link UsageError}. */
+export function remote({ url = DEFAULT_URL, key }: RemoteOptions, env: NodeJS.ProcessEnv): Remote {
+  const base = readServerUrl(url);
   const secret = key ?? env.TWINLINE_API_KEY?.trim();
   if (!secret) throw new UsageError('An API key is needed: set TWINLINE_API_KEY, or give --key.');
   // Node's error about an invalid header value would show the key.
   if (!/^[\x21-\x7e]{1,1024}$/.test(secret)) throw new UsageError('The API key has characters that no API key has.');
-  const base = url.replace(/\/+$/, '');
   return {
     async send(path, { method = 'GET', headers = {}, body } = {}) {
       const sending = { method, headers: { ...headers, authorization: `Bearer ${secret}` } };

@@ -43,9 +43,9 @@ export interface PhoneCall {
 /** Begins a new session. */
 export type PhoneLine = () => PhoneCall;
 
-/** A phone whose telecom posts to `url`, such as http://127.0.0.1:3000. Rejects with ERR_SERVICE, in words for people. */
+/** A phone whose telecom posts to the server at `url`, such as http://127.0.0.1:3000. Rejects with ERR_SERVICE, in words for people. */
 export function lineTo(url: string, phone: Phone): PhoneLine {
-  const endpoint = new URL('/api/ussd', url).href;
+  const endpoint = `${url}/api/ussd`;
   return () => {
     const sessionId = `chat-${randomUUID()}`;
     let text: string | undefined;

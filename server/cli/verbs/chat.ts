@@ -13,6 +13,7 @@ import { IN_MEMORY } from '../../config/data-dir.ts';
 import { EXIT_CONFIG } from '../../http/errors.ts';
 import { type InsideLine, lineInside, lineTo, type Phone, recorder } from '../phone/line.ts';
 import { talk } from '../phone/talk.ts';
+import { readServerUrl } from '../remote.ts';
 import { UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = {
@@ -44,7 +45,11 @@ export const chatVerb: Verb = {
     const phone = checkPhone({ phoneNumber: values.phone, serviceCode: values.code });
     const { url, from: screen, context, record } = values;
     if (url === undefined) {
-      const settings = { ...env, ...pickSet({ MENUS_DIR: values['menus-dir'], USSD_FLOW: flow }) };
+      const settings = {
+        ...env,
+        MENUS_DIR: values['menus-dir'] ?? env.MENUS_DIR,
+        USSD_FLOW: flow ?? env.USSD_FLOW,
+      };
       if (context !== undefined && screen === undefined)
         throw new UsageError('--context says what is known --from a screen.');
       if (record !== undefined && screen !== undefined)
@@ -55,8 +60,7 @@ export const chatVerb: Verb = {
     if (flow !== undefined) throw new UsageError('The server at --url decides which flow answers: leave the flow out.');
     if (screen !== undefined || record !== undefined)
       throw new UsageError('What a server keeps is not seen from here: leave --from and --record out, or --url.');
-    if (!URL.canParse(url)) throw new UsageError(`"${url}" is no address such as http://127.0.0.1:3000.`);
-    return talk({ line: lineTo(url, phone), input: process.stdin, output: process.stdout });
+    return talk({ line: lineTo(readServerUrl(url), phone), input: process.stdin, output: process.stdout });
   },
 };
 
@@ -127,10 +131,4 @@ function checkPhone(phone: Phone): Phone {
       (error as Error).message.replace('Cannot read the USSD request: ', '').replace(/ Check what.*/, ''),
     );
   }
-}
-
-function pickSet(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
 }

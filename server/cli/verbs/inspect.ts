@@ -10,7 +10,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { isForeign } from '../../http/middleware/own-origin.ts';
-import { readErrorCode, readOperatorToken, serviceError } from '../remote.ts';
+import { readErrorCode, readOperatorToken, readServerUrl, serviceError } from '../remote.ts';
 import { UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = {
@@ -31,7 +31,7 @@ export const inspectVerb: Verb = {
   },
   run: async (args, env) => {
     const { values } = parseArgs({ args: [...args], options: OPTIONS });
-    const server = readServer(values.url ?? `http://127.0.0.1:${env.PORT?.trim() || '3000'}`);
+    const server = readServerUrl(values.url ?? `http://127.0.0.1:${env.PORT?.trim() || '3000'}`);
     const port = readPort(values.port);
     const token = readOperatorToken(env);
     await checkServer(server, token);
@@ -62,12 +62,6 @@ function formatAddresses(
       : []),
     'The address holds the token of this run: everybody who has it can watch. Ctrl+C ends it.',
   ];
-}
-
-function readServer(url: string): string {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new UsageError(`"${url}" is no address such as http://127.0.0.1:3000.`);
-  return url.replace(/\/+$/, '');
 }
 
 function readPort(text: string): number {
@@ -133,6 +127,7 @@ async function inspectDoor({ server, token, port = 0 }: InspectDoorOptions): Pro
     if (req.headers.host !== `127.0.0.1:${own}`) return 'Open this under 127.0.0.1, as it was printed.';
     if (isForeign(req.headers)) return 'Another site asks for this.';
     if (!READ.has(req.method!)) return 'This is only for looking.';
+    if (!URL.canParse(req.url!, server)) return 'This is no address.';
     return undefined;
   };
   const holdsToken = (given: string | undefined) =>
@@ -193,17 +188,16 @@ async function inspectDoor({ server, token, port = 0 }: InspectDoorOptions): Pro
   // Stately's tools send no cookie: their token is in the URL.
   door.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
-    const url = new URL(req.url!, server);
-    const mayCome =
-      holdsToken(url.searchParams.get('token') ?? readCookie(req)) && url.pathname === '/inspector/stately';
-    if (findRefusal(req) !== undefined || !mayCome)
-      return socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n');
+    const refuse = () => socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n');
+    if (findRefusal(req) !== undefined) return refuse();
+    const { pathname, searchParams } = new URL(req.url!, server);
+    if (pathname !== '/inspector/stately' || !holdsToken(searchParams.get('token') ?? readCookie(req))) return refuse();
     const headers = { ...forwardHeaders(req), connection: 'Upgrade', upgrade: 'websocket' };
-    const forwarded = ask(server + url.pathname, { headers, agent: false });
+    const forwarded = ask(server + pathname, { headers, agent: false });
     forwarded.on('upgrade', (answer, behind, first) => {
       behind.on('error', () => behind.destroy());
-      const formatAddresses = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`);
-      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${formatAddresses.join('')}\r\n`);
+      const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`);
       socket.write(first);
       behind.write(head);
       behind.pipe(socket).pipe(behind);

@@ -103,6 +103,7 @@ test('a server that is not there, or is no USSD server, is told in words', async
         (error: Error) => error.message,
       );
   assert.match(await words(lineTo('http://127.0.0.1:1', PHONE)), /^Cannot reach http:\/\/127\.0\.0\.1:1\/api\/ussd/);
+  assert.match(await words(lineTo('http://127.0.0.1:1/menus', PHONE)), '127.0.0.1:1/menus/api/ussd', 'with its path');
   await withServer({}, async (server) => {
     const { createServer } = await import('node:http');
     const other = createServer((_req, res) => res.end('hello')).listen(0, '127.0.0.1');

@@ -64,10 +64,17 @@ test('.env of the folder is read when no file is named, and start says what it t
 test('watched are the folders of modules, and files that are read once; packages and what is missing are not', () =>
   withFolder(async (folder) => {
     mkdirSync(join(folder, 'services'));
-    const [service, keys, file] = [join(folder, 'services/a.js'), join(folder, 'keys.json'), join(folder, '.env')];
-    for (const path of [service, keys, file]) writeFileSync(path, '');
-    const env = { SERVICES: `${service},@some/package`, API_KEYS_FILE: keys, GOVERNANCE_FILE: join(folder, 'none') };
-    assert.equal(findRestartPlaces(env, [file]).sort(), [file, keys, join(folder, 'services')].sort());
+    const service = join(folder, 'services/a.js');
+    const files = ['.env', 'keys.json', 'mcp.json'].map((name) => join(folder, name));
+    const [file, keys, mcp] = files as [string, string, string];
+    for (const path of [service, ...files]) writeFileSync(path, '');
+    const env = {
+      SERVICES: `${service},@some/package`,
+      API_KEYS_FILE: keys,
+      MCP_SERVERS: mcp,
+      GOVERNANCE_FILE: join(folder, 'none'),
+    };
+    assert.equal(findRestartPlaces(env, [file]).sort(), [...files, join(folder, 'services')].sort());
   }));
 
 test('--watch starts the server again after an edit, outlives one that breaks it, and ends by a signal', () =>

@@ -160,6 +160,7 @@ test('chat refuses what it cannot dial with, before it dials', async () => {
     ['--phone', '0771234567'],
     ['--code', '2233'],
     ['--url', 'nonsense'],
+    ['--url', 'ftp://127.0.0.1'],
     ['main', 'wallet'],
     ['main', '--url', 'http://127.0.0.1:1'],
   ]) {

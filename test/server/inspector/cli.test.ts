@@ -85,6 +85,10 @@ test('it hands the inspector on to who has its address, and to nobody else', () 
 
       const socket = `${origin.replace('http', 'ws')}/inspector/stately`;
       assert.is(await upgraded(socket), 403);
+      for (const target of ['//[', '//[?token=x']) {
+        assert.is(await upgraded(`${origin.replace('http', 'ws')}${target}`), 403, 'also what no URL begins with');
+        assert.is((await ask(`${origin}${target}`, { headers: { cookie } })).status, 403);
+      }
       assert.is(await upgraded(`${socket}?token=${token}`), 101);
     } finally {
       assert.is(await inspector.signal('SIGINT'), 0);
