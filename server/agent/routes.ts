@@ -11,10 +11,10 @@ import { closedSchema, FILLED, MESSAGE_ROUTES, type MessageDeps, NEW_MESSAGE, RE
 import {
   CHAT_MESSAGE,
   CHAT_SESSION,
+  ID_PARAMETERS,
   MESSAGE_PAGE,
   OPEN_RUN,
   refuseInput,
-  SESSION_EXAMPLE,
   SESSION_LIST,
   SESSION_ROUTES,
   TRANSCRIPT,
@@ -88,10 +88,7 @@ Clients send \`ping\`, \`status\`, \`subscribe {sessionId?}\`, \`list-events\`, 
 and \`action_call_result {toolCallId, sessionId?, result}\`, and are answered by an event, by their acknowledgement, or both.`,
   access: 'user',
   owns: ['/socket.io'],
-  parameters: {
-    sessionId: { description: 'The id of a session', schema: { type: 'string', examples: [SESSION_EXAMPLE] } },
-    runId: { description: 'The id of a run', schema: { type: 'string', examples: [SESSION_EXAMPLE] } },
-  },
+  parameters: ID_PARAMETERS,
   answers: USER_ANSWERS,
   schemas: {
     AgentError: AGENT_ERROR,

@@ -75,8 +75,16 @@ const RUN = record('A run', {
 });
 export const OPEN_RUN = record('The run that has not ended', { run: { oneOf: [RUN, { type: 'null' }] } });
 
-/** As the ids of sessions and runs are made. */
-export const SESSION_EXAMPLE = '8f14e45f-ceea-467f-a8d2-1c2b3a4d5e6f';
+/** As ids of sessions are made. */
+export const SESSION_EXAMPLE = '8f14e45fceea467fa8d21c2b3a4d5e6f';
+/** As ids of runs are made. */
+const RUN_EXAMPLE = '8f14e45f-ceea-467f-a8d2-1c2b3a4d5e6f';
+
+/** What stands in the place of ids in the paths of these routes. */
+export const ID_PARAMETERS = {
+  sessionId: { description: 'The id of a session', schema: { type: 'string', examples: [SESSION_EXAMPLE] } },
+  runId: { description: 'The id of a run', schema: { type: 'string', examples: [RUN_EXAMPLE] } },
+};
 
 export const UNKNOWN_SESSION = refusalAnswer("There is no such session, or it is somebody else's");
 
