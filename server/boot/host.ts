@@ -23,7 +23,7 @@ import type { Config } from '../config/config.ts';
 import { Foreign, type Log } from '../health/log.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
 import { loadLintRules } from '../menus/lint-rules.ts';
-import { loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
+import { listRefused, loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
 import { isBuiltIn, lintedServices, loadServices } from '../menus/services.ts';
 import type { GivenStores } from '../stores/given.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from '../stores/stores.ts';
@@ -167,11 +167,10 @@ async function allServices(config: Config, kept: Accounts, given?: Services): Pr
   return keepSecrets(loaded, { own: isBuiltIn, redact: config.redact });
 }
 
-function logProblems({ problems, failures }: Menus, log: Log): void {
-  for (const problem of problems) log.warn(problemLine(problem));
-  for (const failure of failures) log.warn(failure);
-  const broken = failures.length > 0 || problems.some(({ severity }) => severity === 'error');
-  if (broken) log.warn('menus with errors are left out');
+function logProblems(menus: Menus, log: Log): void {
+  for (const problem of menus.problems) log.warn(problemLine(problem));
+  for (const failure of menus.failures) log.warn(failure);
+  if (listRefused(menus).length) log.warn('menus with errors are left out');
 }
 
 /** The same services, with every failure in the log: flows only see that something failed. */

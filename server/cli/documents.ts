@@ -12,6 +12,7 @@ import { IN_MEMORY } from '../config/data-dir.ts';
 import type { Log } from '../health/log.ts';
 
 export interface OpenDocuments {
+  readonly config: Config;
   readonly documents: DocumentStore;
   readonly keyring: Keyring;
   readonly log: Log;
@@ -38,7 +39,7 @@ export async function withDocuments<T>(
   try {
     const keyring = parseKeyring(config.pinKeys);
     await checkDocuments(documents, keyring);
-    return await work({ documents, keyring, log });
+    return await work({ config, documents, keyring, log });
   } finally {
     await close();
   }

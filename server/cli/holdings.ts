@@ -11,7 +11,7 @@ import { RECORD_FORMAT, readRecordHead } from '../../lib/engine/session/record.t
 import { TwinlineError } from '../../lib/errors.ts';
 import type { DocumentStore, Kind, SnapshotStore } from '../../lib/store/store.ts';
 import { AUDIT_KIND } from '../audit/audit.ts';
-import { type Config, readConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import { STUDIO_VERSION } from '../web/studio/versions.ts';
 import { withDocuments } from './documents.ts';
@@ -46,9 +46,7 @@ export interface Holdings {
 
 /** Looks through all of it. Throws ERR_CONFIG or ERR_STORE where it cannot be read. */
 export async function surveyHoldings(env: NodeJS.ProcessEnv): Promise<Holdings> {
-  const { config, problems } = readConfig(env);
-  if (!config) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
-  return withDocuments({ env, what: 'data' }, async ({ documents, log }) => {
+  return withDocuments({ env, what: 'data' }, async ({ config, documents, log }) => {
     const { openFirst, SESSION_BACKENDS } = await import('../stores/backends.ts');
     const counted = { documentsIn: documents.name, documents: await countDocuments(documents) };
     if (!hasSessions(config))

@@ -80,7 +80,8 @@ function sendRequest(
   });
 }
 
-async function readText(answer: IncomingMessage): Promise<string> {
+/** The text of an answer. Rejects when it breaks off. */
+export async function readText(answer: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of answer.setEncoding('utf8')) text += chunk;
   return text;

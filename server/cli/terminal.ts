@@ -1,4 +1,11 @@
-// What verbs write to a terminal: tables, and how far long work has come: a bar with rate and time to go, elsewhere a line a minute.
+// What verbs write: files that were asked for; to a terminal tables, counts, and how far long work has come: a bar with rate and time
+// to go, elsewhere a line a minute.
+
+import { writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { TwinlineError } from '../../lib/errors.ts';
+import { makeFolder } from '../config/data-dir.ts';
+import { readErrorCode } from './remote.ts';
 
 export interface ProgressBar {
   /** `done` of the total, in any unit; `lines` so far, and how many of them failed. */
@@ -60,6 +67,22 @@ async function showBar({ total, stream, unit = 'lines' }: ProgressOptions): Prom
     },
     stop: () => bar.stop(),
   };
+}
+
+/** Writes a file that `--out` names, and its folder where it is missing. Throws ERR_INPUT. */
+export function writeOutput(file: string, text: string): void {
+  try {
+    makeFolder(dirname(resolve(file)));
+    writeFileSync(file, text);
+  } catch (cause) {
+    const words = `Cannot write ${file} (${readErrorCode(cause)}). Give another place with --out.`;
+    throw new TwinlineError('ERR_INPUT', words, { cause });
+  }
+}
+
+/** Such as `1 flow` and `2 flows`. */
+export function formatCount(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
 /** The rows below their headings, each column as wide as its widest cell; lines do not end in spaces. */

@@ -25,6 +25,11 @@ export class UsageError extends Error {
   override readonly name = 'UsageError' as const;
 }
 
+/** The folder of menus where none is named. */
+export function findMenusDir(env: NodeJS.ProcessEnv): string {
+  return env.MENUS_DIR?.trim() || './menus';
+}
+
 const FLAG_COLUMN_MAX = 34;
 
 /** Every verb in one line. */

@@ -62,7 +62,7 @@ export async function loadMenus(folder: MenuFolder, needed: string): Promise<Men
 }
 
 /** Why flows of a start are left out, in words, one problem each. */
-export function listRefused({ problems, failures }: Menus): string[] {
+export function listRefused({ problems, failures }: Pick<Menus, 'problems' | 'failures'>): string[] {
   return [...problems.filter(({ severity }) => severity === 'error').map(problemLine), ...failures];
 }
 

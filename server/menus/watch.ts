@@ -9,7 +9,7 @@ import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import { failureText, runFlowTests } from '../../lib/flow/testing/run.ts';
 import type { Log } from '../health/log.ts';
 import { CONTRACTS } from './contracts.ts';
-import { cutFlowName, type MenuFolder, readTests, tryCompile } from './menus.ts';
+import { cutFlowName, listRefused, type MenuFolder, readTests, tryCompile } from './menus.ts';
 
 export interface MenuWatch {
   /** Resolves once the folder is watched. */
@@ -52,7 +52,7 @@ export function watchMenus({ menus, library, log, onProblem, quietMs = 100, ...s
     const { taken, refused, problems, orphans } = await reloadMenus(menus, library);
     for (const { flow, version } of taken) log.info({ flow, version }, 'an edited menu is served from now on');
     edits.served += taken.length;
-    refusals = [...problems.filter(isError).map(problemLine), ...refused];
+    refusals = listRefused({ problems, failures: refused });
     const words = [
       ...problems.map(problemLine),
       ...refused,
@@ -97,8 +97,6 @@ export function watchMenus({ menus, library, log, onProblem, quietMs = 100, ...s
     },
   };
 }
-
-const isError = ({ severity }: Problem) => severity === 'error';
 
 /** What became of the edits of a folder. */
 interface Reloaded {

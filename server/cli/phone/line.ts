@@ -205,8 +205,9 @@ export function recorder(file: string): Recorder {
 function openForAppend(file: string): number {
   try {
     return openSync(file, 'a', 0o600);
-  } catch (error) {
-    throw new TwinlineError('ERR_INPUT', `Cannot write ${file} (${readErrorCode(error)}). Give another file.`);
+  } catch (cause) {
+    const words = `Cannot write ${file} (${readErrorCode(cause)}). Give another file.`;
+    throw new TwinlineError('ERR_INPUT', words, { cause });
   }
 }
 

@@ -8,7 +8,7 @@ import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import { auditLog } from '../../audit/audit.ts';
 import type { AccountDesk, AccountReport } from '../../ussd/account-desk.ts';
 import { withDocuments } from '../documents.ts';
-import { readOperatorToken, remote } from '../remote.ts';
+import { readOperatorToken, readText, remote } from '../remote.ts';
 import { UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = { url: { type: 'string' }, json: { type: 'boolean' } } as const;
@@ -93,9 +93,7 @@ function remoteDesk(url: string, env: NodeJS.ProcessEnv): AccountDesk {
     const body = Buffer.from(JSON.stringify({ phoneNumber }));
     const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
     const answer = await server.send(`/api/ussd/accounts/${action}`, { method: 'POST', headers, body });
-    let text = '';
-    for await (const chunk of answer.setEncoding('utf8')) text += chunk;
-    return JSON.parse(text) as T;
+    return JSON.parse(await readText(answer)) as T;
   };
   return { show: (phone) => ask('show', phone), unlock: (phone) => ask('unlock', phone) };
 }

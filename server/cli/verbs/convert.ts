@@ -1,6 +1,6 @@
 // `twinline convert`: menus of other programs as flows, and flows as a container of FLOIP; what has no counterpart is reported.
 
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
@@ -17,11 +17,11 @@ import { problemLine } from '../../../lib/flow/format/problem.ts';
 import { FLOW_TEST_FILE } from '../../../lib/flow/testing/file.ts';
 import { formatFile, writeFlowTests } from '../../../lib/flow/testing/update.ts';
 import type { Json } from '../../../lib/store/store.ts';
-import { makeFolder } from '../../config/data-dir.ts';
 import { CONTRACTS } from '../../menus/contracts.ts';
 import { cutFlowName } from '../../menus/menus.ts';
 import { readErrorCode } from '../remote.ts';
-import { UsageError, type Verb } from '../verb.ts';
+import { writeOutput } from '../terminal.ts';
+import { findMenusDir, UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = {
   from: { type: 'string' },
@@ -57,7 +57,7 @@ export const convertVerb: Verb = {
       throw new UsageError(
         `There is no format "${values.from}".${suggest(values.from ?? '', SOURCES)} There are: ${SOURCES.join(', ')}.`,
       );
-    return convertFrom(from, { ...values, file, out: values.out ?? (env.MENUS_DIR?.trim() || './menus') });
+    return convertFrom(from, { ...values, file, out: values.out ?? findMenusDir(env) });
   },
 };
 
@@ -159,21 +159,11 @@ function writeFiles(files: readonly OutputFile[], force: boolean): void {
       'ERR_INPUT',
       `Nothing was written: ${there.map(({ path }) => path).join(', ')} is there already. Give another --out, or --force.`,
     );
-  for (const { path, text } of files) {
-    try {
-      makeFolder(dirname(resolve(path)));
-      writeFileSync(path, text);
-    } catch (error) {
-      throw new TwinlineError(
-        'ERR_INPUT',
-        `Cannot write ${path} (${readErrorCode(error)}). Give another place with --out.`,
-      );
-    }
-  }
+  for (const { path, text } of files) writeOutput(path, text);
 }
 
 function tellReport(report: readonly ReportEntry[], file: string | undefined): void {
   for (const entry of report) console.error(pc.yellow(reportLine(entry)));
   console.error(report.length ? `${report.length} things have no counterpart.` : 'Everything has a counterpart.');
-  if (file !== undefined) writeFiles([{ path: file, text: `${JSON.stringify(report, null, 2)}\n` }], true);
+  if (file !== undefined) writeOutput(file, `${JSON.stringify(report, null, 2)}\n`);
 }

@@ -39,9 +39,10 @@ interface ExportCounts {
 
 async function replace(file: string, answer: IncomingMessage): Promise<ExportCounts> {
   const part = `${file}.part`;
-  const handle = await open(part, 'w', 0o600).catch((error: unknown) => {
+  const handle = await open(part, 'w', 0o600).catch((cause: unknown) => {
     answer.destroy();
-    throw new TwinlineError('ERR_INPUT', `Cannot write ${part} (${readErrorCode(error)}). Give another file.`);
+    const words = `Cannot write ${part} (${readErrorCode(cause)}). Give another file.`;
+    throw new TwinlineError('ERR_INPUT', words, { cause });
   });
   try {
     const counts = await copy(answer, handle.createWriteStream(), true);

@@ -1,22 +1,18 @@
 // `twinline graph`: flows and lifecycles as diagrams, as text for documents, as machines for Stately's tools.
 
-import { statSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { TwinlineError } from '../../../lib/errors.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
-import { problemLine } from '../../../lib/flow/format/problem.ts';
 import type { Coverage } from '../../../lib/flow/testing/coverage.ts';
-import { makeFolder } from '../../config/data-dir.ts';
 import { type CheckedMenus, checkMenus } from '../../menus/check.ts';
-import { cutFlowName } from '../../menus/menus.ts';
+import { cutFlowName, listRefused } from '../../menus/menus.ts';
 import { findDrawing, LIFECYCLES } from '../../web/diagram/drawings.ts';
 import { type DrawingRequest, FORMS, type FormName } from '../../web/diagram/forms.ts';
 import { layout } from '../../web/diagram/layout.ts';
-import { readErrorCode } from '../remote.ts';
-import { showProgress } from '../terminal.ts';
-import { UsageError, type Verb } from '../verb.ts';
+import { showProgress, writeOutput } from '../terminal.ts';
+import { findMenusDir, UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = {
   svg: { type: 'boolean' },
@@ -44,7 +40,7 @@ export const graphVerb: Verb = {
   run: async (args, env) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const form = chooseForm(values);
-    const folder = values['menus-dir'] ?? (env.MENUS_DIR?.trim() || './menus');
+    const folder = values['menus-dir'] ?? findMenusDir(env);
     const menus = await readMenus(folder, { names: positionals, covers: values.coverage ?? false });
     const { names, broken } = chooseNames(positionals, menus);
     const { focus, out } = values;
@@ -111,10 +107,9 @@ function chooseNames(
 }
 
 function listErrors({ problems, failures }: CheckedMenus, only: readonly string[] | undefined): string[] {
-  const errors = problems.filter(
-    ({ severity, file }) => severity === 'error' && (only === undefined || only.includes(cutFlowName(file))),
-  );
-  return [...errors.map(problemLine), ...(only === undefined || only.length ? failures : [])];
+  if (only === undefined) return listRefused({ problems, failures });
+  const meant = problems.filter(({ file }) => only.includes(cutFlowName(file)));
+  return listRefused({ problems: meant, failures: only.length ? failures : [] });
 }
 
 function checkFocus(focus: string, names: readonly string[], { compiled }: CheckedMenus): void {
@@ -170,7 +165,7 @@ async function drawAll(names: readonly string[], { form, place, focus, coverage,
       const file = place(machine);
       if (file === undefined) console.log(text.trimEnd());
       else {
-        write(file, text);
+        writeOutput(file, text);
         written.push(file);
       }
       if (notice !== undefined) notices.push(notice);
@@ -183,16 +178,4 @@ async function drawAll(names: readonly string[], { form, place, focus, coverage,
   for (const notice of notices) console.error(pc.yellow(notice));
   if (written.length === 1) console.error(`${written[0]} written`);
   else if (written.length) console.error(`${written.length} files written to ${dirname(written[0]!)}`);
-}
-
-function write(file: string, text: string): void {
-  try {
-    makeFolder(dirname(resolve(file)));
-    writeFileSync(file, text);
-  } catch (error) {
-    throw new TwinlineError(
-      'ERR_INPUT',
-      `Cannot write ${file} (${readErrorCode(error)}). Give another place with --out.`,
-    );
-  }
 }

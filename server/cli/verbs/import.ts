@@ -67,7 +67,8 @@ export const importVerb: Verb = {
       progress.stop();
       if (!(error instanceof TwinlineError)) throw error;
       const go = `Run the same command again, or with --from ${report.next()}, to go on.`;
-      throw new TwinlineError(error.code, `${error.message}\nThe lines before ${report.next()} are done. ${go}`);
+      const words = `${error.message}\nThe lines before ${report.next()} are done. ${go}`;
+      throw new TwinlineError(error.code, words, { cause: error });
     }
     return report.end();
   },

@@ -2,7 +2,7 @@
 // SARIF 2.1.0, which code hosts and editors show beside the lines.
 
 import { statSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
@@ -14,7 +14,8 @@ import { lintRulesFrom } from '../../menus/lint-rules.ts';
 import { mendFlows } from '../../menus/mend.ts';
 import { readMenus, readTestProblems } from '../../menus/menus.ts';
 import { serviceNames } from '../../menus/services.ts';
-import { UsageError, type Verb } from '../verb.ts';
+import { formatCount } from '../terminal.ts';
+import { findMenusDir, UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = {
   json: { type: 'boolean' },
@@ -74,7 +75,7 @@ const FORMS: { readonly [form in 'words' | 'json' | 'sarif']: (found: LintResult
     const warnings = problems.length + failures.length - errors;
     return [
       ...problems.map(colorProblem),
-      `${writeCount(flows, 'flow')}, ${writeCount(errors, 'error')}, ${writeCount(warnings, 'warning')}`,
+      `${formatCount(flows, 'flow')}, ${formatCount(errors, 'error')}, ${formatCount(warnings, 'warning')}`,
     ];
   },
   json: ({ problems }) => [JSON.stringify(problems, null, 2)],
@@ -93,16 +94,12 @@ const isError = ({ severity }: Problem) => severity === 'error';
 /** The folder of the arguments, and the one file in it where they name a file. Throws {@link UsageError}. */
 export function readPlace(positionals: readonly string[], env: NodeJS.ProcessEnv): { folder: string; file?: string } {
   if (positionals.length > 1) throw new UsageError('Only one folder or file can be given.');
-  const place = positionals[0] ?? (env.MENUS_DIR?.trim() || './menus');
+  const place = positionals[0] ?? findMenusDir(env);
   const stats = statSync(place, { throwIfNoEntry: false });
   if (!stats) throw new UsageError(`There is no ${place}.`);
   if (stats.isDirectory()) return { folder: place };
   const name = place.replace(/\.test\.json$/, '.flow.json');
-  return { folder: dirname(resolve(name)), file: join(dirname(resolve(name)), name.split('/').at(-1)!) };
-}
-
-function writeCount(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
+  return { folder: dirname(resolve(name)), file: resolve(name) };
 }
 
 function colorProblem(problem: Problem): string {

@@ -7,7 +7,6 @@ import pc from 'picocolors';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import { invalidFlow } from '../../../lib/flow/format/load.ts';
 import { FLOW_FILE } from '../../../lib/flow/format/parse.ts';
-import { problemLine } from '../../../lib/flow/format/problem.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE } from '../../../lib/flow/testing/file.ts';
 import { parseFlowTests } from '../../../lib/flow/testing/parse.ts';
@@ -18,8 +17,9 @@ import {
   replayDialogue,
   toDialogues,
 } from '../../../lib/flow/testing/replay.ts';
-import { cutFlowName, readMenus } from '../../menus/menus.ts';
-import { UsageError, type Verb } from '../verb.ts';
+import { cutFlowName, listRefused, readMenus } from '../../menus/menus.ts';
+import { formatCount } from '../terminal.ts';
+import { findMenusDir, UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = { flow: { type: 'string' }, 'menus-dir': { type: 'string' }, json: { type: 'boolean' } } as const;
 
@@ -36,9 +36,7 @@ export const replayVerb: Verb = {
     if (!positionals.length) throw new UsageError('Give at least one recording.');
     const dialogues = positionals.flatMap(readDialogues);
     const isFile = values.flow?.endsWith(FLOW_FILE) === true;
-    const folder = isFile
-      ? dirname(resolve(values.flow!))
-      : (values['menus-dir'] ?? (env.MENUS_DIR?.trim() || './menus'));
+    const folder = isFile ? dirname(resolve(values.flow!)) : (values['menus-dir'] ?? findMenusDir(env));
     const name = isFile ? cutFlowName(values.flow!) : values.flow;
     const flows = await readFlows(dialogues, { folder, name });
     const replays: Replay[] = [];
@@ -77,13 +75,12 @@ interface RecordingPlace {
 }
 
 async function readFlows(dialogues: readonly Dialogue[], { folder, name }: RecordingPlace) {
-  const { compiled, problems, failures } = await readMenus({ folder });
+  const menus = await readMenus({ folder });
+  const { compiled } = menus;
   const missing = dialogues.map(({ flow }) => name ?? flow).find((flow) => !compiled.has(flow));
   if (missing === undefined) return compiled;
-  const why = [...problems.filter(({ severity }) => severity === 'error').map(problemLine), ...failures];
-  throw new UsageError(
-    [`${folder} has no sound flow "${missing}".${suggest(missing, compiled.keys())}`, ...why].join('\n'),
-  );
+  const words = `${folder} has no sound flow "${missing}".${suggest(missing, compiled.keys())}`;
+  throw new UsageError([words, ...listRefused(menus)].join('\n'));
 }
 
 const isDifferent = ({ outcome }: ReplayedTurn) => outcome === 'different';
@@ -98,7 +95,7 @@ function formatReplays(replays: readonly Replay[]): string {
   const sum = `${count('same')} same, ${count('moved')} moved, ${count('different')} different`;
   return [
     ...replays.flatMap(formatReplay),
-    `${replays.length} ${replays.length === 1 ? 'dialogue' : 'dialogues'}, ${turns.length} ${turns.length === 1 ? 'turn' : 'turns'}: ${sum}`,
+    `${formatCount(replays.length, 'dialogue')}, ${formatCount(turns.length, 'turn')}: ${sum}`,
   ].join('\n');
 }
 

@@ -2,12 +2,11 @@
 
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { problemLine } from '../../../lib/flow/format/problem.ts';
 import { type Coverage, type Covered, coverageLine } from '../../../lib/flow/testing/coverage.ts';
 import { type FlowTestReport, failureText } from '../../../lib/flow/testing/run.ts';
 import { type CheckedMenus, checkMenus } from '../../menus/check.ts';
-import { cutFlowName } from '../../menus/menus.ts';
-import { formatTable } from '../terminal.ts';
+import { cutFlowName, listRefused } from '../../menus/menus.ts';
+import { formatCount, formatTable } from '../terminal.ts';
 import { UsageError, type Verb } from '../verb.ts';
 import { readPlace } from './lint.ts';
 
@@ -76,15 +75,12 @@ async function runTests(folder: string, options: TestOptions & { readonly only: 
       update,
     },
   );
-  const errors = [
-    ...checked.problems.filter(({ severity }) => severity === 'error').map(problemLine),
-    ...checked.failures,
-  ];
+  const errors = listRefused(checked);
   const below = threshold === undefined ? [] : findBelow(checked.reports, threshold);
   for (const error of errors) console.log(pc.red(error));
   for (const line of formatReports(checked, options)) console.log(line);
   for (const line of below) console.log(pc.red(line));
-  if (update) console.log(`${checked.updated} ${checked.updated === 1 ? 'expectation' : 'expectations'} written`);
+  if (update) console.log(`${formatCount(checked.updated, 'expectation')} written`);
   const tests = checked.reports.flatMap((report) => report.tests);
   const failed = tests.filter((test) => test.failures.length > 0).length;
   const { notRun } = checked;
@@ -154,7 +150,5 @@ export function findBelow(flows: readonly CoveredFlow[], percent: number): strin
 }
 
 const toPercent = ({ seen, all }: Covered) => (all === 0 ? 100 : (100 * seen) / all);
-const formatShare = (formatCoverage: Covered) =>
-  formatCoverage.all === 0
-    ? '-'
-    : `${formatCoverage.seen}/${formatCoverage.all} (${Math.floor(toPercent(formatCoverage))} %)`;
+const formatShare = (covered: Covered) =>
+  covered.all === 0 ? '-' : `${covered.seen}/${covered.all} (${Math.floor(toPercent(covered))} %)`;

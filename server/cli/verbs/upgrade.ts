@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { RECORD_FORMAT } from '../../../lib/engine/session/record.ts';
 import { readVersion } from '../../config/modules.ts';
 import { type Counts, type Holdings, surveyHoldings } from '../holdings.ts';
+import { formatCount } from '../terminal.ts';
 import { UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = { check: { type: 'boolean' }, json: { type: 'boolean' } } as const;
@@ -38,9 +39,9 @@ function describeHoldings({ sessionsIn, documentsIn, ...held }: Holdings): strin
     '',
     `Twinline ${readVersion()} writes record format ${RECORD_FORMAT}.`,
     ...(newer
-      ? [`✘ ${count(newer, 'session')} of a newer version: run that version, or these callers dial again.`]
+      ? [`✘ ${formatCount(newer, 'session')} of a newer version: run that version, or these callers dial again.`]
       : []),
-    ...(unreadable ? [`✘ ${count(unreadable, 'session')} cannot be read at all: these callers dial again.`] : []),
+    ...(unreadable ? [`✘ ${formatCount(unreadable, 'session')} cannot be read at all: these callers dial again.`] : []),
     ...(newer + unreadable ? [] : ['✓ It reads all of this. Nothing has to be migrated before it starts.']),
   ];
 }
@@ -50,4 +51,3 @@ function table(counts: Counts, name: (key: string) => string): string[] {
 }
 
 const sum = (counts: Counts) => Object.values(counts).reduce((total, count) => total + count, 0);
-const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;
