@@ -1,4 +1,5 @@
-// Trying again: how long to wait before the next try, and the loop around work that a store refuses for the moment.
+// Trying again: how long to wait before the next try, the loop around work that a store refuses for the moment, and what is made
+// once, and again when it has failed.
 
 import type { Clock } from './clock.ts';
 import { TwinlineError } from './errors.ts';
@@ -39,4 +40,21 @@ export async function retryUntilAborted<T>(
     }
     await clock.wait(retryDelay(tries, STORE_BACKOFF), signal);
   }
+}
+
+/** A Map, or a cache of a bounded size. */
+interface KeptPromises<T> {
+  get(key: string): Promise<T> | undefined;
+  set(key: string, made: Promise<T>): unknown;
+  delete(key: string): unknown;
+}
+
+/** What is kept under the key, or what `make` gives, kept for the next who asks. What has failed once may succeed later. */
+export function keepMade<T>(kept: KeptPromises<T>, key: string, make: () => Promise<T>): Promise<T> {
+  const before = kept.get(key);
+  if (before) return before;
+  const made = make();
+  kept.set(key, made);
+  made.catch(() => kept.delete(key));
+  return made;
 }

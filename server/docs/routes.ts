@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { html } from '../../lib/markup.ts';
+import { keepMade } from '../../lib/retry.ts';
 import { readInput } from '../http/check-input.ts';
 import { jsonTypes, PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../http/common-answers.ts';
 import { Refusal } from '../http/errors.ts';
@@ -57,14 +58,11 @@ export function openDocs({ openApi, groups }: DocsSources): Docs {
       return text;
     },
     file: (name) => {
-      const known = files.get(name);
-      if (known || !folder || !Object.hasOwn(SWAGGER_TYPES, name)) return known;
-      const read = readSwaggerFile(folder, name).then(({ content, ...packed }) => ({
-        ...makeServed(SWAGGER_TYPES[name]!, content),
-        ...packed,
-      }));
-      files.set(name, read);
-      return read;
+      if (!folder || !Object.hasOwn(SWAGGER_TYPES, name)) return undefined;
+      return keepMade(files, name, async () => {
+        const { content, ...packed } = await readSwaggerFile(folder, name);
+        return { ...makeServed(SWAGGER_TYPES[name]!, content), ...packed };
+      });
     },
   };
 }

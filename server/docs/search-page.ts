@@ -2,6 +2,7 @@
 
 import type MiniSearch from 'minisearch';
 import { html, type Markup, type Part } from '../../lib/markup.ts';
+import { keepMade } from '../../lib/retry.ts';
 import type { RouteGroup } from '../http/route-table.ts';
 import type { DocsPage } from './guides.ts';
 import { listSearchEntries, type SearchEntry } from './search-entries.ts';
@@ -24,11 +25,10 @@ export interface DocsSearch {
 
 /** The index is made for the first who looks for something. */
 export function openSearch(groups: () => readonly RouteGroup[]): DocsSearch {
-  let made: Promise<MiniSearch<SearchEntry>> | undefined;
+  const made = new Map<string, Promise<MiniSearch<SearchEntry>>>();
   return {
     find: async (words) => {
-      made ??= makeIndex(groups());
-      const index = await made;
+      const index = await keepMade(made, 'index', () => makeIndex(groups()));
       const all = index.search(words, { combineWith: 'AND' });
       const found = all.length ? all : index.search(words, { combineWith: 'OR' });
       return found.slice(0, RESULTS) as unknown as SearchHit[];

@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { retryDelay, retryUntilAborted } from '../../lib/retry.ts';
+import { keepMade, retryDelay, retryUntilAborted } from '../../lib/retry.ts';
 
 const test = suite('retries');
 
@@ -70,6 +70,19 @@ test('what cannot be tried again, and what fails after the abort, is thrown', as
   stop.abort();
   assert.is(await waiting, passing);
   assert.is(tries, 5);
+});
+
+test('what was made is made once for all who ask, and again after it has failed', async () => {
+  const kept = new Map<string, Promise<number>>();
+  let made = 0;
+  const make = async () => {
+    if (++made === 1) throw new Error('EMFILE');
+    return made;
+  };
+  const ask = () => keepMade(kept, 'page.css', make).catch((error: Error) => error.message);
+  assert.equal(await Promise.all([ask(), ask()]), ['EMFILE', 'EMFILE']);
+  assert.equal(await Promise.all([ask(), ask()]), [2, 2]);
+  assert.equal([await ask(), made], [2, 2]);
 });
 
 test.run();

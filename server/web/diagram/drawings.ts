@@ -10,6 +10,7 @@ import { makeView, type ViewOptions } from '../../../lib/diagram/view.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { keepMade } from '../../../lib/retry.ts';
 import { agentStream } from '../../../machines/agent-stream.ts';
 import { delegationMachine } from '../../../machines/delegation.ts';
 import { domainVerification } from '../../../machines/domain-verification.ts';
@@ -75,13 +76,7 @@ export function drawings({ flows }: DrawingsOptions): Drawings {
 
   function drawOnce({ name, find }: DrawnMachine, view: ViewOptions): Promise<Diagram> {
     const asked = JSON.stringify([...name, view.focus, view.narrow]);
-    const before = kept.get(asked);
-    if (before) return before;
-    const made = make(find, view);
-    kept.set(asked, made);
-    // What has failed once may succeed later.
-    made.catch(() => kept.delete(asked));
-    return made;
+    return keepMade(kept, asked, () => make(find, view));
   }
 
   async function make(find: DrawnMachine['find'], options: ViewOptions): Promise<Diagram> {

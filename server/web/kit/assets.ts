@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { keepMade } from '../../../lib/retry.ts';
 
 /** Where each begins, from the folder of pages. */
 const ENTRIES = {
@@ -68,13 +69,10 @@ export async function writeAssets(folder: string): Promise<void> {
   await Promise.all(ASSET_NAMES.map(write));
 }
 
-const built = new Map<AssetName, Promise<Asset>>();
+const built = new Map<string, Promise<Asset>>();
 
 function readBuilt(name: AssetName): Promise<Asset> {
-  const read = async () => makeAsset(await readFile(new URL(`assets/${name}`, PAGES), 'utf8'));
-  const asset = built.get(name) ?? read();
-  built.set(name, asset);
-  return asset;
+  return keepMade(built, name, async () => makeAsset(await readFile(new URL(`assets/${name}`, PAGES), 'utf8')));
 }
 
 interface Bundle {

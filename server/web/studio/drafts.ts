@@ -9,6 +9,7 @@ import type { Flow } from '../../../lib/flow/format/flow.ts';
 import type { LintContext } from '../../../lib/flow/lint/lint.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
+import { keepMade } from '../../../lib/retry.ts';
 import { memorySnapshots } from '../../../lib/store/memory/index.ts';
 import type { UssdReply } from '../../../lib/ussd/adapter.ts';
 import { type UssdService, ussdService } from '../../../lib/ussd/service.ts';
@@ -107,23 +108,9 @@ export function drafts({ flows, services, callsServices, keyring }: DraftsOption
     return answer.result as DraftResults[Kind];
   }
 
-  function once<T extends object>(
-    kept: LRUCache<string, Promise<T>>,
-    draft: DraftText,
-    make: () => Promise<T>,
-  ): Promise<T> {
-    const name = nameDraft(draft).join(' ');
-    const before = kept.get(name);
-    if (before) return before;
-    const made = make();
-    kept.set(name, made);
-    // What has failed once may succeed later.
-    made.catch(() => kept.delete(name));
-    return made;
-  }
-
+  const nameKept = (draft: DraftText) => nameDraft(draft).join(' ');
   const compile = (draft: DraftText) =>
-    once(compiled, draft, async () => {
+    keepMade(compiled, nameKept(draft), async () => {
       const around = new Map(listFlows().map((flow) => [flow.flow, flow]));
       return compileDraft(await ask('flow', draft), around);
     });
@@ -145,7 +132,7 @@ export function drafts({ flows, services, callsServices, keyring }: DraftsOption
       services: new Set(names),
       contracts: CONTRACTS,
     }),
-    check: (draft) => once(checked, draft, () => ask('check', draft)),
+    check: (draft) => keepMade(checked, nameKept(draft), () => ask('check', draft)),
     compile,
     drawing: (draft) => ({ name: ['draft', ...nameDraft(draft)], find: () => ask('draw', draft) }),
     words: (draft) => ask('words', draft),
