@@ -1,6 +1,5 @@
 // The MCP servers of this server: the file of MCP_SERVERS, and who may call what there.
 
-import { readFile } from 'node:fs/promises';
 import type { PassOptions } from '../../lib/agent/mcp/invocation.ts';
 import type { McpServer } from '../../lib/agent/mcp/server.ts';
 import type { McpOptions } from '../../lib/agent/mcp/servers.ts';
@@ -10,6 +9,7 @@ import { isListWhere, isObject, isText } from '../../lib/given.ts';
 import { readJson, wordsAt } from '../../lib/json/reader.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
+import { readSettingFile } from '../config/modules.ts';
 
 export interface McpServiceOptions
   extends Pick<McpOptions, 'clock' | 'onProblem'>,
@@ -32,10 +32,9 @@ const NONE: McpService = { tools: () => [], sweep: async () => 0, close: async (
 export async function openMcpService(options: McpServiceOptions): Promise<McpService> {
   const { config, documents, clock, delegations, revoked, onProblem } = options;
   if (config.mcpServersFile === undefined) return NONE;
-  const servers = await readMcpServers(config.mcpServersFile);
-  const [{ openMcp }, { passes }, { spentTokens }] = await Promise.all([
+  const servers = readMcpServers(config.mcpServersFile);
+  const [{ openMcp }, { passes, spentTokens }] = await Promise.all([
     import('../../lib/agent/mcp/servers.ts'),
-    import('../../lib/agent/mcp/invocation.ts'),
     import('../../lib/agent/mcp/invocation.ts'),
   ]);
   const spent = spentTokens({ documents, clock });
@@ -70,8 +69,8 @@ const RULES: { readonly [field in keyof Required<McpServer>]: FieldRule } = {
 };
 
 /** The servers of a file. Throws ERR_CONFIG with every problem, one per line. */
-export async function readMcpServers(path: string): Promise<McpServer[]> {
-  const list = await readList(path);
+export function readMcpServers(path: string): McpServer[] {
+  const list = readList(path);
   if (!Array.isArray(list)) throw fileError(path, ['must be a JSON array of {"name", "url", …}']);
   const problems = list.flatMap((one, at) => findProblems(one).map((problem) => `number ${at + 1}: ${problem}`));
   const names = list.map((one) => (isObject(one) ? one.name : undefined));
@@ -113,11 +112,8 @@ function areHeaders(value: unknown): boolean {
   }
 }
 
-async function readList(path: string): Promise<unknown> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw fileError(path, [`cannot be read: ${error.code}`]);
-  });
-  const reading = readJson(text);
+function readList(path: string): unknown {
+  const reading = readJson(readSettingFile('MCP_SERVERS', path));
   if ('value' in reading) return reading.value;
   throw fileError(path, [reading.flaw.kind === 'syntax' ? 'is no JSON' : wordsAt(reading.flaw)]);
 }

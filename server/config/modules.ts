@@ -1,10 +1,23 @@
-// Modules of a deployment, such as services and plugins: found by path or package name, and what they export by default; and the
-// version of this package.
+// What settings name: files of JSON, and modules such as services and plugins, found by path or package name; and the version of
+// this package.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { TwinlineError } from '../../lib/errors.ts';
+import type { SettingName } from './settings.ts';
+
+/** The text of the file that a setting names. Throws ERR_CONFIG. */
+export function readSettingFile(setting: SettingName, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const words = `${setting} ${file} cannot be read (${code}). Set the path of a JSON file.`;
+    throw new TwinlineError('ERR_CONFIG', words, { cause });
+  }
+}
 
 /** What a module exports by default, or why it cannot be loaded, as the end of a sentence. */
 export type Imported =

@@ -69,7 +69,7 @@ export const MCP_CHECKS: readonly DoctorCheck[] = [
 ];
 
 async function serverFindings({ config }: CheckContext): Promise<Finding[]> {
-  const servers = await readMcpServers(config.mcpServersFile!);
+  const servers = readMcpServers(config.mcpServersFile!);
   const { mcpConnection, mcpSdk } = await import('../../lib/agent/mcp/connection.ts');
   const sdk = await mcpSdk();
   return Promise.all(

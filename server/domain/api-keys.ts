@@ -1,7 +1,7 @@
 // API keys of the domain service, and who a bearer token stands for. Only hashes are held; the file may change while serving.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import type { Context, Middleware } from 'koa';
 import { type Caller, ROLES, type Role } from '../../lib/domain/caller.ts';
@@ -10,6 +10,7 @@ import { refuse } from '../../lib/domain/problems.ts';
 import type { VoterPower } from '../../lib/domain/voting/governance.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { readJson, wordsAt } from '../../lib/json/reader.ts';
+import { readSettingFile } from '../config/modules.ts';
 import type { Log } from '../health/log.ts';
 
 export interface ApiKeys {
@@ -213,13 +214,7 @@ function readHash(key: unknown): Buffer | undefined {
 }
 
 function parse(file: string, refuse: (problems: readonly string[]) => TwinlineError): unknown {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw refuse([`cannot be read (${(error as NodeJS.ErrnoException).code}).`]);
-  }
-  const reading = readJson(text);
+  const reading = readJson(readSettingFile('API_KEYS_FILE', file));
   if ('value' in reading) return reading.value;
   throw refuse([`${wordsAt(reading.flaw)}. Write a list of {"key", "principal", "roles"}.`]);
 }

@@ -1,7 +1,6 @@
 // The domain service of this server: what it is made of, its door, and what goes on behind it.
 
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
@@ -25,6 +24,7 @@ import type { Keyring } from '../../lib/keyring.ts';
 import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
 import type { Audit, AuditEvent } from '../audit/audit.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
+import { readSettingFile } from '../config/modules.ts';
 import type { Log } from '../health/log.ts';
 import { eventStreams } from '../http/event-streams.ts';
 import { proposalPages } from '../web/proposal/routes.ts';
@@ -239,17 +239,5 @@ async function noteChange(audit: Audit, { action, file, digest, more }: ReadFile
 
 function readGovernance(file: string | undefined): Governance {
   if (file === undefined) return DEFAULT_GOVERNANCE;
-  return parseGovernance(readText(file), `GOVERNANCE_FILE ${file}`);
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new TwinlineError(
-      'ERR_CONFIG',
-      `GOVERNANCE_FILE ${file} cannot be read (${code}). Set the path of a JSON file.`,
-    );
-  }
+  return parseGovernance(readSettingFile('GOVERNANCE_FILE', file), `GOVERNANCE_FILE ${file}`);
 }

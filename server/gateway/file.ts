@@ -16,6 +16,7 @@ import {
   readDescriptorSet,
   reflect,
 } from '../../lib/gateway/index.ts';
+import { readSettingFile } from '../config/modules.ts';
 
 export interface GatewayFile {
   readonly settings: GatewaySettings;
@@ -29,15 +30,14 @@ export interface GatewayFile {
 /** Reads it; paths inside start from its folder. Throws ERR_CONFIG with every problem, one a line. */
 export function readGatewayFile(path: string): GatewayFile {
   const source = `GATEWAY_FILE ${path}`;
-  const settings = parseGatewayFile(readText(path, source), source);
+  const settings = parseGatewayFile(readSettingFile('GATEWAY_FILE', path), source);
   const problems: string[] = [];
   const open = (name: string, what: string): Buffer | undefined => {
     try {
       return readFileSync(resolve(dirname(path), name));
     } catch (error) {
-      problems.push(
-        `${source}: ${what} ${name} cannot be read (${errorCode(error)}). Paths start from the file's folder.`,
-      );
+      const { code } = error as NodeJS.ErrnoException;
+      problems.push(`${source}: ${what} ${name} cannot be read (${code}). Paths start from the file's folder.`);
       return undefined;
     }
   };
@@ -59,21 +59,6 @@ function isCertificate(pem: Buffer): boolean {
   } catch {
     return false;
   }
-}
-
-function readText(path: string, source: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new TwinlineError(
-      'ERR_CONFIG',
-      `${source} cannot be read (${errorCode(error)}). Set the path of a JSON file.`,
-    );
-  }
-}
-
-function errorCode(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? 'unknown';
 }
 
 /** Opens the channel that the file asks for; connects with the first call. Throws ERR_CONFIG. */

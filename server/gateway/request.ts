@@ -72,9 +72,9 @@ async function readBytes(req: IncomingMessage): Promise<Buffer> {
         throw new Refusal('too-large', `The body is larger than ${SERVER_LIMITS.jsonBodyBytes} bytes`);
       chunks.push(chunk as Buffer);
     }
-  } catch (error) {
-    if (error instanceof Refusal) throw error;
-    throw new TwinlineError('ERR_INPUT', 'The body broke off.');
+  } catch (cause) {
+    if (cause instanceof Refusal) throw cause;
+    throw new TwinlineError('ERR_INPUT', 'The body broke off.', { cause });
   }
   return Buffer.concat(chunks);
 }

@@ -120,9 +120,10 @@ async function replaceFile(file: string, text: string): Promise<void> {
       await handle.close();
     }
     await rename(part, file);
-  } catch (error) {
+  } catch (cause) {
     await rm(part, { force: true });
-    const { code } = error as NodeJS.ErrnoException;
-    throw new TwinlineError('ERR_STORE', `${basename(file)} was not saved: its folder cannot be written (${code}).`);
+    const { code } = cause as NodeJS.ErrnoException;
+    const words = `${basename(file)} was not saved: its folder cannot be written (${code}).`;
+    throw new TwinlineError('ERR_STORE', words, { cause });
   }
 }

@@ -231,9 +231,9 @@ async function readStream({ reader, onProblem, signal }: StreamReading, adapter:
   function takeOne(entry: StreamEntry): void {
     try {
       adapter.take(entry);
-    } catch {
+    } catch (cause) {
       const what = `The event ${entry[0]} of another instance cannot be read. It is left out.`;
-      onProblem(new TwinlineError('ERR_RECORD', what));
+      onProblem(new TwinlineError('ERR_RECORD', what, { cause }));
     }
   }
 }

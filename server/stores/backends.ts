@@ -145,12 +145,10 @@ function refuseLoss(durability: Durability, { config, log, name }: LossRule): vo
 function ensureFolder(path: string): void {
   try {
     makeFolder(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new TwinlineError(
-      'ERR_CONFIG',
-      `Cannot make DATA_DIR=${JSON.stringify(path)} (${code}). Set another folder.`,
-    );
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const words = `Cannot make DATA_DIR=${JSON.stringify(path)} (${code}). Set another folder.`;
+    throw new TwinlineError('ERR_CONFIG', words, { cause });
   }
 }
 

@@ -6,6 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintInvocation } from '../../../lib/delegation/tokens.ts';
+import type { TwinlineError } from '../../../lib/errors.ts';
 import { readMcpServers } from '../../../server/agent/mcp.ts';
 import { modelList } from '../../../server/agent/models.ts';
 import { readConfig } from '../../../server/config/config.ts';
@@ -175,15 +176,25 @@ test('without a model, the flow that answers is the only one', () => {
   assert.equal([usual, models.map(({ id, family }) => [id, family])], ['assistant', [['assistant', 'flow']]]);
 });
 
+/** What is said of a file of MCP servers that is refused. */
+function refusalOf(file: string): string {
+  try {
+    readMcpServers(file);
+  } catch (error) {
+    assert.is((error as TwinlineError).code, 'ERR_CONFIG');
+    return (error as TwinlineError).message;
+  }
+  return assert.unreachable() as never;
+}
+
 test('a file of MCP servers is refused with everything that is wrong with it, and without what it holds', () =>
   withFolder(async (folder) => {
     const file = join(folder, 'mcp.json');
     const problemsOf = async (text: string) => {
       writeFileSync(file, text);
-      const error = await readMcpServers(file).catch((thrown) => thrown);
-      assert.is(error.code, 'ERR_CONFIG');
-      assert.not.match(error.message, 'canary');
-      return (error.message as string).split('\n').map((line) => line.slice(`MCP_SERVERS ${file}: `.length));
+      const message = refusalOf(file);
+      assert.not.match(message, 'canary');
+      return message.split('\n').map((line) => line.slice(`MCP_SERVERS ${file}: `.length));
     };
     assert.equal(await problemsOf('{canary'), ['is no JSON.']);
     assert.match((await problemsOf('{"a":"canary"}'))[0]!, 'must be a JSON array');
@@ -210,8 +221,7 @@ test('a file of MCP servers is refused with everything that is wrong with it, an
         'the name "one" stands there ',
       ],
     );
-    const missing = await readMcpServers(join(folder, 'none.json')).catch((thrown) => thrown);
-    assert.match(missing.message, 'cannot be read: ENOENT');
+    assert.match(refusalOf(join(folder, 'none.json')), 'cannot be read (ENOENT)');
   }));
 
 test('the doctor asks the endpoint: whether it answers, takes the key and has the models', async () => {
