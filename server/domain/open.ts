@@ -168,11 +168,7 @@ export async function openDomain({
       onProblem();
       log.error({ err: error, requestId: ctx.state.requestId }, 'a request to the domain service failed');
     },
-    onImport: ({ by, ...details }) => note({ action: 'records.import', by, details }),
-    onExport: ({ by, ...details }) => note({ action: 'records.export', by, details }),
-    onCredit: ({ id, did, amount, issuer }) =>
-      note({ action: 'credits.issued', by: String(issuer), details: { credit: id!, did: did!, amount: amount! } }),
-    onVeto: ({ by, ...details }) => note({ action: 'proposal.vetoed', by, details }),
+    note,
   });
   return {
     door,

@@ -180,7 +180,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/domain/routes': room(
     'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/domain/voting lib/domain/webhook server/config server/domain server/http server/web/kit',
-    'lib/store server/web/proposal',
+    'lib/store server/audit server/web/proposal',
   ),
   'server/gateway': room(
     'lib lib/gateway lib/gateway/channel lib/gateway/descriptors lib/gateway/request lib/gateway/route lib/http server/config server/gateway/answers server/health server/http server/http/middleware',

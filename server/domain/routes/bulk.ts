@@ -15,6 +15,7 @@ import { BULK_LINE, BULK_ROW } from '../../../lib/domain/schema/bulk-lines.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { RECORD_LINE } from '../../../lib/domain/schema/records.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
+import type { AuditEvent } from '../../audit/audit.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { allowLongUpload } from '../../http/connections.ts';
 import { describeError, Refusal } from '../../http/errors.ts';
@@ -30,18 +31,8 @@ export interface BulkDeps {
   readonly feed: Feed;
   readonly settleVotes: SettleVotes;
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
-  /** Called with records that an operator has brought with their statuses, without a vote here. */
-  /** Resolves once it is noted. */
-  readonly onImport: (report: ImportReport) => Promise<void>;
-  /** Called before the first line of an export. Resolves once it is noted. */
-  readonly onExport: (by: Pick<ImportReport, 'tenant' | 'by'>) => Promise<void>;
-}
-
-export interface ImportReport {
-  readonly tenant: string;
-  readonly by: string;
-  readonly records: number;
-  readonly verified: number;
+  /** Writes into the audit log what an operator does: records come with their statuses, without a vote here. */
+  readonly note: (event: AuditEvent) => Promise<void>;
 }
 
 const NDJSON = 'application/x-ndjson';
@@ -113,7 +104,7 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
         200: { description: 'A line for each revision', types: { [NDJSON]: lines(RECORD_LINE) } },
       },
       problems: ['role-missing'],
-      handle: (ctx, { documents, settleVotes, onExport }) => {
+      handle: (ctx, { documents, settleVotes, note }) => {
         const caller = readCaller(ctx);
         requireRole(caller, 'export');
         ctx.set({
@@ -123,7 +114,7 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
         });
         ctx.status = 200;
         const lines = async function* () {
-          await onExport({ tenant: caller.tenant, by: caller.principal });
+          await note({ action: 'records.export', by: caller.principal, details: { tenant: caller.tenant } });
           for await (const line of exportLines({ documents, settleVotes }, caller)) yield `${JSON.stringify(line)}\n`;
         };
         ctx.body = ctx.method === 'HEAD' ? '' : Readable.from(lines(), { objectMode: false, highWaterMark: 65_536 });
@@ -137,7 +128,7 @@ const isDry = (ctx: Context) => readQuery(ctx, DRY_RUN).dryRun === 'true';
 async function* answerRows(
   ctx: Context,
   { caller, rows }: { readonly caller: Caller; readonly rows: AsyncIterable<LineResult> },
-  { feed, onFault, onImport }: Pick<BulkDeps, 'feed' | 'onFault' | 'onImport'>,
+  { feed, onFault, note }: Pick<BulkDeps, 'feed' | 'onFault' | 'note'>,
 ): AsyncGenerator<string> {
   let [records, verified] = [0, 0];
   try {
@@ -153,7 +144,8 @@ async function* answerRows(
     if (!ctx.req.destroyed) onFault(error, ctx);
     throw error;
   } finally {
-    if (records && !isDry(ctx)) await onImport({ tenant: caller.tenant, by: caller.principal, records, verified });
+    const details = { tenant: caller.tenant, records, verified };
+    if (records && !isDry(ctx)) await note({ action: 'records.import', by: caller.principal, details });
     feed.nudge();
   }
 }

@@ -42,8 +42,6 @@ import { PROPOSAL_PAGE, SUBJECT_SCHEMAS, type SubjectDeps, subjectRoutes } from 
 export interface ProposalDeps extends SubjectDeps {
   readonly governance: Governance;
   readonly pages: ProposalPages;
-  /** Called once a proposal was stopped. */
-  readonly onVeto: (veto: { readonly proposal: string; readonly by: string }) => Promise<void>;
 }
 
 const LISTED_PAGE = page(LISTED_PROPOSAL, 'A page of proposals, the newest first');
@@ -226,13 +224,14 @@ function action(name: 'withdraw' | 'veto' | 'execute', summary: string, descript
       ...(name === 'withdraw' ? (['not-proposer'] as const) : []),
       ...ONCE_PROBLEMS,
     ],
-    handle: async (ctx, { verification, idempotency, onVeto }) => {
+    handle: async (ctx, { verification, idempotency, note }) => {
       const caller = readCaller(ctx);
       const act = await verification.permit(caller, { id: ctx.params.id!, action: name });
       const body = await readBody(ctx, { optional: true });
       await answerOnce(ctx, { idempotency, body }, async () => {
         const proposal = await act({ body: body.value, key: idempotencyKey(ctx) });
-        if (name === 'veto') await onVeto({ proposal: proposal.id, by: caller.principal });
+        if (name === 'veto')
+          await note({ action: 'proposal.vetoed', by: caller.principal, details: { proposal: proposal.id } });
         return { status: 200, headers: proposalHeaders(proposal), body: showProposal(proposal) };
       });
     },
