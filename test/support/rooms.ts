@@ -241,7 +241,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/web/browser/inspector': room('server/web/browser', 'server/web/inspector'),
   'server/web/browser/phone': room('lib/flow/run lib/ussd server/web/browser'),
   'server/web/browser/registry': room('server/web/browser'),
-  'server/web/browser/studio': room('server/web/browser server/web/browser/inspector server/web/browser/phone'),
+  'server/web/browser/studio': room(
+    'server/web/browser server/web/browser/inspector server/web/browser/phone',
+    'lib/flow/editing lib/flow/format lib/flow/testing server/menus server/web/studio',
+  ),
   'server/web/chat': room(
     'lib lib/delegation lib/delegation/issuer lib/domain/schema server/http server/web server/web/kit',
   ),

@@ -1,9 +1,11 @@
 // The check of the flow: a moment after it was changed, one at a time; and where its problems and screens are by now.
 
+import type { Problem } from '../../../../lib/flow/format/problem.ts';
+import type { CheckedDraft } from '../../studio/draft-work.ts';
 import { button, element, findElement } from '../element.ts';
 import type { Editor } from './editor.ts';
 import type { SentText } from './followed.ts';
-import { type Problem, post, type Span } from './requests.ts';
+import { post } from './requests.ts';
 
 export interface CheckingOptions {
   readonly editor: Editor;
@@ -29,13 +31,8 @@ export interface CheckingPart {
 
 const CHECK_MS = 250;
 
-interface CheckReply {
-  readonly problems: readonly Problem[];
-  readonly screens: readonly Span[];
-}
-
 export function checking({ editor, flow, onPick, onChecked, tell }: CheckingOptions): CheckingPart {
-  let checked: CheckReply = { problems: [], screens: [] };
+  let checked: CheckedDraft = { problems: [], screens: [] };
   let sent: SentText | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isChecking = false;
@@ -52,7 +49,7 @@ export function checking({ editor, flow, onPick, onChecked, tell }: CheckingOpti
     while (isOld) {
       isOld = false;
       const now = editor.send('flow');
-      const found = await post<CheckReply>('/check', { flow: flow(), text: now.text }).catch((error: Error) => {
+      const found = await post<CheckedDraft>('/check', { flow: flow(), text: now.text }).catch((error: Error) => {
         tell(error.message);
         return undefined;
       });
@@ -61,7 +58,7 @@ export function checking({ editor, flow, onPick, onChecked, tell }: CheckingOpti
     isChecking = false;
   }
 
-  function show(found: CheckReply, now: SentText): void {
+  function show(found: CheckedDraft, now: SentText): void {
     checked = found;
     sent = now;
     const { problems } = found;

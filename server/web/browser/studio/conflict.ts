@@ -1,9 +1,9 @@
 // A file that another program has written meanwhile: shown beside what is in the editor, and the author decides.
 
+import type { EditedFile } from '../../../menus/files.ts';
 import { findElement } from '../element.ts';
 import type { EditedDocument } from './editor.ts';
 import { showDifference } from './look.ts';
-import type { EditedFile } from './requests.ts';
 
 /** Which file it is, and its text on disk. */
 export interface Conflict {

@@ -9,10 +9,10 @@ import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
 import { EditorState, type Extension, Text } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
 import type { SyntaxNode } from '@lezer/common';
+import type { Problem, TextEdit } from '../../../../lib/flow/format/problem.ts';
 import { followText, type SentText } from './followed.ts';
 import { type DescribeDraft, explanations, proposals } from './help.ts';
 import { LOOK, openShadow } from './look.ts';
-import type { Edit, Problem } from './requests.ts';
 
 export type EditedDocument = 'flow' | 'tests';
 
@@ -29,7 +29,7 @@ export interface EditorOptions {
 }
 
 export interface SentEdit {
-  readonly edit: Edit;
+  readonly edit: TextEdit;
   /** The text that it was found in. */
   readonly sent: SentText;
 }
@@ -54,7 +54,7 @@ export interface Editor {
   reveal(document: EditedDocument, offset: number): void;
   /** The offsets of the value at a JSON pointer; undefined where there is none. */
   find(document: EditedDocument, pointer: string): { readonly from: number; readonly to: number } | undefined;
-  replace(document: EditedDocument, edit: Edit): void;
+  replace(document: EditedDocument, edit: TextEdit): void;
 }
 
 export function openEditor({ host, flow, onChange, onMove, onSave, onMissed }: EditorOptions): Editor {
@@ -141,7 +141,7 @@ export function openEditor({ host, flow, onChange, onMove, onSave, onMissed }: E
     show,
     problems(document, problems, sent) {
       const state = readState(document);
-      const apply = (edit: Edit) => mend(document, { edit, sent });
+      const apply = (edit: TextEdit) => mend(document, { edit, sent });
       const marks = problems.flatMap((problem) => makeDiagnostic(problem, { state, sent, apply }));
       const change = setDiagnostics(state, marks);
       if (document === open) view.dispatch(change);
@@ -180,7 +180,7 @@ function sameEnds(before: string, after: string): { head: number; tail: number }
 interface DiagnosticPlace {
   readonly state: EditorState;
   readonly sent: SentText;
-  readonly apply: (edit: Edit) => void;
+  readonly apply: (edit: TextEdit) => void;
 }
 
 /** None when its place is gone. */

@@ -1,7 +1,7 @@
 // Places of a text that was sent away, followed through what is typed until the answer comes, and after it.
 
 import type { ChangeDesc, ChangeSet, Text } from '@codemirror/state';
-import type { Edit } from './requests.ts';
+import type { TextEdit } from '../../../../lib/flow/format/problem.ts';
 
 /** A text as it was when it was sent. */
 export interface SentText {
@@ -15,7 +15,7 @@ export interface SentText {
   /** The same of a line and a column, both 1-based. */
   findPlace(line: number, column: number): number | undefined;
   /** A change of it as it has to be made now; undefined when what it replaces was edited meanwhile. */
-  findEdit(edit: Edit): Edit | undefined;
+  findEdit(edit: TextEdit): TextEdit | undefined;
 }
 
 export interface FollowedText {

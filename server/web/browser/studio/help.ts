@@ -8,8 +8,9 @@ import {
 } from '@codemirror/autocomplete';
 import type { Extension } from '@codemirror/state';
 import { type EditorView, hoverTooltip } from '@codemirror/view';
+import type { Completion } from '../../../../lib/flow/editing/proposals.ts';
 import { element } from '../element.ts';
-import { type Completion, post } from './requests.ts';
+import { post } from './requests.ts';
 
 const TYPES: { readonly [kind: string]: string } = {
   key: 'property',

@@ -1,5 +1,7 @@
 // The page of the studio: one flow at a time, its text and its tests, and the parts that follow them as they change.
 
+import type { EditedFlow } from '../../../menus/files.ts';
+import type { TestedDraft } from '../../studio/draft-work.ts';
 import { findElement } from '../element.ts';
 import { startHeader } from '../site.ts';
 import { beginning } from './begin.ts';
@@ -10,7 +12,7 @@ import { drawingPart } from './drawing.ts';
 import { type EditedDocument, openEditor } from './editor.ts';
 import type { SentText } from './followed.ts';
 import { storeDrafts } from './kept.ts';
-import { type EditedFlow, get, post, type Refused, type Tested } from './requests.ts';
+import { get, post, type Refused } from './requests.ts';
 import { testing } from './testing.ts';
 import { versionsPart } from './versions.ts';
 import { wordsPart } from './words.ts';
@@ -142,7 +144,7 @@ function fileText(document: EditedDocument): string {
 }
 
 const isDirty = () => !editor.isSame('flow', base.flow.text) || !editor.isSame('tests', base.tests.text);
-const countFailing = ({ problems: wrong, reports }: Tested) =>
+const countFailing = ({ problems: wrong, reports }: TestedDraft) =>
   wrong.length + reports.filter(({ failures }) => failures.length).length;
 
 function showState(): void {
@@ -221,10 +223,10 @@ async function save(): Promise<void> {
 function showRefusal({ status, body, message }: Refused): void {
   if (status === 409) showConflict(body as Conflict);
   else if (status !== 422) tell(`Not saved: ${message}`);
-  else showFailures(body as Tested);
+  else showFailures(body as TestedDraft);
 }
 
-function showFailures(refused: Tested): void {
+function showFailures(refused: TestedDraft): void {
   if (refused.reports.length || refused.problems.length) tests.show({ ...refused, problems: [] });
   failing = refused.reports.filter(({ failures }) => failures.length).length;
   tell(checks.errors ? 'Not saved: the flow has errors.' : 'Not saved: its tests do not pass.');

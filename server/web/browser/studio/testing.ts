@@ -1,26 +1,28 @@
 // The tests of the draft: run when it has no errors, with what differs; and updated to what the draft shows.
 
+import type { FlowTestFailure } from '../../../../lib/flow/testing/run.ts';
+import type { TestedDraft } from '../../studio/draft-work.ts';
 import { button, element, findElement } from '../element.ts';
-import { type Failure, post, Refused, type Tested } from './requests.ts';
+import { post, Refused } from './requests.ts';
 
-export interface TestedDraft {
+export interface SentTests {
   readonly flow: string;
   readonly text: string;
   readonly tests: string;
 }
 
 export interface TestingOptions {
-  readonly draft: () => TestedDraft;
+  readonly draft: () => SentTests;
   /** The tests were written anew. */
   readonly onUpdate: (tests: string) => void;
   /** A place of the tests was chosen. */
   readonly onPick: (pointer: string) => void;
-  readonly onTested: (tested: Tested) => void;
+  readonly onTested: (tested: TestedDraft) => void;
 }
 
 export interface TestingPart {
   run(): Promise<void>;
-  show(tested: Tested): void;
+  show(tested: TestedDraft): void;
 }
 
 export function testing({ draft, onUpdate, onPick, onTested }: TestingOptions): TestingPart {
@@ -29,7 +31,7 @@ export function testing({ draft, onUpdate, onPick, onTested }: TestingOptions): 
   let asked = 0;
   let updates = 0;
   /** What the results that are shown are of. */
-  let shown: TestedDraft | undefined;
+  let shown: SentTests | undefined;
 
   // After each change. An update is not given up for it, and what it has shown already is not asked again.
   async function run(): Promise<void> {
@@ -44,7 +46,7 @@ export function testing({ draft, onUpdate, onPick, onTested }: TestingOptions): 
     if (body.tests.trim() === '') return say('There are no tests. Dial, and record what you see.');
     if (update) updates++;
     try {
-      const tested = await post<Tested>('/test', { ...body, update });
+      const tested = await post<TestedDraft>('/test', { ...body, update });
       if (turn !== asked) return;
       if (update && tested.tests !== undefined && tested.changed) onUpdate(tested.tests);
       show(tested);
@@ -64,7 +66,7 @@ export function testing({ draft, onUpdate, onPick, onTested }: TestingOptions): 
     list.replaceChildren();
   }
 
-  function show({ problems, reports, coverage }: Tested): void {
+  function show({ problems, reports, coverage }: TestedDraft): void {
     shown = undefined;
     const failed = reports.filter(({ failures }) => failures.length).length;
     const shares = Object.entries(coverage ?? {}).map(([what, { seen, all }]) => `${seen} of ${all} ${what}`);
@@ -83,7 +85,7 @@ export function testing({ draft, onUpdate, onPick, onTested }: TestingOptions): 
     );
   }
 
-  function drawFailure({ step, typed, message, details = [], pointer }: Failure): HTMLElement {
+  function drawFailure({ step, typed, message, details, pointer }: FlowTestFailure): HTMLElement {
     const where = step ? `Step ${step}, ${step === 1 ? 'the dial' : `typed ${typed}`}: ` : '';
     const lines = details.map((line) =>
       element('span', {

@@ -1,8 +1,9 @@
 // The versions that were saved here: each as it differs from the text in the editor, and back into it.
 
+import type { VersionEntry } from '../../studio/versions.ts';
 import { button, element, findElement } from '../element.ts';
 import { showDifference } from './look.ts';
-import { get, type VersionEntry } from './requests.ts';
+import { get } from './requests.ts';
 
 export interface VersionsOptions {
   readonly draft: () => { readonly flow: string; readonly text: string };

@@ -1,8 +1,9 @@
 // The texts of the draft in all its languages, side by side, with the room that each takes; what is edited here is edited in the
 // text.
 
+import type { TranslatedText } from '../../studio/wordings.ts';
 import { button, element, findElement } from '../element.ts';
-import { post, type TranslatedText } from './requests.ts';
+import { post } from './requests.ts';
 
 export interface WordsOptions {
   readonly draft: () => { readonly flow: string; readonly text: string };
