@@ -28,15 +28,8 @@ export interface Diagram {
   readonly focus?: string;
 }
 
-export interface DrawableMachine {
-  readonly id: string;
-  readonly kind: 'flow' | 'lifecycle';
-}
-
 export interface Drawings {
-  /** The flows first, then the lifecycles; a lifecycle gives way to a flow of the same name. */
-  machines(): DrawableMachine[];
-  /** Rejects with ERR_NOT_FOUND for a machine that is not there, and as the layout does. */
+  /** Of a flow, or else of a lifecycle. Rejects with ERR_NOT_FOUND for a machine that is not there, and as the layout does. */
   svg(machineId: string, view?: ViewOptions): Promise<Diagram>;
   /** The same of a machine that need not be served. */
   draw(machine: DrawnMachine, view?: ViewOptions): Promise<Diagram>;
@@ -60,11 +53,6 @@ export function drawings({ flows }: DrawingsOptions): Drawings {
   const worker = layout();
   const kept = new LRUCache<string, Promise<Diagram>>({ max: PAGE_LIMITS.diagramsKept });
   return {
-    machines: () => {
-      const loaded = [...flows().keys()].map((id): DrawableMachine => ({ id, kind: 'flow' }));
-      const others = Object.keys(LIFECYCLES).filter((id) => !flows().has(id));
-      return [...loaded, ...others.map((id): DrawableMachine => ({ id, kind: 'lifecycle' }))];
-    },
     svg: (machineId, view = {}) => {
       const flow = flows().get(machineId);
       const name = [machineId, ...(flow ? [`${flow.version}:${flow.hash}`] : [])];

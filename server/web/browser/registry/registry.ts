@@ -5,8 +5,7 @@ import { startHeader } from '../site.ts';
 import { askJson, forgetKey, hasKey, keepKey, type Me, RequestProblem } from './client.ts';
 import { twinList } from './list.ts';
 import { newTwin } from './new-twin.ts';
-import { openProposals } from './open-proposals.ts';
-import { proposalView } from './proposal.ts';
+import { openProposals, proposalView } from './proposals.ts';
 import { card, twinPage } from './twin.ts';
 
 startHeader();
