@@ -16,24 +16,27 @@ export const COMMON_LIMITS = {
   ussdTextChars: 182,
 
   // --- stores -----------------------------------------------------------------------------------------------------------
+  /** Characters of a key, and bytes of a document as JSON. */
   keyChars: 256,
   documentBytes: 1_048_576,
   /** Elements of a list in one document that an index may hold. */
   elementsPerIndex: 1_000,
   /** Values of one `in` condition. */
   valuesPerIn: 100,
+  /** Entries that one page may have. */
   pageSizeMax: 1_000,
   /** Entries that one sweep of expired or due sessions handles. */
   sweepBatch: 200,
   /** Frames in one append, and their bytes. */
   framesPerAppend: 1_000,
   appendBytes: 1_048_576,
-  /** Bytes that one read of a log gives; what a slow follower holds. At least `frameBytes`. */
+  /** Bytes that one read of a log gives; what a slow follower holds. At least STORE_LIMITS.frameBytes. */
   logReadBytes: 262_144,
+  /** Bytes of a message of a channel, in UTF-8. */
   channelMessageBytes: 65_536,
 
   // --- domains ----------------------------------------------------------------------------------------------------------
-  /** Problems that one refusal lists, and their bytes; characters of its message, and of a field or an error of the list. */
+  /** Problems that one refusal lists, and their bytes. */
   problemDetails: 100,
   problemBytes: 32_768,
 
@@ -42,6 +45,6 @@ export const COMMON_LIMITS = {
   webhookAnswerMs: 10_000,
 
   // --- server -----------------------------------------------------------------------------------------------------------
-  /** Levels of lists and objects in such a body. */
+  /** Levels of lists and objects in JSON that others send: bodies, messages, results of tools. */
   jsonBodyDepth: 64,
 } as const;

@@ -1,5 +1,5 @@
-// What callers, files and requests give, looked at before it is used: forms of parsed values; keys, limits and moments of stores; and
-// arguments of public functions, where a wrong one is told by its name, and what it should be.
+// Checks of what others give: arguments of public functions, keys and limits of stores, values of parsed JSON. A wrong argument is
+// told by its name and what it should be.
 
 import { COMMON_LIMITS } from './common-limits.ts';
 import { TwinlineError } from './errors.ts';

@@ -24,7 +24,14 @@ const LABEL_LINES = 3;
 
 /** Chips of one kind of row stand side by side; rows are in this order. */
 const ROW_OF: { readonly [sign in ChipSign]: number } = {
-  ...{ service: 0, time: 0, more: 1, error: 2, back: 3, home: 3, exit: 4, hidden: 5 },
+  service: 0,
+  time: 0,
+  more: 1,
+  error: 2,
+  back: 3,
+  home: 3,
+  exit: 4,
+  hidden: 5,
 };
 const CHIP_GAP = 12;
 /** From the left side of a chip's sign to its words. */
@@ -93,7 +100,7 @@ export function measureLabel({ ways }: Arrow): Label {
 
 const NARROW = /[iljI|!.,:;'`’]/;
 const SLIM = /[ftr()[\]{}/\\" -]/;
-const WIDE = /[mwMW@%—…⚙⌂↩⚠⏱⋯]/;
+const WIDE = /[mwMW@%—…]/;
 const UPPER = /[A-Z0-9_=+<>#$&?~*]/;
 
 /** Pixels that a line takes at a font size in pixels; bold letters are wider. */

@@ -108,8 +108,10 @@ function serviceChips(node: AnyStateNode): Chip[] {
 }
 
 const rootStepChip = ({ label, event, to }: SingleTransition): Chip => ({
-  ...{ sign: 'exit', text: `${cutLine(label, LINE_CHARS - 16)} from any state` },
-  ...{ to, events: [event] },
+  sign: 'exit',
+  text: `${cutLine(label, LINE_CHARS - 16)} from any state`,
+  to,
+  events: [event],
 });
 
 function findKind(node: AnyStateNode, leaves: boolean): StateKind {

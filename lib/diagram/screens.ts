@@ -91,7 +91,11 @@ const STEPS: {
 } = {
   menu: ({ options }) =>
     options.map(({ id, to, when }) => ({
-      ...{ to, event: `opt.${id}`, label: `opt.${id}`, mark: id, role: 'on' },
+      to,
+      event: `opt.${id}`,
+      label: `opt.${id}`,
+      mark: id,
+      role: 'on',
       ...(when !== undefined && { guard: when }),
     })),
   input: ({ to, accept, attempts, else: otherwise }) => [

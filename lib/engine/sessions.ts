@@ -101,8 +101,15 @@ async function storeEnd(engine: Engine, key: string, { opened, reply, door }: En
   const { conversation, version, hash, turn, startedAt } = record;
   const rest = { ...record.rest, context: {} };
   const kept: SessionRecord = {
-    ...{ conversation, version, hash, turn, startedAt, rest, timers: [], calls: [] },
+    conversation,
+    version,
+    hash,
+    turn,
+    startedAt,
+    rest,
     door: { ...record.door, ...door },
+    timers: [],
+    calls: [],
   };
   const now = engine.clock.now();
   const result = await engine.store.commit(key, stored.revision, {

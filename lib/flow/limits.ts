@@ -8,12 +8,15 @@ export const FLOW_LIMITS = {
   callRetriesMax: 3,
 
   // --- flows ------------------------------------------------------------------------------------------------------------
+  /** Bytes of a flow file. */
   flowFileBytes: 4_194_304,
   /** Levels of lists and objects in a flow file. */
   flowFileDepth: 64,
   screensPerFlow: 20_000,
+  /** Characters of an expression, and levels of its parts. */
   expressionChars: 500,
   expressionDepth: 40,
+  /** Characters of a text, with its slots. */
   templateChars: 2_000,
   /** Characters of a `pattern` rule. */
   patternChars: 200,

@@ -10,7 +10,7 @@ export const STORE_LIMITS = {
   logBytes: 268_435_456,
   /** Milliseconds that a follower waits for a store that is away before it gives up. */
   followPatienceMs: 30_000,
-  /** Characters of a channel's topic, and bytes of a message, in UTF-8. */
+  /** Characters of a channel's topic. */
   topicChars: 320,
 
   // --- Redis ------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ export {
   escapeXml,
   FORBIDDEN,
   INVALID_INPUT,
-  json as jsonReply,
+  jsonReply,
   NOTHING,
   PLAIN_TYPE,
   TOO_MANY,

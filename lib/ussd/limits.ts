@@ -1,6 +1,7 @@
 // Limits of lib/ussd: a name, a number, its unit.
 
 export const USSD_LIMITS = {
+  /** Characters of the id that a telecom gives a session. */
   ussdSessionIdChars: 100,
   /** Sessions that one phone may have at a time. */
   sessionsPerPhone: 3,

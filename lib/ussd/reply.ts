@@ -37,7 +37,7 @@ export function conEnd(reply: UssdReply): RawReply {
  * const { status, type, body } = jsonReply({ text: 'Hello' });
  * [status, type, body]; // → [200, 'application/json; charset=utf-8', '{"text":"Hello"}']
  */
-export function json(value: unknown): RawReply {
+export function jsonReply(value: unknown): RawReply {
   return { status: 200, type: 'application/json; charset=utf-8', body: JSON.stringify(value) };
 }
 
@@ -92,7 +92,7 @@ export function echoingReplies(
   fields: (reply: UssdReply) => object,
 ): Pick<Adapter, 'write' | 'refuse'> {
   return {
-    write: (reply, request) => json({ ...request.echo, ...fields(reply) }),
-    refuse: (reply, raw) => json({ ...readEcho(salvageFields(raw.body), echoed), ...fields(reply) }),
+    write: (reply, request) => jsonReply({ ...request.echo, ...fields(reply) }),
+    refuse: (reply, raw) => jsonReply({ ...readEcho(salvageFields(raw.body), echoed), ...fields(reply) }),
   };
 }

@@ -35,8 +35,9 @@ export function showInput(input: JsonObject, call: ServiceCall): JsonObject {
 
 /**
  * The same services, but for calls that hold secrets: each place in an answer that is the secret is masked, and an
- * error whose words may quote it is replaced. What logs show of an error has private values masked. The words of services of `own` count as ours: they are kept unless the
- * secret stands in them. Every answer passes `redact`. All of this is harmless when it is done twice.
+ * error whose words may quote it is replaced. The words of services of `own` count as ours: they are kept unless the
+ * secret stands in them. What logs show of an error has private values masked. Every answer passes `redact`. All of this is
+ * harmless when it is done twice.
  */
 export function keepSecrets(
   services: Services,

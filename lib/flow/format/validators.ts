@@ -29,7 +29,11 @@ export function loadValidator(name: SchemaName): ValidateFunction {
 /** Compiles the check of a schema, with its source. */
 export function compileSchema(name: SchemaName): { readonly ajv: Ajv; readonly validate: ValidateFunction } {
   const ajv = new (requireAjv().Ajv)({
-    ...{ allErrors: true, discriminator: true, strict: true, allowUnionTypes: true, verbose: true },
+    allErrors: true,
+    discriminator: true,
+    strict: true,
+    allowUnionTypes: true,
+    verbose: true,
     code: { source: true },
   });
   ajv.addKeyword('defaultSnippets');

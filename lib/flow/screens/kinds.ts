@@ -52,5 +52,11 @@ const end: ScreenKind<EndScreen> = {
 };
 
 export const KINDS: { readonly [T in ScreenType]: ScreenKind<Extract<Screen, { type: T }>> } = {
-  ...{ menu, input, list, call, branch, flow, end },
+  menu,
+  input,
+  list,
+  call,
+  branch,
+  flow,
+  end,
 };

@@ -1,7 +1,7 @@
 // Hubtel (Ghana), Programmable Services: JSON, latest input, a message number, and word of ended sessions.
 import type { Adapter, RawReply, UssdReply } from '../adapter.ts';
 import { readEcho, readFields, salvageFields, type UssdFields } from '../fields.ts';
-import { json } from '../reply.ts';
+import { jsonReply } from '../reply.ts';
 import {
   type RawRequest,
   readDialled,
@@ -69,7 +69,7 @@ function readSequence(value: unknown): { turnId?: string } {
 // Label, DataType and FieldType are for their app and web channels, yet mandatory.
 function answer(reply: UssdReply, sessionId: string): RawReply {
   const goesOn = reply.kind === 'continue';
-  return json({
+  return jsonReply({
     SessionId: sessionId,
     Type: goesOn ? 'Response' : 'Release',
     Message: reply.text,

@@ -1,7 +1,7 @@
 // Infobip: JSON, latest input; the path names the session and says whether it starts, goes on or has ended.
 import type { Adapter, RawReply, UssdReply } from '../adapter.ts';
 import { readFields } from '../fields.ts';
-import { json } from '../reply.ts';
+import { jsonReply } from '../reply.ts';
 import {
   type RawRequest,
   readDialled,
@@ -65,7 +65,7 @@ const NOTED = { responseExitCode: 200, responseMessage: '' };
 
 // 200 also for a refusal: with any other exit code the caller would not be shown the menu.
 function answer(reply: UssdReply): RawReply {
-  return json({
+  return jsonReply({
     ussdMenu: reply.text,
     shouldClose: reply.kind === 'end',
     responseExitCode: 200,
@@ -85,8 +85,8 @@ export const infobip: Adapter = {
   ],
   read,
   write: (reply, { event }) => {
-    if (event === 'status') return json({ sessionActive: reply.kind === 'continue', ...NOTED });
-    return event === 'end' ? json(NOTED) : answer(reply);
+    if (event === 'status') return jsonReply({ sessionActive: reply.kind === 'continue', ...NOTED });
+    return event === 'end' ? jsonReply(NOTED) : answer(reply);
   },
   refuse: answer,
 };
