@@ -4,8 +4,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { DestinationStream } from 'pino';
 import { systemClock } from '../../lib/clock.ts';
 import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
-import type { Library } from '../../lib/engine/conversation.ts';
-import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
 import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
 import { openAgentService } from '../agent/open.ts';
@@ -93,13 +91,12 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   });
   defer(host.close);
   const { engine, ussd, stores, places, redis, menuFolder, menus, keyring, services, audit } = host;
-  // In development it is a line for people, not one of the log.
-  for (const place of places) log[config.production ? 'info' : 'debug'](place, 'a store is open');
+  // In development a line for people says it, and none of the log.
+  const atStart = config.production ? 'info' : 'debug';
+  for (const place of places) log[atStart](place, 'a store is open');
   if (redis && isOperated) await inspector.join(redis);
   warnAtStart(config, log);
-  // In development it is a line for people, not one of the log.
-  const served = config.production ? 'info' : 'debug';
-  for (const { id, version } of menus.compiled.values()) log[served]({ flow: id, version }, 'a menu is served');
+  for (const { id, version } of menus.compiled.values()) log[atStart]({ flow: id, version }, 'a menu is served');
   const health = watchHealth(watchedStores(stores), { onChange: storeHealthLogger(log) });
 
   const domain = await openDomain({
@@ -203,9 +200,11 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     log.error({ err: error }, 'background work failed');
   });
   const onProblem = () => metrics.problem('reload');
-  // An edited flow is served by every door.
-  const library = alsoAdding(engine.library, agent.add);
-  const watchedMenus = watchMenus({ menus: menuFolder, library, log, onProblem, refused: listRefused(menus) });
+  const watchedMenus = watchMenus({
+    ...{ menus: menuFolder, library: engine.library, log, onProblem, refused: listRefused(menus) },
+    // An edited flow is served by every door.
+    onServed: agent.add,
+  });
   reloads.now = watchedMenus.reload;
   reloads.refused = watchedMenus.refused;
   observed.addMenus(watchedMenus);
@@ -259,23 +258,10 @@ function readOperators(config: Config, keyring: Keyring, log: Log): OperatorRule
 
 // What it is made of takes a third of the time of a start, so it is loaded where it is asked for.
 async function openQuery(config: Config, log: Log, onProblem: () => void): Promise<QueryGateway | undefined> {
-  if (config.gatewayFile === undefined) return undefined;
+  const { gatewayFile: path, storeWaitMs: patienceMs } = config;
+  if (path === undefined) return undefined;
   const { openGateway } = await import('../gateway/open.ts');
-  return openGateway({ config, log, onProblem });
-}
-
-function alsoAdding(library: Library<CompiledFlow>, add: (flow: CompiledFlow) => void): Library<CompiledFlow> {
-  return {
-    get ids() {
-      return library.ids;
-    },
-    current: library.current,
-    exact: library.exact,
-    add: (next) => {
-      library.add(next);
-      add(next);
-    },
-  };
+  return openGateway({ path, patienceMs, log, onProblem });
 }
 
 function watchedStores({ snapshots, documents, takesWrites }: WatchedStores): Watched[] {

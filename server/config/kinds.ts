@@ -46,7 +46,10 @@ export function integer(minimum: number, maximum: number): SettingKind<number> {
   };
 }
 
-const FLAGS: Readonly<Record<string, boolean>> = { true: true, on: true, yes: true, 1: true, false: false, off: false };
+const FLAGS: Readonly<Record<string, boolean>> = {
+  ...{ true: true, on: true, yes: true, 1: true },
+  ...{ false: false, off: false, no: false, 0: false },
+};
 
 /** A yes or no. */
 export function flag(): SettingKind<boolean> {
@@ -55,7 +58,6 @@ export function flag(): SettingKind<boolean> {
     schema: { type: 'boolean' },
     read: (text) => {
       const word = text.toLowerCase();
-      if (word === 'no' || word === '0') return false;
       return Object.hasOwn(FLAGS, word) ? FLAGS[word] : text;
     },
   };

@@ -3,6 +3,7 @@
 import { RESOLUTION_ERRORS, type ResolutionCode } from '../../lib/domain/did/resolution-options.ts';
 import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
 import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
+import { capitalize } from '../../lib/flow/format/problem.ts';
 import { html, type Markup } from '../../lib/markup.ts';
 import { REASON_STATUS, REFUSAL_OF, REFUSALS, RESOLUTION_STATUS, type RefusalKind } from '../http/errors.ts';
 import { type Advice, CODE_ADVICE, PROBLEM_ADVICE } from './error-advice.ts';
@@ -34,7 +35,7 @@ function codeEntries(): ErrorEntry[] {
     const { means, retry } = ERROR_CODES[name];
     const { status } = REFUSALS[REFUSAL_OF[name]];
     const again = retry ? 'trying again can help' : 'trying again does not help';
-    return { name, note: `HTTP ${status} · ${again}`, meaning: `${sentence(means)}.`, ...CODE_ADVICE[name] };
+    return { name, note: `HTTP ${status} · ${again}`, meaning: `${capitalize(means)}.`, ...CODE_ADVICE[name] };
   });
 }
 
@@ -82,8 +83,4 @@ function errorEntry({ name, note, meaning, cause, remedy }: ErrorEntry): Markup 
     remedy,
   )}</dd></dl></article>
 `;
-}
-
-function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -140,10 +140,9 @@ function developmentKeys(): ApiKeys {
 }
 
 function makeKeys(known: readonly KnownKey[], developmentKey: string | undefined): ApiKeys {
-  const held = undefined;
   return {
     developmentKey,
-    held,
+    held: undefined,
     voters: (tenant) => listVoters(known, tenant),
     findCaller: (token) => find(known, token),
   };

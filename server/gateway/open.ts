@@ -8,7 +8,6 @@ import {
   typeSource,
 } from '../../lib/gateway/index.ts';
 import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
-import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import type { RouteGroup, ServedRoute } from '../http/route-table.ts';
@@ -33,19 +32,20 @@ export interface QueryGateway {
 }
 
 export interface GatewayOptions {
-  readonly config: Pick<Config, 'gatewayFile' | 'storeWaitMs'>;
+  /** Of GATEWAY_FILE. */
+  readonly path: string;
+  /** How long a node that must describe itself is waited for. */
+  readonly patienceMs: number;
   readonly log: Log;
   readonly onProblem: () => void;
 }
 
 /**
- * Opens the gateway; undefined where there is none. A node that must describe itself is waited for as stores are. Throws
+ * Opens the gateway. A node that must describe itself is waited for as stores are. Throws
  * ERR_CONFIG with every problem, and ERR_SERVICE when the node does not describe itself.
  */
-export async function openGateway({ config, log, onProblem }: GatewayOptions): Promise<QueryGateway | undefined> {
-  const { gatewayFile, storeWaitMs: patienceMs } = config;
-  if (gatewayFile === undefined) return undefined;
-  const file = readGatewayFile(gatewayFile);
+export async function openGateway({ path, patienceMs, log, onProblem }: GatewayOptions): Promise<QueryGateway> {
+  const file = readGatewayFile(path);
   const onWait = (reason: string) => log.warn({ reason }, 'waiting for the node of the query gateway');
   const opened = await openCatalog(file, { patienceMs, onWait });
   const { catalog, channel, types } = opened;

@@ -47,14 +47,15 @@ export interface FlowFiles {
   create(flow: string, texts: { readonly flow: string; readonly tests: string }): Promise<void>;
 }
 
-const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+/** What a flow may be called that is written here: the name becomes a path. */
+export const FLOW_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const WAITING = 100;
 
 export function flowFiles(folder: string): FlowFiles {
   const saves = keyedMutex(WAITING, 'saves of one flow');
   const paths = (flow: string) => {
     // It becomes a path: nothing but names.
-    if (!NAME.test(flow)) throw new TwinlineError('ERR_NOT_FOUND', 'There is no flow of this name.');
+    if (!FLOW_NAME.test(flow)) throw new TwinlineError('ERR_NOT_FOUND', 'There is no flow of this name.');
     return { flow: join(folder, flow + FLOW_FILE), tests: join(folder, flow + FLOW_TEST_FILE) };
   };
   const readBoth = async (flow: string): Promise<EditedFlow> => {

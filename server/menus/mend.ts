@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
 import type { Problem, TextEdit } from '../../lib/flow/format/problem.ts';
 import { FLOW_TEST_FILE } from '../../lib/flow/testing/file.ts';
-import { flowFiles } from './files.ts';
+import { FLOW_NAME, flowFiles } from './files.ts';
 import { cutFlowName, type MenuFolder, readMenus, readTestProblems } from './menus.ts';
 
 /** A fix may show what another mistake has hidden. */
@@ -79,8 +79,8 @@ function mendText(text: string, edits: readonly Mended[]): { readonly text: stri
   return { text: mended, lines };
 }
 
-// Others are left alone: what they are called becomes a path.
-const isNamed = (file: string) => /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(basename(file, FLOW_FILE));
+// Others are left alone.
+const isNamed = (file: string) => FLOW_NAME.test(basename(file, FLOW_FILE));
 
 /** In the order of the text, without those that overlap. */
 function chooseEdits(problems: readonly Mended[]): Mended[] {

@@ -27,6 +27,8 @@ export interface WatchOptions {
   readonly menus: MenuFolder;
   readonly library: Library<CompiledFlow>;
   readonly log: Log;
+  /** Told of each flow that is served from now on. */
+  readonly onServed: (flow: CompiledFlow) => void;
   /** Something was refused. */
   readonly onProblem?: () => void;
   /** Milliseconds of quiet after the last change before the folder is read. @default 100 */
@@ -36,7 +38,8 @@ export interface WatchOptions {
 }
 
 /** Watches a folder of menus. Where the file system sends no events (some network mounts), `reload` does the same. */
-export function watchMenus({ menus, library, log, onProblem, quietMs = 100, ...start }: WatchOptions): MenuWatch {
+export function watchMenus(options: WatchOptions): MenuWatch {
+  const { menus, library, log, onServed, onProblem, quietMs = 100 } = options;
   const watcher = watch(menus.folder, {
     depth: 0,
     ignoreInitial: true,
@@ -45,11 +48,11 @@ export function watchMenus({ menus, library, log, onProblem, quietMs = 100, ...s
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   let logged = '';
-  let refusals: readonly string[] = start.refused ?? [];
+  let refusals: readonly string[] = options.refused ?? [];
   const edits = { served: 0, refused: 0 };
 
   const reloadOnce = async (): Promise<void> => {
-    const { taken, refused, problems, orphans } = await reloadMenus(menus, library);
+    const { taken, refused, problems, orphans } = await reloadMenus(menus, { library, onServed });
     for (const { flow, version } of taken) log.info({ flow, version }, 'an edited menu is served from now on');
     edits.served += taken.length;
     refusals = listRefused({ problems, failures: refused });
@@ -112,7 +115,10 @@ interface Reloaded {
  * Checks, compiles and tests what has changed in the folder, and adds what passes to the library. A flow that calls a
  * changed one changes with it and is tested again; where the called one is refused, it goes on with the running form.
  */
-async function reloadMenus({ folder, services, rules }: MenuFolder, library: Library<CompiledFlow>): Promise<Reloaded> {
+async function reloadMenus(
+  { folder, services, rules }: MenuFolder,
+  { library, onServed }: Pick<WatchOptions, 'library' | 'onServed'>,
+): Promise<Reloaded> {
   const { flows, problems, files } = await loadFlows(folder, { services, rules, contracts: CONTRACTS });
   const taken: Reloaded['taken'][number][] = [];
   const refused: string[] = [];
@@ -125,6 +131,7 @@ async function reloadMenus({ folder, services, rules }: MenuFolder, library: Lib
     const reasons = typeof next === 'string' ? [next] : await listFailedTests(next, folder);
     if (typeof next !== 'string' && reasons.length === 0) {
       library.add(next);
+      onServed(next);
       taken.push({ flow: flow.flow, version: flow.version });
       continue;
     }

@@ -10,7 +10,7 @@ export interface Panel {
   readonly unit: Unit;
   /** PromQL by legend; `{{label}}` in a legend is the value of the label. `$of` stands for the chosen instances. */
   readonly lines: { readonly [legend: string]: string };
-  /** One number, its colour, or lines over time. @default 'lines' */
+  /** One number, or lines over time. @default 'lines' */
   readonly as?: 'number' | 'lines';
 }
 

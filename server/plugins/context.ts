@@ -40,7 +40,7 @@ export interface PluginDeps {
   readonly sender?: SenderOptions | undefined;
 }
 
-/** What plugins use and what uses plugins. */
+/** What plugins use and what is opened after them, because it uses them. */
 export interface Late {
   readonly agent: Agent;
   readonly delegations: Pick<Delegations, 'invoke'>;

@@ -1,4 +1,4 @@
-// The pages of operators: phones that dial, chats with the agent, and the inspector.
+// The pages of operators: the home, phones that dial, chats with the agent, the inspector, the studio, and the settings.
 
 import type Router from '@koa/router';
 import type { Context } from 'koa';

@@ -163,7 +163,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/config': room('lib lib/flow/expression lib/http lib/store/redis', 'server/plugins'),
   'server/docs': room(
-    'lib lib/domain lib/domain/did server/config server/docs/reference server/http server/web/kit',
+    'lib lib/domain lib/domain/did lib/flow/format server/config server/docs/reference server/http server/web/kit',
     'lib/domain/schema server/openapi',
   ),
   'server/docs/reference': room(

@@ -13,9 +13,7 @@ import { flowSchema } from '../../../lib/flow/format/schema.ts';
 import { FLOW_LIMITS } from '../../../lib/flow/limits.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 import { exampleLines, formatCode } from './code.ts';
-import type { Reference, ReferenceEntry, Section } from './frame.ts';
-
-let made: readonly Section[] | undefined;
+import { once, type Reference, type ReferenceEntry, type Section } from './frame.ts';
 
 export const expressions: Reference = {
   path: '/docs/expressions',
@@ -27,10 +25,7 @@ a text in <code>set</code>, <code>with</code> and <code>output</code>: <code>"ba
 <code>{{name}}</code> or <code>{{amount|money}}</code> instead: a path and its filters, and no expression.</p>
 <p>Nothing is converted by itself, and what is missing is null. What cannot be computed, such as <code>1 + 'a'</code>, is an error;
 <code>lint</code> finds most of them. An expression has at most ${FLOW_LIMITS.expressionChars} characters.</p>`,
-  sections: () => {
-    made ??= listSections();
-    return made;
-  },
+  sections: once(listSections),
 };
 
 function listSections(): Section[] {

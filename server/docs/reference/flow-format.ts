@@ -6,7 +6,7 @@ import { flowSchema, screenTypes } from '../../../lib/flow/format/schema.ts';
 import { ID_CHECKS } from '../../../lib/flow/run/id-checks.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 import { formatCode, jsonBlock, keyBlock, phoneBlock } from './code.ts';
-import type { Reference, ReferenceEntry, Section } from './frame.ts';
+import { once, type Reference, type ReferenceEntry, type Section } from './frame.ts';
 import { type SchemaPages, schemaSection } from './schema-keys.ts';
 import { exampleFlows, exampleTests } from './test-files.ts';
 
@@ -22,8 +22,6 @@ const PARTS = {
   migration: 'Migration',
 } as const;
 
-let made: readonly Section[] | undefined;
-
 export const flowFormat: Reference = {
   path: '/docs/flow-format',
   title: 'Flow format',
@@ -34,10 +32,7 @@ it in <code>&lt;name&gt;.test.json</code>. With <code>"$schema": "./flow.schema.
 this. Conditions and placeholders are in <a href="/docs/expressions">expressions and filters</a>, what can be called in
 <a href="/docs/services">services</a>. How it is used: <a href="/docs/guides/menus">Writing menus</a>.</p>
 <p>The screens shown here are those of one flow, which is <a href="/docs/test-files#worked-example">a whole with its tests</a>.</p>`,
-  sections: () => {
-    made ??= listSections();
-    return made;
-  },
+  sections: once(listSections),
 };
 
 function listSections(): Section[] {

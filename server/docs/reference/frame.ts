@@ -40,6 +40,15 @@ export interface Reference {
   readonly sections: () => readonly Section[];
 }
 
+/** Gives what `make` made for the first who asked. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
 /** A page of the reference; `all` are those that its filter looks into. */
 export function referencePage(reference: Reference, all: readonly Reference[]): PageContent {
   const { title, lead } = reference;

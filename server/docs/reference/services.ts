@@ -2,14 +2,13 @@
 
 import { CALL_ERRORS } from '../../../lib/engine/calls.ts';
 import { ERROR_CODES, type ErrorCode } from '../../../lib/errors.ts';
+import { capitalize } from '../../../lib/flow/format/problem.ts';
 import { flowSchema } from '../../../lib/flow/format/schema.ts';
 import { FAILURE_FIELDS } from '../../../lib/flow/lint/shapes.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 import { CONTRACTS, type DocumentedService, type ServiceExample } from '../../menus/contracts.ts';
 import { formatCode, jsonBlock, keyBlock } from './code.ts';
-import type { Reference, ReferenceEntry, Section } from './frame.ts';
-
-let made: readonly Section[] | undefined;
+import { once, type Reference, type ReferenceEntry, type Section } from './frame.ts';
 
 export const services: Reference = {
   path: '/docs/services',
@@ -20,10 +19,10 @@ gets, <code>save</code> keeps its answer, and <code>done</code> or <code>fail</c
 <p>These come with Twinline. A rule that says no, such as a wrong PIN, is an answer with <code>ok</code> false and goes on by
 <code>done</code>; <code>fail</code> is for calls that cannot be answered. For services of your own see
 <a href="/docs/guides/menus#calling-a-service">Writing menus</a>; <a href="/docs/test-files#answer">tests</a> play all of them.</p>`,
-  sections: () => {
-    made ??= [...Object.entries(CONTRACTS).map(([name, contract]) => serviceSection(name, contract)), errorSection()];
-    return made;
-  },
+  sections: once(() => [
+    ...Object.entries(CONTRACTS).map(([name, contract]) => serviceSection(name, contract)),
+    errorSection(),
+  ]),
 };
 
 function serviceSection(name: string, { doc, input, answer, errors, examples }: DocumentedService): Section {
@@ -109,8 +108,4 @@ function errorSection(): Section {
     lead: html`<p>The <code>when</code> and <code>set</code> of <code>fail</code> have <code>error</code> in reach:</p>${keyBlock('fail', example)}`,
     groups: [{ entries: fields }, { title: 'Codes that a call of any service may fail with', entries: codes }],
   };
-}
-
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -7,10 +7,8 @@ import { formatFile } from '../../../lib/flow/testing/update.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 import type { Json } from '../../../lib/store/store.ts';
 import { fileBlock, formatCode, keyBlock } from './code.ts';
-import type { Reference, Section } from './frame.ts';
+import { once, type Reference, type Section } from './frame.ts';
 import { type SchemaPages, schemaSection } from './schema-keys.ts';
-
-let made: readonly Section[] | undefined;
 
 const PARTS = { test: 'A test', step: 'A step', answer: 'An answer of a service' } as const;
 
@@ -21,10 +19,7 @@ export const testFiles: Reference = {
   lead: html`<p class="lead">${formatCode(flowTestSchema().description!)}</p>
 <p>The tests of <code>harvest.flow.json</code> are <code>harvest.test.json</code> beside it; <code>npx twinline test</code> runs them. What is
 not named is not compared: a step may say the whole <code>text</code>, parts of it, or only the screen.</p>`,
-  sections: () => {
-    made ??= listSections();
-    return made;
-  },
+  sections: once(listSections),
 };
 
 function listSections(): Section[] {

@@ -51,8 +51,9 @@ export function rateLimiter({ max, windowMs }: LimiterOptions): Limiter {
 async function pass(): Promise<void> {}
 
 /**
- * The bounded memory of koa-ratelimit, which insists on a Map. Of all that was put in, the `max` entries that were asked for last. Every call takes the same time, however many
- * entries there are: a plain Map that is put in order by `delete` and `set` must skip the holes that these leave.
+ * The bounded memory of koa-ratelimit, which insists on a Map: of all that was put in, the `max` entries that were asked for last.
+ * Every call takes the same time, however many entries there are: a plain Map that is put in order by `delete` and `set` must skip the
+ * holes that these leave.
  */
 export class LastSeenMap<V extends object> extends Map<string, V> {
   readonly #entries: LRUCache<string, V>;

@@ -55,7 +55,7 @@ export type Accounts = ReturnType<typeof accounts>;
 /** In this process the bookings of one account wait for each other: they would only be in each other's way. */
 export const bookingMutex = (): KeyedMutex => keyedMutex(BOOKINGS_WAITING, 'bookings of one account');
 
-/** The accounts of a store; `line` is shared by all that this process opens. */
+/** The accounts of a store; `mutex` is shared by all that this process opens. */
 export function accounts({ documents, clock }: Pick<PluginHost, 'documents' | 'clock'>, mutex: KeyedMutex) {
   const read = async (did: string): Promise<Account | undefined> => (await documents.get<Account>(ACCOUNT, did))?.body;
 

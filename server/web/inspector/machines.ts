@@ -1,4 +1,4 @@
-// The machines that the inspector shows: the flows that are served now, and the four lifecycles.
+// The machines that the inspector shows: the flows that are served now, and the lifecycles of domains, delegations and runs.
 
 import type { Library } from '../../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';

@@ -10,6 +10,7 @@ import { addFlowTest } from '../../../lib/flow/testing/update.ts';
 import { jsonTypes, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
+import { FLOW_NAME } from '../../menus/files.ts';
 import { pageRoute } from '../kit/frame.ts';
 import { nameOperator } from '../kit/operators.ts';
 import { readDialogue, recordDialogue } from '../simulator/flow-test.ts';
@@ -215,7 +216,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       handle: async (ctx, { flow, starter }, { files, onEdit, reload }) => {
         const found = Object.hasOwn(STARTERS, starter) ? STARTERS[starter]! : undefined;
         if (!found) throw new Refusal('bad-request', 'A flow begins with one of the starters that are listed');
-        if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(flow))
+        if (!FLOW_NAME.test(flow))
           throw new Refusal('bad-request', 'A name is a letter, and up to 63 letters, digits, - and _');
         await files.create(flow, writeStarter(flow, found));
         await onEdit({ by: nameOperator(ctx), flow, wrote: ['flow', 'tests'] });
