@@ -1,15 +1,10 @@
 // The checks of GATEWAY_FILE, one for each key; and its patterns for methods, such as `ixo.bonds.*`.
 
+import { type FieldCheck, quoteValue, type ReportProblem } from '../config-file.ts';
+import { isObject } from '../given.ts';
 import { escapeStep } from '../json/reader.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 import { compileRewrites, isPrefix, LEGACY_NAMES, type Rewrite } from './route/rewrites.ts';
-
-export type ReportProblem = (field: string, error: string) => void;
-
-/** Checks one value and gives it in its stored form; reports instead what is wrong. */
-export type FieldCheck = (value: unknown, at: string, report: ReportProblem) => unknown;
-
-type RawValues = { readonly [name: string]: unknown };
 
 const UPSTREAM = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?):(\d{1,5})$/;
 const KEY = /^[\x21-\x7e]{1,256}$/;
@@ -149,7 +144,7 @@ function checkObjectOf(
   what: string,
   checks: { readonly [name: string]: FieldCheck },
   { required, isSecret = false }: { readonly required: readonly string[]; readonly isSecret?: boolean },
-): (value: unknown, at: string, report: ReportProblem) => RawValues | undefined {
+): (value: unknown, at: string, report: ReportProblem) => { readonly [name: string]: unknown } | undefined {
   return (value, at, report) => {
     if (!isObject(value)) {
       report(at, `must be ${what}; it is ${isSecret ? 'no object' : quoteValue(value)}`);
@@ -166,14 +161,6 @@ function checkObjectOf(
 
 function isText(value: unknown, maxChars: number): value is string {
   return typeof value === 'string' && value.length <= maxChars;
-}
-
-export function isObject(value: unknown): value is RawValues {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function quoteValue(value: unknown): string {
-  return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 60);
 }
 
 /** Whether a method such as `ixo.bonds.v1beta1.Query/Bonds` is meant. */

@@ -1,12 +1,13 @@
 // GATEWAY_FILE: what one deployment of the gateway serves and how, read and checked as a whole.
 
-import { type Detail, TwinlineError } from '../errors.ts';
+import { checkFields, type ReportProblem, readConfigFile } from '../config-file.ts';
+import { isObject } from '../given.ts';
 import { readJson } from '../json/reader.ts';
 import { requireMomoa } from '../packages.ts';
 import type { JsonForm } from './json/field.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 import type { LegacyName, Rewrite } from './route/rewrites.ts';
-import { CHECKS, isObject, type ReportProblem } from './settings-checks.ts';
+import { CHECKS } from './settings-checks.ts';
 
 /** What GATEWAY_FILE holds, checked. */
 export interface GatewaySettings {
@@ -68,12 +69,7 @@ const DEFAULTS = {
  * parseGatewayFile('{"upstream":"node:9090"}'); // throws ERR_CONFIG
  */
 export function parseGatewayFile(text: string, source = 'The gateway file'): GatewaySettings {
-  const details: Detail[] = [];
-  const report: ReportProblem = (field, error) => details.push({ field, error });
-  const settings = read(text, report);
-  if (settings && !details.length) return settings;
-  const lines = details.map(({ field, error }) => `  ${field || '(whole file)'}: ${error}`);
-  throw new TwinlineError('ERR_CONFIG', `${source} cannot be used:\n${lines.join('\n')}`, { details });
+  return readConfigFile(source, (report) => read(text, report));
 }
 
 function read(text: string, report: ReportProblem): GatewaySettings | undefined {
@@ -83,13 +79,8 @@ function read(text: string, report: ReportProblem): GatewaySettings | undefined 
     report('', 'it must be one JSON object, such as {"upstream":"node:9090","reflection":true}');
     return undefined;
   }
-  for (const name of Object.keys(given))
-    if (!Object.hasOwn(CHECKS, name)) report(`/${name}`, `unknown; the keys are ${Object.keys(CHECKS).join(', ')}`);
-  const checked = Object.entries(CHECKS)
-    .filter(([name]) => Object.hasOwn(given, name))
-    .map(([name, check]) => [name, check(given[name], `/${name}`, report)] as const);
+  const { reflection, ...values } = checkFields(given, CHECKS, report);
   if (!Object.hasOwn(given, 'upstream')) report('/upstream', 'missing; give the host:port of the node');
-  const { reflection, ...values } = Object.fromEntries(checked);
   const path = given.descriptors;
   if ((path === undefined) === (reflection !== true))
     report('/descriptors', 'give either "descriptors" (the path of a FileDescriptorSet) or "reflection": true');

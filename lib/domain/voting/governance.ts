@@ -1,6 +1,6 @@
 // The voting rules of a deployment: read from its rules file, checked as a whole, completed with the defaults below.
 
-import { type Detail, TwinlineError } from '../../errors.ts';
+import { checkFields, type FieldCheck, quoteValue, type ReportProblem, readConfigFile } from '../../config-file.ts';
 import { isObject } from '../../given.ts';
 import { flawOfExactJson } from '../../json/reader.ts';
 import { isDid } from '../did/did.ts';
@@ -32,12 +32,6 @@ export function governanceView(governance: Governance): Governance & { readonly 
   return { ...governance, tie: isAtLeast(1n, parseFraction(needed.value)!, 2n) ? 'passes' : 'fails' };
 }
 
-type ReportProblem = (field: string, error: string) => void;
-type RawValues = { readonly [name: string]: unknown };
-
-/** Checks one value and gives it in its stored form; reports instead what is wrong. */
-type FieldCheck = (value: unknown, at: string, report: ReportProblem) => unknown;
-
 /**
  * The rules that this text (JSON) gives. Throws ERR_CONFIG with every problem at once: `details` names each by its JSON
  * pointer. `source` is the file's name for the message.
@@ -46,12 +40,7 @@ type FieldCheck = (value: unknown, at: string, report: ReportProblem) => unknown
  * parseGovernance('{"quorum":2}'); // throws ERR_CONFIG
  */
 export function parseGovernance(text: string, source = 'The governance file'): Governance {
-  const details: Detail[] = [];
-  const report: ReportProblem = (field, error) => details.push({ field, error });
-  const governance = read(text, report);
-  if (governance && !details.length) return governance;
-  const lines = details.map(({ field, error }) => `  ${field || '(whole file)'}: ${error}`);
-  throw new TwinlineError('ERR_CONFIG', `${source} cannot be used:\n${lines.join('\n')}`, { details });
+  return readConfigFile(source, (report) => read(text, report));
 }
 
 function read(text: string, report: ReportProblem): Governance | undefined {
@@ -69,16 +58,10 @@ function read(text: string, report: ReportProblem): Governance | undefined {
     report('', 'it must be one JSON object, such as {"quorum": "0.2"}');
     return undefined;
   }
-  const given = value;
-  for (const name of Object.keys(given))
-    if (!Object.hasOwn(CHECKS, name)) report(`/${name}`, `unknown; the keys are ${Object.keys(CHECKS).join(', ')}`);
-  const checked = Object.entries(CHECKS)
-    .filter(([name]) => Object.hasOwn(given, name))
-    .map(([name, check]) => [name, check(given[name], `/${name}`, report)]);
-  const governance: Governance = { ...DEFAULT_GOVERNANCE, ...Object.fromEntries(checked) };
+  const governance: Governance = { ...DEFAULT_GOVERNANCE, ...checkFields(value, CHECKS, report) };
   // A count says by itself how many must take part.
   const whole =
-    governance.threshold?.kind === 'count' && !('quorum' in given) ? { ...governance, quorum: '0' } : governance;
+    governance.threshold?.kind === 'count' && !('quorum' in value) ? { ...governance, quorum: '0' } : governance;
   reachable(whole, report);
   return whole;
 }
@@ -88,7 +71,7 @@ const CHECKS: { readonly [Name in keyof Governance]: FieldCheck } = {
   quorum: (value, at, report) => {
     const fraction = typeof value === 'string' ? parseFraction(value) : undefined;
     if (!fraction || compareToOne(fraction) > 0)
-      report(at, `must be a fraction from "0" to "1" in quotes, such as "0.2"; it is ${showValue(value)}`);
+      report(at, `must be a fraction from "0" to "1" in quotes, such as "0.2"; it is ${quoteValue(value)}`);
     return value;
   },
   votingPeriodSeconds: seconds(1),
@@ -99,7 +82,7 @@ const CHECKS: { readonly [Name in keyof Governance]: FieldCheck } = {
     const list = readList(value, at, report);
     list.forEach((did, index) => {
       person(did, `${at}/${index}`, report);
-      if (list.indexOf(did) < index) report(`${at}/${index}`, `${showValue(did)} stands in the list twice`);
+      if (list.indexOf(did) < index) report(`${at}/${index}`, `${quoteValue(did)} stands in the list twice`);
     });
     return list;
   },
@@ -111,7 +94,7 @@ function threshold(value: unknown, at: string, report: ReportProblem): unknown {
   if (!isObject(value) || (kind !== 'majority' && kind !== 'percent' && kind !== 'count')) {
     report(
       at,
-      `must be {"kind":"majority"}, {"kind":"percent","value":"0.5"} or {"kind":"count","value":3}; it is ${showValue(value)}`,
+      `must be {"kind":"majority"}, {"kind":"percent","value":"0.5"} or {"kind":"count","value":3}; it is ${quoteValue(value)}`,
     );
     return DEFAULT_GOVERNANCE.threshold;
   }
@@ -122,13 +105,13 @@ function threshold(value: unknown, at: string, report: ReportProblem): unknown {
     if (!fraction || fraction.over === 0n || compareToOne(fraction) > 0)
       report(
         `${at}/value`,
-        `must be a fraction above "0", up to "1", in quotes, such as "0.5"; it is ${showValue(value.value)}`,
+        `must be a fraction above "0", up to "1", in quotes, such as "0.5"; it is ${quoteValue(value.value)}`,
       );
     return { kind, value: String(value.value) };
   }
   const count = parseWholeNumber(value.value);
   if (count === undefined || count === 0n)
-    report(`${at}/value`, `must be a whole number from 1; it is ${showValue(value.value)}`);
+    report(`${at}/value`, `must be a whole number from 1; it is ${quoteValue(value.value)}`);
   return { kind, value: String(count ?? 1n) };
 }
 
@@ -138,20 +121,20 @@ function voters(value: unknown, at: string, report: ReportProblem): VoterPower[]
   const found = list.map((voter, index): VoterPower => {
     const here = `${at}/${index}`;
     if (!isObject(voter)) {
-      report(here, `must be {"did":"did:…","power":"1"}; it is ${showValue(voter)}`);
+      report(here, `must be {"did":"did:…","power":"1"}; it is ${quoteValue(voter)}`);
       return { did: '', power: '0' };
     }
     checkKeys(voter, ['did', 'power'], { at: here, report });
     person(voter.did, `${here}/did`, report);
     const first = seen.get(voter.did);
     if (first !== undefined)
-      report(`${here}/did`, `${showValue(voter.did)} stands in the list twice, at ${at}/${first} too`);
+      report(`${here}/did`, `${quoteValue(voter.did)} stands in the list twice, at ${at}/${first} too`);
     else seen.set(voter.did, index);
     const power = parseWholeNumber(voter.power);
     if (power === undefined)
       report(
         `${here}/power`,
-        `must be a whole number from "0" to 2^128 − 1 in quotes; it is ${showValue(voter.power)}`,
+        `must be a whole number from "0" to 2^128 − 1 in quotes; it is ${quoteValue(voter.power)}`,
       );
     return { did: String(voter.did), power: String(power ?? 0n) };
   });
@@ -173,19 +156,19 @@ function seconds(least: number): FieldCheck {
     if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > DOMAIN_LIMITS.votingSecondsMax)
       report(
         at,
-        `must be a whole number of seconds from ${least} to ${DOMAIN_LIMITS.votingSecondsMax}; it is ${showValue(value)}`,
+        `must be a whole number of seconds from ${least} to ${DOMAIN_LIMITS.votingSecondsMax}; it is ${quoteValue(value)}`,
       );
     return value;
   };
 }
 
 function yesOrNo(value: unknown, at: string, report: ReportProblem): unknown {
-  if (typeof value !== 'boolean') report(at, `must be true or false; it is ${showValue(value)}`);
+  if (typeof value !== 'boolean') report(at, `must be true or false; it is ${quoteValue(value)}`);
   return value;
 }
 
 function readList(value: unknown, at: string, report: ReportProblem): readonly unknown[] {
-  if (!Array.isArray(value)) report(at, `must be a list, in [ ]; it is ${showValue(value)}`);
+  if (!Array.isArray(value)) report(at, `must be a list, in [ ]; it is ${quoteValue(value)}`);
   else if (value.length > DOMAIN_LIMITS.votersPerProposal)
     report(at, `has ${value.length} entries; ${DOMAIN_LIMITS.votersPerProposal} are allowed`);
   return Array.isArray(value) ? value : [];
@@ -193,11 +176,11 @@ function readList(value: unknown, at: string, report: ReportProblem): readonly u
 
 function person(value: unknown, at: string, report: ReportProblem): void {
   if (typeof value !== 'string' || !isDid(value))
-    report(at, `must be a DID such as "did:ixo:…"; it is ${showValue(value)}`);
+    report(at, `must be a DID such as "did:ixo:…"; it is ${quoteValue(value)}`);
 }
 
 function checkKeys(
-  value: RawValues,
+  value: object,
   names: readonly string[],
   { at, report }: { at: string; report: ReportProblem },
 ): void {
@@ -209,10 +192,6 @@ function checkKeys(
 function parseWholeNumber(value: unknown): bigint | undefined {
   if (typeof value === 'string') return parsePower(value);
   return Number.isSafeInteger(value) && (value as number) >= 0 ? BigInt(value as number) : undefined;
-}
-
-function showValue(value: unknown): string {
-  return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 60);
 }
 
 /**

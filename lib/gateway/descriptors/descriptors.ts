@@ -18,6 +18,7 @@ import {
   file_google_protobuf_wrappers,
 } from '@bufbuild/protobuf/wkt';
 import type { DescMethod, FileRegistry } from '#protobuf';
+import { configFileError } from '../../config-file.ts';
 import { type Detail, TwinlineError } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
 import { type Declared, fillJsonNames, listDeclared, listReferences, nameTypesFully } from './type-names.ts';
@@ -99,7 +100,7 @@ function register(given: readonly FileDescriptorProto[], source: string): Descri
   const left = dropIncomplete(files);
   const registry = createRegistry(sortFiles(files, source), left);
   const services = [...registry.files].flatMap((file) => file.services);
-  if (left.length && !services.length) throw descriptorsError(source, left);
+  if (left.length && !services.length) throw configFileError(source, left);
   return { registry, methods: services.flatMap((service) => service.methods), left };
 }
 
@@ -164,7 +165,7 @@ function sortFiles(files: Files, source: string): FileDescriptorProto[] {
     const seen = state.get(file.name);
     if (seen === 'open') {
       const circle = [...trail.slice(trail.indexOf(file.name)), file.name].join(' → ');
-      throw descriptorsError(source, [{ field: file.name, error: `it imports itself: ${circle}` }]);
+      throw configFileError(source, [{ field: file.name, error: `it imports itself: ${circle}` }]);
     }
     if (seen) return;
     state.set(file.name, 'open');
@@ -177,10 +178,4 @@ function sortFiles(files: Files, source: string): FileDescriptorProto[] {
   };
   for (const file of files.values()) visit(file, []);
   return sorted;
-}
-
-/** ERR_CONFIG that lists every problem. */
-export function descriptorsError(source: string, details: readonly Detail[]): TwinlineError {
-  const lines = details.map(({ field, error }) => `  ${field ? `${field}: ` : ''}${error}`);
-  return new TwinlineError('ERR_CONFIG', `${source} cannot be used:\n${lines.join('\n')}`, { details });
 }

@@ -2,9 +2,10 @@
 
 import { type DescField, type DescMethod, type Registry, ScalarType } from '@bufbuild/protobuf';
 import type { DescMessage } from '#protobuf';
+import { configFileError } from '../../config-file.ts';
 import { TwinlineError } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
-import { type Descriptors, descriptorsError } from '../descriptors/descriptors.ts';
+import type { Descriptors } from '../descriptors/descriptors.ts';
 import { type HttpRule, readHttpRules } from '../descriptors/options.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { type Bind, compileBinding } from '../request/bind.ts';
@@ -130,7 +131,7 @@ export function createRouteTable(descriptors: Descriptors, options: RouteTableOp
       left.push({ rpc: rpcName(method), path: '', reason });
     }
   if (left.length && !routes.size)
-    throw descriptorsError(
+    throw configFileError(
       source,
       left.map(({ rpc, path, reason }) => ({ field: rpc, error: path ? `${path}: ${reason}` : reason })),
     );
