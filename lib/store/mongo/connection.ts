@@ -38,17 +38,6 @@ export interface MongoConnection {
 /** Where a store works: on a connection of its own, or on one that others use too. */
 export type MongoSource = { readonly url: string } | { readonly connection: MongoConnection };
 
-/** What one store does on its connection. */
-interface MongoWork {
-  db(): Db;
-  /** Does `work`; rejects with ERR_STORE when it fails, takes longer than `ms`, or the store is closed. @default ms callMs */
-  run<T>(action: string, work: () => Promise<T>, options?: { readonly ms?: number }): Promise<T>;
-  /** Rejects with ERR_STORE when `work` has not ended within the time of a call. */
-  bounded<T>(work: Promise<T>): Promise<T>;
-  /** Refuses what is called from now on, waits for what runs and for `last`, hangs up if the connection is the store's own. */
-  close(last?: () => Promise<void>): Promise<void>;
-}
-
 /**
  * Opens a connection; returns at once, connects with the first call and again after every loss. Throws ERR_CONFIG for a
  * bad URL. Reads go to the primary with read concern majority, writes wait for the journals of the majority, and what
@@ -64,12 +53,12 @@ interface MongoWork {
  */
 export function connectMongo(options: MongoConnectionOptions): MongoConnection {
   requireGiven('connect to MongoDB', options, { url: 'text' });
-  const { answerMs = STORE_LIMITS.mongoAnswerMs, connectMs = STORE_LIMITS.mongoConnectMs } = options;
+  const { url, answerMs = STORE_LIMITS.mongoAnswerMs, connectMs = STORE_LIMITS.mongoConnectMs } = options;
   // A call is tried twice at most.
   const callMs = 2 * (connectMs + answerMs);
   const lasting = lastingClient({
-    open: () => openClient(options),
-    database: /^[^:]+:\/\/[^/?]*\/[^?]/.test(options.url) ? undefined : 'twinline',
+    open: () => openClient({ url, answerMs, connectMs }),
+    database: /^[^:]+:\/\/[^/?]*\/[^?]/.test(url) ? undefined : 'twinline',
     stuckMs: 2 * (connectMs + STORE_LIMITS.mongoHeartbeatMs),
   });
   const { srvHost, hosts } = lasting.client.options;
@@ -95,11 +84,7 @@ export function connectMongo(options: MongoConnectionOptions): MongoConnection {
   };
 }
 
-function openClient({
-  url,
-  answerMs = STORE_LIMITS.mongoAnswerMs,
-  connectMs = STORE_LIMITS.mongoConnectMs,
-}: MongoConnectionOptions): MongoClient {
+function openClient({ url, answerMs, connectMs }: Required<MongoConnectionOptions>): MongoClient {
   try {
     return new MongoClient(url, {
       appName: 'twinline',
@@ -125,11 +110,12 @@ function openClient({
 }
 
 /** Begins the work of one store. */
-export function workOn(source: MongoSource): MongoWork {
+export function workOn(source: MongoSource) {
   const connection = 'url' in source ? connectMongo(source) : source.connection;
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
+  // Rejects with ERR_STORE when `work` fails, takes longer than `ms`, or the store is closed.
   async function run<T>(action: string, work: () => Promise<T>, { ms = connection.callMs } = {}): Promise<T> {
     if (closing) throw closedError('MongoDB');
     const attempt = inTime(work(), ms);
@@ -152,8 +138,11 @@ export function workOn(source: MongoSource): MongoWork {
   return {
     db: () => connection.db,
     run,
-    bounded: (work) => inTime(work, connection.callMs),
-    close: (last = async () => {}) => {
+    /** Rejects with ERR_STORE when `work` has not ended within the time of a call. */
+    bounded: <T>(work: Promise<T>) => inTime(work, connection.callMs),
+    ping: () => run('ping', connection.ping),
+    /** Refuses what is called from now on, waits for what runs and for `last`, hangs up if the connection is the store's own. */
+    close: (last = async () => {}): Promise<void> => {
       closing ??= close(last);
       return closing;
     },

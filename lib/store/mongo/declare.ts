@@ -71,12 +71,12 @@ export function openRegistry(db: () => Db, prefix: string): Registry {
       for (const { name, indexes } of wanted) {
         const rows = openRows(name);
         const there = new Set((await rows.indexes().catch(() => [])).map((index) => index.name));
-        const missing = indexes.filter((index) => nativeIndexes(index).some((native) => !there.has(native.name)));
         if (!there.has(PENDING.name)) await create(rows, [PENDING]);
-        for (const index of missing) {
+        for (const index of indexes) {
           const natives = nativeIndexes(index).filter((native) => !there.has(native.name));
-          await build(rows, { kind: name, index, natives });
+          if (!natives.length) continue;
           added.push(...natives.map((native) => ({ rows, name: native.name })));
+          await build(rows, { kind: name, index, natives });
         }
       }
     } catch (error) {
@@ -91,20 +91,12 @@ export function openRegistry(db: () => Db, prefix: string): Registry {
     const declared = indexes.map((index) => [`indexes.${index.name}`, index] as const);
     const update = declared.length ? { $set: Object.fromEntries(declared) } : { $setOnInsert: { indexes: {} } };
     const before = await entries().findOneAndUpdate({ _id: name }, update, { upsert: true, returnDocument: 'before' });
-    const replaced = indexes.flatMap((index) => {
-      const old = before?.indexes[index.name];
-      return old && !sameIndex(old, index) ? [old] : [];
-    });
-    const now = { ...before?.indexes, ...Object.fromEntries(indexes.map((index) => [index.name, index])) };
-    const used = new Set(
-      Object.values(now)
-        .flatMap(nativeIndexes)
-        .map((native) => native.name),
-    );
-    for (const native of replaced.flatMap(nativeIndexes))
-      if (!used.has(native.name))
+    const old = before?.indexes ?? {};
+    const used = nativeNames({ ...old, ...Object.fromEntries(indexes.map((index) => [index.name, index])) });
+    for (const native of nativeNames(old))
+      if (!used.has(native))
         await openRows(name)
-          .dropIndex(native.name)
+          .dropIndex(native)
           .catch(() => {});
   }
 
@@ -129,6 +121,10 @@ export function openRegistry(db: () => Db, prefix: string): Registry {
   };
 }
 
+function nativeNames(indexes: KindEntry['indexes']): Set<string> {
+  return new Set(Object.values(indexes).flatMap((index) => nativeIndexes(index).map(({ name }) => name)));
+}
+
 interface Building {
   readonly kind: string;
   readonly index: Index;
@@ -139,7 +135,6 @@ async function build(rows: Collection<Row>, { kind, index, natives }: Building):
   try {
     await create(rows, natives);
   } catch (error) {
-    for (const { name } of natives) await rows.dropIndex(name!).catch(() => {});
     if (!isDuplicate(error)) throw error;
     throw new TwinlineError(
       'ERR_EXISTS',

@@ -60,7 +60,7 @@ const TRIES = 20;
 export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
   const { prefix = 'twinline', clock = systemClock } = options;
   checkPrefix(prefix);
-  const { db, run, bounded, close } = workOn(options);
+  const { db, run, bounded, ping, close } = workOn(options);
   const registry = openRegistry(db, prefix);
   const feed = openFeed(db, { prefix, registry, bounded });
 
@@ -204,7 +204,7 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
         return feed.changes(after, limit);
       }),
     lastChange: () => run('read the newest change', feed.lastChange),
-    ping: () => run('ping', async () => void (await db().command({ ping: 1 }))),
+    ping,
     close: () => close(feed.stop),
   };
 }

@@ -1,10 +1,9 @@
 // How MongoDB holds documents: the body as JSON text, and beside it its values in a form that MongoDB's own indexes serve.
 
 import type { Collection, Filter, IndexDescription } from 'mongodb';
-import { isWellFormed } from '../../given.ts';
 import { type Index, isList, listElements, listIndexValues } from '../index/kinds.ts';
 import { cursorError, isValue, type Plan } from '../index/query.ts';
-import type { Condition, IndexValue, Json, JsonObject } from '../store.ts';
+import type { Condition, IndexValue, JsonObject } from '../store.ts';
 
 /** A change that waits in its document until it has its number. */
 export interface PendingChange {
@@ -45,18 +44,14 @@ export function listFields(body: JsonObject, depth = 1): Fields {
   for (const [name, value] of Object.entries(body)) {
     if (value === null || !NAME.test(name)) continue;
     if (typeof value !== 'object') fields.set(name, value);
-    else if (isArray(value)) setUnlessEmpty(`${name}[]`, listElements(value));
-    else if (depth < NAMES_PER_FIELD) setUnlessEmpty(`${name}/`, listFields(value, depth + 1));
+    else if (Array.isArray(value)) setUnlessEmpty(`${name}[]`, listElements(value));
+    else if (depth < NAMES_PER_FIELD) setUnlessEmpty(`${name}/`, listFields(value as JsonObject, depth + 1));
   }
   return fields;
 
   function setUnlessEmpty(name: string, value: IndexValue[] | Fields): void {
     if ('size' in value ? value.size : value.length) fields.set(name, value);
   }
-}
-
-function isArray(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
 }
 
 function fieldPath(field: string): string {
@@ -169,13 +164,10 @@ function stringsFrom(prefix: string): NativeCondition {
 function readPlace(after: Buffer, count: number): IndexValue[] {
   try {
     const place: unknown = JSON.parse(after.toString());
-    if (Array.isArray(place) && place.length === count && place.every(isValue) && isText(place.at(-1))) return place;
+    if (Array.isArray(place) && place.length === count && place.every(isValue) && typeof place.at(-1) === 'string')
+      return place;
   } catch {
     // Answered below.
   }
   throw cursorError();
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string' && isWellFormed(value);
 }

@@ -157,7 +157,7 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
         if (found < batch || total === limit) return total;
       }
     },
-    ping: () => work.run('ping', async () => void (await work.db().command({ ping: 1 }))),
+    ping: work.ping,
     close: () => work.close(),
   };
 }
