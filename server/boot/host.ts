@@ -4,7 +4,7 @@ import { type Accounts, type AccountsOptions, accounts } from '../../lib/account
 import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
 import { pinVault } from '../../lib/account/pin.ts';
 import { accountServices } from '../../lib/account/services.ts';
-import { sharedSpray } from '../../lib/account/shared-spray.ts';
+import { sharedSpray } from '../../lib/account/spray.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Inspector } from '../../lib/engine/conversation.ts';
 import { createEngine, type Engine, type EngineProblem } from '../../lib/engine/engine.ts';

@@ -3,8 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
-import { sharedSpray } from '../../lib/account/shared-spray.ts';
-import { SPRAY_BUCKET_MS, SPRAY_BUCKETS, sprayBrake } from '../../lib/account/spray.ts';
+import { SPRAY_BUCKET_MS, SPRAY_BUCKETS, sharedSpray, sprayBrake } from '../../lib/account/spray.ts';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
 import { sharedNotes } from '../../lib/store/shared-note.ts';

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ACCOUNT_LIMITS } from '../../../lib/account/limits.ts';
-import { sharedSpray } from '../../../lib/account/shared-spray.ts';
+import { sharedSpray } from '../../../lib/account/spray.ts';
 import { type SprayAlarm, sprayBrake } from '../../../lib/account/spray.ts';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { connectRedis, openRedisSnapshots } from '../../../lib/store/redis/index.ts';
