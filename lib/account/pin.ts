@@ -15,7 +15,7 @@ const KDF = 's14.8.1';
 const SALT_BYTES = 16;
 const DIGEST_BYTES = 32;
 
-export interface PinCheck {
+export interface PinMatch {
   readonly match: boolean;
   /** The same PIN sealed under the active key; present when the record opened with an older one. Store it. */
   readonly reseal?: string;
@@ -28,7 +28,7 @@ export interface PinVault {
    * Compares. Without a record (an unknown phone) it does the same work and finds no match. Rejects with ERR_PIN when
    * the record is damaged, was made for another phone, or needs a key that is not there; with ERR_BUSY under load.
    */
-  check(pin: string | Buffer, phone: string, sealed: string | undefined): Promise<PinCheck>;
+  check(pin: string | Buffer, phone: string, sealed: string | undefined): Promise<PinMatch>;
   /** Stands for a phone number where the number itself must not be written: 16 characters, keyed. */
   alias(phone: string): string;
 }

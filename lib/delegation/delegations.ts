@@ -245,7 +245,7 @@ export function revocations({ documents }: { documents: DocumentStore }): Revoca
 export const DELEGATION: Kind = { name: 'delegation', indexes: { due: { fields: ['dueAt'] } } };
 
 /** What was revoked, by the key of the signed content. Kept until the token would have expired. */
-export const REVOCATION: Kind = { name: 'revocation', indexes: { expiry: { fields: ['expiresAt'] } } };
+const REVOCATION: Kind = { name: 'revocation', indexes: { expiry: { fields: ['expiresAt'] } } };
 
 /** Declare these before the first use. */
 export const DELEGATION_KINDS: readonly Kind[] = [DELEGATION, REVOCATION];

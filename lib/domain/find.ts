@@ -78,8 +78,14 @@ export async function requireSettled(reading: ReadDeps, { tenant }: Caller, refe
   return requireActive(await findSettled(reading, tenant, reference), reference);
 }
 
-function requireActive(found: Domain | undefined, reference: string): Domain {
-  if (!found) throw refuse('not-found', `There is no domain ${JSON.stringify(reference)}.`);
+/** The twin; throws `not-found` when there is none. */
+export function requireFound<D extends Domain>(found: D | undefined, reference: string): D {
+  if (found) return found;
+  throw refuse('not-found', `There is no domain ${JSON.stringify(reference)}.`);
+}
+
+function requireActive(twin: Domain | undefined, reference: string): Domain {
+  const found = requireFound(twin, reference);
   if (found.body.status !== 'Deactivated') return found;
   throw refuse('gone', `${found.body.did} was deactivated. Its history stays readable.`);
 }

@@ -9,7 +9,7 @@ export const DOMAIN_LIMITS = {
   contentBytes: 786_432,
   problemChars: 2_000,
   problemFieldChars: 300,
-  /** Bytes of the records that one page of a history compares, and what comparing two of them may cost; see json-diff.ts. */
+  /** Bytes of the records that one page of a history compares, and what comparing two of them may cost; see lib/json/compare.ts. */
   historyPageBytes: 2_097_152,
   historyDiff: { cellsPerList: 65_536, cells: 262_144, pathChars: 1_048_576 },
   /** Texts of one field, such as keywords, that a card shows; the record may hold more. */
@@ -54,7 +54,7 @@ export const DOMAIN_LIMITS = {
   /** Characters of all `pattern`s of one property, and steps that they compile to, as often as `$ref` leads to each. */
   propertyPatternChars: 1_000,
   propertyPatternSteps: 4_000,
-  /** What checking the properties of one record may cost; see schema/schema-cost.ts. */
+  /** What checking the properties of one record may cost; see protocol/property.ts. */
   propertyWork: 4_000_000,
   idempotencyKeyChars: 255,
   /** Milliseconds that the first answer of an Idempotency-Key is kept. */

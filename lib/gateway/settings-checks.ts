@@ -193,7 +193,7 @@ export function idlePatterns(patterns: readonly string[], rpcs: readonly string[
 }
 
 /** Letters, digits, `_`, dots, slashes and stars; at most three stars in a row of 256 characters. */
-export function isRpcPattern(pattern: string): boolean {
+function isRpcPattern(pattern: string): boolean {
   return /^[A-Za-z0-9_./*]{1,256}$/.test(pattern) && pattern.split('*').length <= 4;
 }
 

@@ -109,7 +109,7 @@ const NOTHING = { v: '0.9.1', iss: makePrincipal(''), aud: makePrincipal(''), at
  * system, which was done before by ours, and would write what was signed again at each look: here
  * both are nothing.
  */
-export function makeChain(delegations: readonly API.Delegation[], ucans: readonly Ucan[]): API.Delegation {
+function makeChain(delegations: readonly API.Delegation[], ucans: readonly Ucan[]): API.Delegation {
   const [first] = delegations.reduceRight<API.Delegation[]>((proofs, { root, data }, at) => {
     const { capabilities, signature } = data;
     const [issuer, audience] = [makePrincipal(ucans[at]!.issuer), makePrincipal(ucans[at]!.audience)];
@@ -135,7 +135,7 @@ export interface Signatures {
 }
 
 /** Checks the signatures of these delegations, when and with the keys that ucanto asks for. */
-export function listSignatures(delegations: readonly API.Delegation[], ucans: readonly Ucan[]): Signatures {
+function listSignatures(delegations: readonly API.Delegation[], ucans: readonly Ucan[]): Signatures {
   const payloads = new Map(
     delegations.map((one, at) => [one.signature as unknown, readSignedPayload(one, ucans[at]!)]),
   );

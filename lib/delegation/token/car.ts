@@ -16,7 +16,7 @@ export interface Car {
 
 export const CID_BYTES = 36;
 /** CIDv1, DAG-CBOR, SHA-256 of 32 bytes: the only kind of CID that a block may have. */
-export const CID_PREFIX: Buffer = Buffer.from([0x01, 0x71, 0x12, 0x20]);
+const CID_PREFIX: Buffer = Buffer.from([0x01, 0x71, 0x12, 0x20]);
 
 // {roots: [one such CID], version: 1} in canonical DAG-CBOR is these bytes, the CID, and these: nothing else can be.
 const HEADER_START = Buffer.from('\x3a\xa2\x65roots\x81\xd8\x2a\x58\x25\x00', 'latin1');
@@ -97,7 +97,7 @@ export function refuseText(text: string): Refused {
 }
 
 /** Why bytes that are no CAR are refused. */
-export function refuseBytes(bytes: Buffer): Refused {
+function refuseBytes(bytes: Buffer): Refused {
   const isEnvelope = bytes[0] === CBOR_LIST_OF_TWO && TAG.test(bytes.toString('latin1', 0, LOOK_BYTES));
   return refuse(isEnvelope ? 'ucan-1' : 'not-a-car');
 }

@@ -55,7 +55,7 @@ const URI = /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/;
 const WILDCARD = '*';
 
 /** Reads one block as a UCAN. */
-export function readUcan(cid: CidKey, bytes: Uint8Array): Ucan | Refused {
+function readUcan(cid: CidKey, bytes: Uint8Array): Ucan | Refused {
   const map = readCanonical(bytes);
   if (map === undefined) return refuse('not-canonical');
   if (!isMap(map) || !hasFields(map)) return refuse('not-a-ucan');
@@ -84,7 +84,7 @@ export function readUcan(cid: CidKey, bytes: Uint8Array): Ucan | Refused {
 }
 
 /** The one link of the root block, `{"ucan@0.9.1": <link>}`. */
-export function readVariant(bytes: Uint8Array): CidKey | Refused {
+function readVariant(bytes: Uint8Array): CidKey | Refused {
   const map = readCanonical(bytes);
   if (map === undefined) return refuse('not-canonical');
   const link = isMap(map) && map.size === 1 ? map.get('ucan@0.9.1') : undefined;

@@ -17,7 +17,7 @@ import type { StoredDomain } from '../twin/record.ts';
 import { indexTerms } from '../twin/terms.ts';
 
 /** The kinds that exports carry, in the order in which they do. */
-export const CARRIED = { protocol: PROTOCOL, domain: DOMAIN, proposal: PROPOSAL, credit: CREDIT } as const;
+const CARRIED = { protocol: PROTOCOL, domain: DOMAIN, proposal: PROPOSAL, credit: CREDIT } as const;
 export type Carried = keyof typeof CARRIED;
 
 /** A line of an export: a record, or with the kind `revision` what one was before. */

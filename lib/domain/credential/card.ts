@@ -45,7 +45,7 @@ const CARD_CONTEXT: JsonObject = {
   verification: { '@id': 'ixo:verification', '@type': JSON_TYPE },
 };
 
-export const CARD_SCHEMA = 'https://w3id.org/ixo/schemas/ixo-domain-card-1.json';
+const CARD_SCHEMA = 'https://w3id.org/ixo/schemas/ixo-domain-card-1.json';
 
 export interface CardOptions {
   readonly place: StatusEntry;

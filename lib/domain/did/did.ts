@@ -69,8 +69,6 @@ export function pathSegment(did: string): string {
   return encodeURIComponent(did).replaceAll('%3A', ':');
 }
 
-const MINTED = /^did:ixo:entity:[0-9a-f]{32}$/;
-
 /** 128 random bits, in 32 hex digits. */
 export function randomToken(): string {
   return randomBytes(16).toString('hex');
@@ -83,11 +81,6 @@ export function randomToken(): string {
  */
 export function mintDid(token = randomToken()): string {
   return `did:ixo:entity:${token}`;
-}
-
-/** Whether this has the form of the DIDs that the service makes. */
-export function isMinted(text: string): boolean {
-  return MINTED.test(text);
 }
 
 const CHARS = "(?:[A-Za-z0-9_.~:/?#\\[\\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})";

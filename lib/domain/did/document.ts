@@ -7,7 +7,7 @@ import { INHERITED, type StoredDomain } from '../twin/record.ts';
 import { isDid } from './did.ts';
 import { type Failed, makeFailure, type ResolutionOptions } from './resolution-options.ts';
 
-export const DID_CONTEXTS = ['https://www.w3.org/ns/did/v1', 'https://w3id.org/ixo/ns/did/v1'] as const;
+const DID_CONTEXTS = ['https://www.w3.org/ns/did/v1', 'https://w3id.org/ixo/ns/did/v1'] as const;
 
 /** The lists of a document, in which each item has an id. */
 const DOCUMENT_LISTS = ['service', ...INHERITED] as const;

@@ -231,7 +231,7 @@ function countNodes(value: Json | undefined): number {
 }
 
 /** What checking this value against a schema of this cost takes. */
-export function countWork({ weight, steps }: SchemaCost, value: Json): number {
+function countWork({ weight, steps }: SchemaCost, value: Json): number {
   let [nodes, chars] = [0, 0];
   for (const stack: Json[] = [value]; stack.length; nodes++) {
     const part = stack.pop()!;

@@ -245,7 +245,7 @@ async function replace(deps: ChangeDeps, old: Domain, body: StoredDomain, materi
 }
 
 /** The fields that a vote is held on. */
-export const MATERIAL = ['type', 'class', 'controllers', 'properties', 'relationships'] as const;
+const MATERIAL = ['type', 'class', 'controllers', 'properties', 'relationships'] as const;
 
 /** Of everything that is material about a domain; see MATERIAL. */
 export function materialHash(body: Pick<StoredDomain, (typeof MATERIAL)[number]>): string {

@@ -6,7 +6,7 @@ import { COMMON_LIMITS } from '../../common-limits.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { mintDid } from '../did/did.ts';
 import { insertOnce, replaceJournaled, stamp } from '../feed/journal.ts';
-import { refuseForeignDids, requireDomain } from '../find.ts';
+import { refuseForeignDids, requireDomain, requireFound } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
@@ -148,14 +148,12 @@ export async function rewrite({ documents }: TwinDeps, first: Domain, change: Bo
     if (result.kind === 'replaced') return { id: old.id, revision: result.revision, body };
     if (tries >= COMMON_LIMITS.conflictsPerTurn)
       throw refuse('in-progress', `${old.id} is being changed by many at once. Try again in a moment.`);
-    const now = await documents.get<StoredDomain>(DOMAIN, old.id);
-    if (!now) throw refuse('not-found', `There is no domain ${JSON.stringify(old.id)}.`);
-    old = now;
+    old = requireFound(await documents.get<StoredDomain>(DOMAIN, old.id), old.id);
   }
 }
 
 /** The parent names the part from now on. Again: nothing changes. */
-export function addPart(deps: TwinDeps, parent: Domain, part: SubDomain): Promise<Domain> {
+function addPart(deps: TwinDeps, parent: Domain, part: SubDomain): Promise<Domain> {
   return rewrite(deps, parent, (body) => {
     if (body.subDomains.some(({ did }) => did === part.did)) return undefined;
     if (body.subDomains.length >= DOMAIN_LIMITS.partsPerTwin)
@@ -196,8 +194,7 @@ function withParts(body: StoredDomain, subDomains: StoredDomain['subDomains'], {
 
 /** Makes a part visible on its own, once its parent names it, and tells that it was created. */
 export async function reveal(deps: TwinDeps, did: string): Promise<Domain> {
-  const part = await deps.documents.get<StoredDomain>(DOMAIN, did);
-  if (!part) throw refuse('not-found', `There is no domain ${JSON.stringify(did)}.`);
+  const part = requireFound(await deps.documents.get<StoredDomain>(DOMAIN, did), did);
   return rewrite(deps, part, (body) => {
     if (body.provisionalSince === null) return undefined;
     const at = stamp(body, deps.clock);

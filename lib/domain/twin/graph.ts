@@ -168,7 +168,7 @@ export interface Edge {
 }
 
 /** From a twin to its protocol, to its parts, to who controls it. */
-export const CLASS_EDGE = 'instanceOf';
+const CLASS_EDGE = 'instanceOf';
 export const PART_EDGE = 'contains';
 export const CONTROLLER_EDGE = 'controlledBy';
 
@@ -199,7 +199,7 @@ export function controllerEdges(controllers: readonly string[]): Edge[] {
 }
 
 /** The form in which the index of edges holds one. */
-export function edgeKey({ relation, to }: Edge): string {
+function edgeKey({ relation, to }: Edge): string {
   return `${relation} ${to}`;
 }
 

@@ -6,7 +6,7 @@ import { diffJson } from '../../json/compare.ts';
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { type Revision, readRevision, readRevisions, revisionAt } from '../feed/journal.ts';
-import { findDomain } from '../find.ts';
+import { findDomain, requireFound } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
@@ -117,7 +117,5 @@ function makeItem({ revision, journal: { at, by, action }, view }: RevisionView,
 
 // A deactivated twin has a history, too.
 async function existing(documents: DocumentStore, { tenant }: Caller, did: string): Promise<string> {
-  const found = await findDomain(documents, tenant, did);
-  if (found) return found.id;
-  throw refuse('not-found', `There is no domain ${JSON.stringify(did)}.`);
+  return requireFound(await findDomain(documents, tenant, did), did).id;
 }

@@ -66,7 +66,7 @@ export type StoredDomain = Journaled &
     readonly validUntil: string | null;
     readonly created: number;
     readonly updated: number;
-    /** `<relation> <did>` and `<did>` of everything that this twin points at; see edges.ts. */
+    /** `<relation> <did>` and `<did>` of everything that this twin points at; see graph.ts. */
     readonly edges: readonly string[];
     readonly targets: readonly string[];
     /** Beginnings of words and values of properties that it is found by; see terms.ts. */
@@ -183,7 +183,7 @@ export function canonicalClass(type: string): CanonicalClass {
 }
 
 /** A type for comparison: lower case, without the suffix Entity. `OracleEntity` and `Oracle` are one kind. */
-export function normalizeType(type: string): string {
+function normalizeType(type: string): string {
   return type.toLowerCase().replace(/entity$/, '') || 'entity';
 }
 

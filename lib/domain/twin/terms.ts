@@ -20,7 +20,7 @@ export function splitWords(text: string): string[] {
 }
 
 /** The words that a twin is found by: those of its name and of its name elsewhere. */
-export function listWords({ metadata, externalId }: Pick<StoredDomain, 'metadata' | 'externalId'>): string[] {
+function listWords({ metadata, externalId }: Pick<StoredDomain, 'metadata' | 'externalId'>): string[] {
   return [metadata.name, externalId].flatMap((text) =>
     typeof text === 'string' ? splitWords(text.slice(0, TEXT_CHARS)) : [],
   );

@@ -204,7 +204,7 @@ export async function canParticipate(reading: ReadDeps, domain: Domain, now: num
 }
 
 /** Throws `domain-not-verified` with every reason unless the domain may take part. */
-export async function requireEligible(reading: ReadDeps, domain: Domain, now: number): Promise<void> {
+async function requireEligible(reading: ReadDeps, domain: Domain, now: number): Promise<void> {
   const { eligible, reasons } = await canParticipate(reading, domain, now);
   if (eligible) return;
   const details = reasons.map(({ code, message }) => ({ field: code, error: message }));

@@ -141,7 +141,7 @@ export function isAtLeast(part: bigint, { over, under }: Fraction, whole: bigint
 }
 
 /** Whether `part` is more than half of `whole`. */
-export function isMajority(part: bigint, whole: bigint): boolean {
+function isMajority(part: bigint, whole: bigint): boolean {
   return part * 2n > whole;
 }
 

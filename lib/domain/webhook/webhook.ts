@@ -17,7 +17,7 @@ export type StoredWebhook = {
   readonly url: string;
   /** Types of events; empty: all. */
   readonly events: readonly string[];
-  /** Sealed; see webhook-secret.ts. */
+  /** Sealed; see sealSecret. */
   readonly secret: string;
   readonly status: 'active' | 'paused';
   readonly by: string;
@@ -156,7 +156,7 @@ export function openSecret(keyring: Keyring, owner: Owner, sealed: string): stri
 }
 
 /** The headers that sign a message. `id` is the same for every try to deliver it; `timestamp`: seconds since 1970. */
-export function signatureHeaders(
+function signatureHeaders(
   secret: string,
   { id, timestamp, body }: { readonly id: string; readonly timestamp: number; readonly body: string },
 ): { readonly [name: string]: string } {

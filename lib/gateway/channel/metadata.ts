@@ -18,7 +18,7 @@ const RESERVED =
 const ENTRY_BYTES = 32;
 
 /** Whether a name (lower case) belongs to HTTP/2 or to gRPC, or is none. */
-export function isReservedName(name: string): boolean {
+function isReservedName(name: string): boolean {
   return name === '' || RESERVED.test(name);
 }
 

@@ -117,7 +117,7 @@ export class Sender {
 }
 
 /** The largest allowance: that of as many cancelled calls as can run at the same time. */
-export const ALLOWANCE_MAX = GATEWAY_LIMITS.grpcExcusedFrames * GATEWAY_LIMITS.grpcStreamsAtOnce;
+const ALLOWANCE_MAX = GATEWAY_LIMITS.grpcExcusedFrames * GATEWAY_LIMITS.grpcStreamsAtOnce;
 
 /** Limits the frames that are no part of an answer: a node could keep this process busy with them. */
 export class FloodGuard {

@@ -1,7 +1,7 @@
 // Frame logs in LMDB: durable to power loss, written, read and followed by every process of one host.
 //
 // A folder of their own: one LMDB environment has one writer at a time, and sessions shall not wait for frames. What it
-// does not do: see lmdb.ts. Other processes' frames are noticed within POLL_MS, this process's at once.
+// does not do: see index.ts. Other processes' frames are noticed within POLL_MS, this process's at once.
 
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../clock.ts';
