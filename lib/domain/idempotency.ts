@@ -56,24 +56,19 @@ const POLL_MS = 20;
  */
 export function idempotency({ documents, clock }: { documents: DocumentStore; clock: Clock }): Idempotency {
   requireGiven('remember requests', { documents, clock }, { documents: 'documents', clock: 'clock' });
+  function begin(content: string, token: string): Memory {
+    const since = clock.now();
+    return { content, token, state: 'running', since, expiresAt: since + DOMAIN_LIMITS.idempotencyMs };
+  }
+
   async function reserve(id: string, content: string): Promise<StoredDocument<Memory> | undefined> {
-    const now = clock.now();
-    const memory: Memory = {
-      content,
-      token: randomToken(),
-      state: 'running',
-      since: now,
-      expiresAt: now + DOMAIN_LIMITS.idempotencyMs,
-    };
-    const inserted = await documents.insert(IDEMPOTENCY, id, memory);
+    const inserted = await documents.insert(IDEMPOTENCY, id, begin(content, randomToken()));
     return inserted.kind === 'inserted' ? inserted : undefined;
   }
 
   // Of one whose worker died, or whose time is over.
   async function takeOver(old: StoredDocument<Memory>, content: string): Promise<StoredDocument<Memory> | undefined> {
-    const now = clock.now();
-    const token = old.body.expiresAt <= now ? randomToken() : readToken(old.body);
-    const body: Memory = { content, token, state: 'running', since: now, expiresAt: now + DOMAIN_LIMITS.idempotencyMs };
+    const body = begin(content, old.body.expiresAt <= clock.now() ? randomToken() : readToken(old.body));
     const result = await documents.replace(IDEMPOTENCY, old.id, old.revision, body);
     return result.kind === 'replaced' ? { id: old.id, revision: result.revision, body } : undefined;
   }

@@ -70,11 +70,11 @@ function entryId(of: string, revision: number): string {
 }
 
 /** A revision that was kept; undefined when it is the present one, or was never there. */
-export async function readKeptRevision(
+export async function readKeptRevision<B extends Journaled>(
   documents: DocumentStore,
   { kind, id, revision }: { kind: Kind; id: string; revision: number },
-): Promise<Journaled | undefined> {
-  const kept = await documents.get<{ body: Journaled }>(JOURNAL, entryId(`${kind.name}/${id}`, revision));
+): Promise<B | undefined> {
+  const kept = await documents.get<{ body: B }>(JOURNAL, entryId(`${kind.name}/${id}`, revision));
   return kept?.body.body;
 }
 
@@ -85,8 +85,8 @@ export async function readRevision<B extends Journaled>(
 ): Promise<Revision<B> | undefined> {
   const now = await documents.get<B>(kind, id);
   if (now?.revision === revision) return { revision, body: now.body };
-  const kept = await documents.get<{ body: B }>(JOURNAL, entryId(`${kind.name}/${id}`, revision));
-  if (kept) return { revision, body: kept.body.body };
+  const kept = await readKeptRevision<B>(documents, { kind, id, revision });
+  if (kept) return { revision, body: kept };
   // It may have been replaced, and kept, between the two looks.
   const later = now && revision > now.revision ? await documents.get<B>(kind, id) : undefined;
   return later?.revision === revision ? { revision, body: later.body } : undefined;

@@ -96,11 +96,11 @@ const ENTRY_BYTES = 256;
  * await cache.answer(key, { deadlineMs: 500 }, async () => 'two'); // → { kind: 'answer', answer: 'one', from: 'cache' }
  */
 export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
-  const { ttlMs, maxBytes, countBytes: bytesOf, isKept, readHeight: heightOf, clock = systemClock } = options;
+  const { ttlMs, maxBytes, countBytes, isKept, readHeight, clock = systemClock } = options;
   const kept = new LRUCache<string, CacheEntry<T>>({
     maxSize: Math.max(maxBytes, 1),
     maxEntrySize: Math.max(1, Math.min(maxBytes, GATEWAY_LIMITS.cacheAnswerBytes)),
-    sizeCalculation: ({ answer }, key) => bytesOf(answer) + key.length + ENTRY_BYTES,
+    sizeCalculation: ({ answer }, key) => countBytes(answer) + key.length + ENTRY_BYTES,
     // Counted from one hour on, for the library takes 0 for "no time".
     perf: { now: () => clock.monotonic() + 3_600_000 },
     ttlResolution: 0,
@@ -121,7 +121,7 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
 
   function keep(key: string, { answer, isLatest }: { answer: T; isLatest: boolean }): void {
     if (!isKept(answer)) return;
-    const answerHeight = parseHeight(heightOf(answer));
+    const answerHeight = parseHeight(readHeight(answer));
     if (answerHeight !== undefined) noteHeight(answerHeight);
     if (!isLatest) kept.set(key, { answer, of: undefined }, { ttl: GATEWAY_LIMITS.cacheHeightMs });
     // One of an older height has been overtaken while it was on its way.

@@ -49,7 +49,7 @@ export interface Environment {
 }
 
 /** Opens or creates an environment in the folder `path`, and its tables; throws ERR_STORE. */
-export function openEnvironment<T>(path: string, openTablesOf: (root: RootDatabase) => T): T & Environment {
+export function openEnvironment<T>(path: string, openIn: (root: RootDatabase) => T): T & Environment {
   quietLmdb();
   try {
     refuseForeign(join(path, 'data.mdb'));
@@ -61,7 +61,7 @@ export function openEnvironment<T>(path: string, openTablesOf: (root: RootDataba
     const grouping = { eventTurnBatching: false, txnStartThreshold: 1000 };
     const { environment, gate } = openThroughGate(path, () => {
       const root = open<string, string>(path, { ...disk, ...grouping });
-      return { ...openTablesOf(root), root };
+      return { ...openIn(root), root };
     });
     return { ...environment, gate };
   } catch (error) {

@@ -6,7 +6,7 @@ import { closedError } from '../../given.ts';
 import { type Channel, checkMessage, checkTopic, type Subscriber, type Unsubscribe } from '../channel.ts';
 import { backoff } from './client.ts';
 import { type RedisAt, type RedisConnection, shareConnection } from './connection.ts';
-import { channelName, checkPrefix } from './layout.ts';
+import { channelName, checkPrefix, REDIS_PREFIX } from './layout.ts';
 
 /** Options of `redisChannel`. */
 export type RedisChannelOptions = RedisAt & {
@@ -30,7 +30,7 @@ export type RedisChannelOptions = RedisAt & {
  * await channel.close();
  */
 export function redisChannel(options: RedisChannelOptions): Channel {
-  const { prefix = 'twinline:' } = options;
+  const { prefix = REDIS_PREFIX } = options;
   checkPrefix(prefix);
   const connection = shareConnection(options);
   const subscriber = redisSubscriber(connection);

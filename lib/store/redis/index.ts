@@ -16,6 +16,7 @@ import {
   findExpiry,
   type Places,
   placesUnder,
+  REDIS_PREFIX,
   sessionScripts,
 } from './layout.ts';
 
@@ -80,7 +81,7 @@ export function redisSnapshots(options: RedisSnapshotsOptions): SnapshotStore {
   return storeOn(shareConnection(options), places, options);
 }
 
-function namePlaces({ prefix = 'twinline:' }: RedisSnapshotsOptions): Places {
+function namePlaces({ prefix = REDIS_PREFIX }: RedisSnapshotsOptions): Places {
   return placesUnder(prefix);
 }
 

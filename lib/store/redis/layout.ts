@@ -168,6 +168,9 @@ export interface LogNames {
   readonly topic: string;
 }
 
+/** What names begin with where nobody says otherwise. */
+export const REDIS_PREFIX = 'twinline:';
+
 /** Throws ERR_CONFIG unless `prefix` is up to 64 letters, digits and `:._-`. */
 export function checkPrefix(prefix: string): void {
   if (/^[\w:.-]{0,64}$/.test(prefix)) return;

@@ -11,7 +11,7 @@ import type { Durability } from '../store.ts';
 import { redisSubscriber } from './channel.ts';
 import { type RedisAt, type RedisConnection, shareConnection } from './connection.ts';
 import { redisDurability } from './durability.ts';
-import { channelName, checkPrefix, logNames } from './layout.ts';
+import { channelName, checkPrefix, logNames, REDIS_PREFIX } from './layout.ts';
 import { logScripts } from './log-scripts.ts';
 
 /** Options of the logs in Redis. */
@@ -23,8 +23,6 @@ export type RedisLogsOptions = RedisAt & {
   /** What {@link redisDurability} said; {@link openRedisLogs} asks it. @default 'memory' */
   readonly durability?: Durability;
 };
-
-const PREFIX = 'twinline:';
 
 /**
  * As {@link redisLogs}, after asking Redis how durable it is. Rejects with ERR_STORE when it does not answer.
@@ -63,13 +61,13 @@ export function redisLogs(options: RedisLogsOptions): LogStore {
 }
 
 // In this order: when the prefix is refused, no connection is left open.
-function connect({ prefix = PREFIX, ...at }: RedisLogsOptions): RedisConnection {
+function connect({ prefix = REDIS_PREFIX, ...at }: RedisLogsOptions): RedisConnection {
   checkPrefix(prefix);
   return shareConnection(at);
 }
 
 function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'url' | 'connection'>): LogStore {
-  const { clock = systemClock, prefix = PREFIX, durability = 'memory' } = options;
+  const { clock = systemClock, prefix = REDIS_PREFIX, durability = 'memory' } = options;
   const { client, kind } = connection;
   const scripts = logScripts(connection);
   const subscriber = redisSubscriber(connection);

@@ -54,7 +54,7 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
     if (id !== undefined) checkKey(id, 'document id');
   }
 
-  function makeSqlKind(kind: Kind): SqlKind {
+  function findKind(kind: Kind): SqlKind {
     return requireKind(registry.current(), kind);
   }
 
@@ -107,27 +107,27 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
     async insert(kind, id, body) {
       check(id);
       const text = bodyText(kind.name, id, body);
-      const taken = await writer.write(() => insert(makeSqlKind(kind), id, text));
+      const taken = await writer.write(() => insert(findKind(kind), id, text));
       return taken ?? { kind: 'inserted', id, revision: 1, body: JSON.parse(text) };
     },
     async get(kind, id) {
       check(id);
-      const row = attempt('get', () => rows.read(makeSqlKind(kind), id));
+      const row = attempt('get', () => rows.read(findKind(kind), id));
       return row && { id, revision: row.revision, body: JSON.parse(row.text) };
     },
     async replace(kind, id, expected, body) {
       check(id);
       const text = bodyText(kind.name, id, body);
-      return writer.write(() => replace(makeSqlKind(kind), id, { expected, text }));
+      return writer.write(() => replace(findKind(kind), id, { expected, text }));
     },
     async remove(kind, id, expected) {
       check(id);
-      return writer.write(() => remove(makeSqlKind(kind), id, expected));
+      return writer.write(() => remove(findKind(kind), id, expected));
     },
     async find<B extends JsonObject>(kind: Kind, query = {}) {
       check();
       return attempt('find', () => {
-        const own = makeSqlKind(kind);
+        const own = findKind(kind);
         const { index, stretches, descending, limit, cursorAt } = planQuery(own, query);
         const items: StoredDocument<B>[] = [];
         let last: ArrayBuffer | undefined;
@@ -152,7 +152,7 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
     async count(kind, query = {}) {
       check();
       return attempt('count', () => {
-        const own = makeSqlKind(kind);
+        const own = findKind(kind);
         const { index, stretches } = planQuery(own, query);
         const counter = rows.counters[index ? 'index' : 'id'];
         const counts = stretches.map(({ from, to }) => counter.get([index ? index.n : own.n, from, to]) as [number]);

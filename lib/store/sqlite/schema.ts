@@ -97,10 +97,14 @@ function checkOwner(db: Database.Database): boolean {
   return owner === 0;
 }
 
+// What reads gives rows as lists.
+function preparer(db: Database.Database) {
+  return { reading: (sql: string) => db.prepare(sql).raw(true), writing: (sql: string) => db.prepare(sql) };
+}
+
 /** The registry of an open file. */
 export function openRegistry(db: Database.Database): KindRegistry {
-  const reading = (sql: string) => db.prepare(sql).raw(true);
-  const writing = (sql: string) => db.prepare(sql);
+  const { reading, writing } = preparer(db);
   const version = reading('PRAGMA user_version');
   const allKinds = reading('SELECT n, name FROM kind');
   const allIndexes = reading('SELECT n, kind, name, fields, is_unique FROM kind_index ORDER BY n');
@@ -214,8 +218,7 @@ export interface IndexEntries {
 }
 
 export function openRows(db: Database.Database): Rows {
-  const reading = (sql: string) => db.prepare(sql).raw(true);
-  const writing = (sql: string) => db.prepare(sql);
+  const { reading, writing } = preparer(db);
   const one = reading('SELECT n, revision, body FROM document WHERE kind = ? AND id = ?');
   const walkIds = (order: string) =>
     reading(
@@ -250,8 +253,7 @@ export function openRows(db: Database.Database): Rows {
 }
 
 export function openIndexEntries(db: Database.Database): IndexEntries {
-  const reading = (sql: string) => db.prepare(sql).raw(true);
-  const writing = (sql: string) => db.prepare(sql);
+  const { reading, writing } = preparer(db);
   const holder = reading('SELECT id FROM claim WHERE ix = ? AND key = ?');
   const addEntry = writing('INSERT INTO entry (ix, key, document) VALUES (?, ?, ?)');
   const addClaim = writing('INSERT INTO claim (ix, key, id) VALUES (?, ?, ?)');
