@@ -17,7 +17,8 @@ export interface Watched {
  * Why a store counts as away: it refused the connection, cut it, did not answer in time, answered with an error, or
  * refuses writes while it answers questions, as on a full disk.
  */
-export type AwayReason = 'refused' | 'cut' | 'no-answer' | 'error' | 'refuses-writes';
+export const AWAY_REASONS = ['refused', 'cut', 'no-answer', 'error', 'refuses-writes'] as const;
+export type AwayReason = (typeof AWAY_REASONS)[number];
 
 export interface StoreHealth {
   readonly keeps: Watched['keeps'];

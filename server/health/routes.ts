@@ -4,9 +4,9 @@ import type { Context } from 'koa';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
 import type { Config } from '../config/config.ts';
-import { PLAIN_ANSWERS } from '../http/common-answers.ts';
+import { jsonTypes, PLAIN_ANSWERS } from '../http/common-answers.ts';
 import type { RouteGroup } from '../http/route-table.ts';
-import type { Health } from './health.ts';
+import { AWAY_REASONS, type Health } from './health.ts';
 
 export interface HealthDeps extends Pick<Config, 'environment'> {
   readonly health: Health;
@@ -16,8 +16,6 @@ export interface HealthDeps extends Pick<Config, 'environment'> {
 
 const TIME: Schema = { type: 'string', format: 'date-time' };
 const ENVIRONMENT: Schema = { type: 'string', examples: ['development', 'production'] };
-const json = (schema: Schema) => ({ 'application/json': schema });
-
 const READY = record(
   'Whether requests should be sent here',
   {
@@ -28,7 +26,7 @@ const READY = record(
       items: record('A store', {
         keeps: { enum: ['sessions', 'documents'], description: 'What it keeps' },
         kind: { type: 'string', examples: ['lmdb', 'redis'] },
-        away: { enum: ['refused', 'cut', 'no-answer', 'error', 'refuses-writes'], description: 'How it fails' },
+        away: { enum: AWAY_REASONS, description: 'How it fails' },
       }),
     },
   },
@@ -50,7 +48,7 @@ export const HEALTH_ROUTES: RouteGroup<HealthDeps> = {
         200: {
           description: 'It is',
           types: {
-            ...json(
+            ...jsonTypes(
               record('A sign of life', {
                 status: { const: 'ok' },
                 message: { type: 'string' },
@@ -76,7 +74,7 @@ export const HEALTH_ROUTES: RouteGroup<HealthDeps> = {
       summary: 'Whether the process lives',
       rate: 'none',
       answers: {
-        200: { description: 'It does', types: json(record('A sign of life', { status: { const: 'ok' } })) },
+        200: { description: 'It does', types: jsonTypes(record('A sign of life', { status: { const: 'ok' } })) },
       },
       handle: (ctx) => {
         ctx.body = { status: 'ok' };
@@ -89,10 +87,10 @@ export const HEALTH_ROUTES: RouteGroup<HealthDeps> = {
       summary: 'Whether requests should be sent here',
       rate: 'none',
       answers: {
-        200: { description: 'They should', types: json(READY) },
+        200: { description: 'They should', types: jsonTypes(READY) },
         503: {
           description: 'They should not: it is being stopped, or a store does not answer or refuses writes',
-          types: json(READY),
+          types: jsonTypes(READY),
         },
       },
       handle: async (ctx, { health }) => {
@@ -111,7 +109,7 @@ export const HEALTH_ROUTES: RouteGroup<HealthDeps> = {
       answers: {
         200: {
           description: 'How it is',
-          types: json(
+          types: jsonTypes(
             record('The state of the server', {
               status: { enum: ['ok', 'degraded'] },
               environment: ENVIRONMENT,

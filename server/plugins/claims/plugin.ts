@@ -111,20 +111,15 @@ function processRoute(secret: string, service: string): PluginRoute {
 }
 
 export function claimsPlugin({ secret, service }: ClaimsSettings): Plugin {
-  if (secret === undefined || service === undefined)
-    throw new TwinlineError(
-      'ERR_CONFIG',
-      [
-        ...(secret === undefined
-          ? ['CLAIMS_SECRET: is not set, and the plugin claims needs it. Generate one with: openssl rand -hex 32']
-          : []),
-        ...(service === undefined
-          ? [
-              'CLAIMS_SERVICE: is not set, and the plugin claims needs it. Name the function of SERVICES that evaluates a claim.',
-            ]
-          : []),
-      ].join('\n'),
-    );
+  if (secret === undefined || service === undefined) {
+    const fixes = [
+      secret === undefined &&
+        'CLAIMS_SECRET: is not set, and the plugin claims needs it. Generate one with: openssl rand -hex 32',
+      service === undefined &&
+        'CLAIMS_SERVICE: is not set, and the plugin claims needs it. Name the function of SERVICES that evaluates a claim.',
+    ];
+    throw new TwinlineError('ERR_CONFIG', fixes.filter(Boolean).join('\n'));
+  }
   return {
     name: 'claims',
     version: '1.0.0',

@@ -48,7 +48,14 @@ function eventRoute(secret: string, api: ChatApi): PluginRoute {
 }
 
 export function teamChatPlugin({ signingSecret, botToken, replyUrl }: TeamChatSettings): Plugin {
-  if (signingSecret === undefined || botToken === undefined) throw missingError({ signingSecret, botToken });
+  if (signingSecret === undefined || botToken === undefined) {
+    const missing = [
+      ...(signingSecret === undefined ? ['TEAM_CHAT_SIGNING_SECRET'] : []),
+      ...(botToken === undefined ? ['TEAM_CHAT_BOT_TOKEN'] : []),
+    ];
+    const fix = 'is not set, and the plugin team-chat needs it. Copy it from the settings of your chat app.';
+    throw new TwinlineError('ERR_CONFIG', missing.map((name) => `${name}: ${fix}`).join('\n'));
+  }
   const api: ChatApi = { url: replyUrl, token: botToken };
   return {
     name: 'team-chat',
@@ -58,14 +65,4 @@ export function teamChatPlugin({ signingSecret, botToken, replyUrl }: TeamChatSe
     routes: [eventRoute(signingSecret, api)],
     sweep: (ctx) => sweepTurns(ctx, api),
   };
-}
-
-function missingError(secrets: Pick<TeamChatSettings, 'signingSecret' | 'botToken'>): TwinlineError {
-  const lines = Object.entries({
-    signingSecret:
-      'TEAM_CHAT_SIGNING_SECRET: is not set, and the plugin team-chat needs it. Copy it from the settings of your chat app.',
-    botToken:
-      'TEAM_CHAT_BOT_TOKEN: is not set, and the plugin team-chat needs it. Copy it from the settings of your chat app.',
-  }).filter(([name]) => secrets[name as keyof typeof secrets] === undefined);
-  return new TwinlineError('ERR_CONFIG', lines.map(([, line]) => line).join('\n'));
 }

@@ -27,13 +27,11 @@ export interface ProposalView {
   readonly domainRevision: number;
   readonly proposer: string;
   readonly closesAt: string;
-  readonly tally: { readonly yes: string; readonly no: string; readonly abstain: string; readonly totalPower: string };
 }
 
 export interface Protocol {
   readonly did: string;
   readonly name: string;
-  readonly alsoKnownAs: readonly string[];
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
