@@ -10,7 +10,7 @@ import { loadAdapters } from '../ussd/adapters.ts';
 const NOTHING_KEPT = { DATA_DIR: IN_MEMORY, REDIS_URL: '', MONGODB_URL: '', PORT: '0', LOG_LEVEL: 'silent' };
 
 /** How long a node of the query gateway that must describe itself is waited for, in milliseconds. */
-const NODE_PATIENCE_MS = 5_000;
+export const NODE_PATIENCE_MS = 5_000;
 
 /** The configuration of `env` without its stores, which say nothing about routes; or the problems of the rest. */
 export function readRoutesConfig(env: NodeJS.ProcessEnv): ReturnType<typeof readConfig> {

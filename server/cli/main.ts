@@ -9,8 +9,8 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
 import { readVersion } from '../config/modules.ts';
 import { EXIT_CONFIG, isConfigError } from '../http/errors.ts';
-import { describeParseError, formatHelp, formatOverview, type LoadedVerb, UsageError } from './verb.ts';
-import { VERBS } from './verbs.ts';
+import { describeParseError, formatHelp, formatOverview, UsageError } from './verb.ts';
+import { findVerb, VERBS } from './verbs.ts';
 
 /** Runs the command with its arguments; the exit code, or undefined while a server runs on. */
 export async function twinline(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number | undefined> {
@@ -41,11 +41,6 @@ export async function twinline(args: readonly string[], env: NodeJS.ProcessEnv):
     console.error(pc.red(environmentRedactor(known).text(error.message)));
     return isConfigError(error) ? EXIT_CONFIG : 1;
   }
-}
-
-async function findVerb(name: string): Promise<LoadedVerb | undefined> {
-  const listed = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
-  return listed && { ...(await listed.load()), summary: listed.summary };
 }
 
 function describeUnknown(name: string): string {

@@ -93,9 +93,14 @@ export const VERBS: Readonly<Record<string, ListedVerb>> = {
   },
 };
 
+/** The verb of this name. */
+export async function findVerb(name: string): Promise<LoadedVerb | undefined> {
+  const listed = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
+  return listed && { ...(await listed.load()), summary: listed.summary };
+}
+
 /** All of them, by name: for what is made from their flags. */
 export async function loadVerbs(): Promise<Readonly<Record<string, LoadedVerb>>> {
-  const load = async ([name, { summary, load }]: [string, ListedVerb]) =>
-    [name, { ...(await load()), summary }] as const;
-  return Object.fromEntries(await Promise.all(Object.entries(VERBS).map(load)));
+  const entries = Object.keys(VERBS).map(async (name) => [name, (await findVerb(name))!] as const);
+  return Object.fromEntries(await Promise.all(entries));
 }

@@ -8,11 +8,8 @@ import { readGatewayFile } from '../../gateway/file.ts';
 import { openCatalog } from '../../gateway/open.ts';
 import { listServedTemplates, listTaken, ownership, splitRoutes } from '../../gateway/places.ts';
 import type { ServedRoute } from '../../http/route-table.ts';
-import { readDeclaredGroups, readRoutesConfig } from '../declared-routes.ts';
+import { NODE_PATIENCE_MS, readDeclaredGroups, readRoutesConfig } from '../declared-routes.ts';
 import { UsageError, type Verb } from '../verb.ts';
-
-/** How long a node that must describe itself is asked for. */
-const PATIENCE_MS = 5_000;
 
 export const gatewayVerb: Verb = {
   usage: 'routes [file] [options]',
@@ -43,7 +40,7 @@ async function readRows(
   env: NodeJS.ProcessEnv,
 ): Promise<{ rows: ListedRoute[]; warnings: readonly string[] }> {
   const file = readGatewayFile(path);
-  const { catalog, channel } = await openCatalog(file, { patienceMs: PATIENCE_MS });
+  const { catalog, channel } = await openCatalog(file, { patienceMs: NODE_PATIENCE_MS });
   await channel.close();
   const others = await otherDoors(env);
   const owns = ownership(file.settings, { routes: catalog.routes, taken: listTaken(others.routes) });
