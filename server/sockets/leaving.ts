@@ -12,26 +12,22 @@ import type { AgentUser } from '../user/authenticate.ts';
 export interface Guest {
   /** By which the token is revoked. */
   readonly keys: readonly string[];
-  /** Aborts when it is gone. */
-  readonly gone: AbortSignal;
   sendAway(): void;
 }
 
 export interface LeavingOptions<One extends Guest> {
-  /** All of this instance. */
-  readonly guests: () => readonly One[];
   readonly channel: Channel;
   readonly clock: Clock;
   /** Looked up for each guest when it comes, and again at least every SERVER_LIMITS.socketCheckMs. */
   readonly isOver: (guest: One) => Promise<boolean>;
-  /** Milliseconds after which it is surely worth a look. */
+  /** Milliseconds after which it is surely worth a look; counts as LOOK_LEAST_MS where it is less. */
   readonly nextLookMs: (guest: One) => number;
   readonly onProblem: (error: unknown) => void;
 }
 
 export interface Leaving<One extends Guest> {
-  /** Watches a guest as long as it is there. */
-  watch(guest: One): void;
+  /** Watches a guest until the function that it gives is called. */
+  watch(guest: One): () => void;
   /** Sends away everybody, on every instance, who came in with a token of these keys. */
   revoke(keys: readonly string[]): void;
   close(): void;
@@ -39,44 +35,70 @@ export interface Leaving<One extends Guest> {
 
 const TOPIC = 'sockets/revoked';
 
+const LOOK_LEAST_MS = 100;
+
 /** Begins to listen for revocations. */
 export async function openLeaving<One extends Guest>(options: LeavingOptions<One>): Promise<Leaving<One>> {
-  const { guests, channel, clock, isOver, nextLookMs, onProblem } = options;
+  const { channel, clock, isOver, nextLookMs, onProblem } = options;
+  /** All guests of this instance, and when each is looked at, by `clock.monotonic`. One wait for all: there may be 10,000. */
+  const dueAt = new Map<One, number>();
+  let next = Infinity;
+  let waiting = new AbortController();
+  let isClosed = false;
 
+  // The first look comes when the guest is on the list: what was revoked before is in the store, what is revoked from
+  // now on is told.
   async function look(guest: One): Promise<void> {
+    dueAt.set(guest, Infinity);
     try {
       if (await isOver(guest)) guest.sendAway();
     } catch (error) {
       // When the store fails, no socket is disconnected; the next check decides.
       onProblem(error);
     }
+    if (!dueAt.has(guest)) return;
+    const at = clock.monotonic() + Math.min(Math.max(nextLookMs(guest), LOOK_LEAST_MS), SERVER_LIMITS.socketCheckMs);
+    dueAt.set(guest, at);
+    if (at < next) waiting.abort();
   }
 
-  // The first look comes when the guest is on the list: what was revoked before is in the store, what is revoked from
-  // now on is told.
-  async function stay(guest: One): Promise<void> {
-    while (!guest.gone.aborted) {
-      await look(guest);
-      await clock.wait(Math.min(Math.max(nextLookMs(guest), 0), SERVER_LIMITS.socketCheckMs), guest.gone);
+  async function lookInTime(): Promise<void> {
+    while (!isClosed) {
+      const now = clock.monotonic();
+      next = now + SERVER_LIMITS.socketCheckMs;
+      for (const [guest, at] of dueAt) {
+        if (at <= now) void look(guest);
+        else if (at < next) next = at;
+      }
+      waiting = new AbortController();
+      await clock.wait(Math.max(next - now, LOOK_LEAST_MS), waiting.signal);
     }
   }
 
   function sendAwayAll(keys: readonly string[]): void {
-    for (const guest of guests()) if (guest.keys.some((key) => keys.includes(key))) guest.sendAway();
+    for (const guest of [...dueAt.keys()]) if (guest.keys.some((key) => keys.includes(key))) guest.sendAway();
   }
 
   const unsubscribe = await channel.subscribe(TOPIC, {
     onMessage: (message) => sendAwayAll(JSON.parse(message) as string[]),
-    onGap: () => void Promise.all(guests().map(look)),
+    onGap: () => void Promise.all([...dueAt.keys()].map(look)),
   });
+  void lookInTime();
   return {
-    watch: (guest) => void stay(guest),
+    watch(guest) {
+      void look(guest);
+      return () => void dueAt.delete(guest);
+    },
     revoke(keys) {
       sendAwayAll(keys);
       // An instance that misses this message checks on its own within SERVER_LIMITS.socketCheckMs.
       channel.publish(TOPIC, JSON.stringify(keys)).catch(onProblem);
     },
-    close: unsubscribe,
+    close() {
+      isClosed = true;
+      waiting.abort();
+      unsubscribe();
+    },
   };
 }
 
@@ -102,7 +124,6 @@ export const nameRoom = (session: string) => `session/${session}`;
 export interface Members {
   add(member: Member): void;
   remove(member: Member): void;
-  all(): readonly Member[];
   of(did: string): ReadonlySet<Member>;
 }
 
@@ -121,7 +142,6 @@ export function newMembers(): Members {
       mine?.delete(member);
       if (mine?.size === 0) byUser.delete(did);
     },
-    all: () => [...byUser.values()].flatMap((mine) => [...mine]),
     of: (did) => byUser.get(did) ?? NOBODY,
   };
 }
@@ -141,24 +161,15 @@ export interface Readers {
 
 /** Begins to listen for revocations. */
 export async function openReaders({ channel, clock, revoked, onProblem }: ReadersOptions): Promise<Readers> {
-  const here = new Set<Guest>();
   const leaving = await openLeaving({
     ...{ channel, clock, onProblem },
-    guests: () => [...here],
     isOver: ({ keys }: Guest) => revoked(keys),
     nextLookMs: () => Number.POSITIVE_INFINITY,
   });
   return {
     admit({ keys }, res) {
       const stop = new AbortController();
-      const gone = new AbortController();
-      const guest: Guest = { keys, gone: gone.signal, sendAway: () => stop.abort() };
-      here.add(guest);
-      res.once('close', () => {
-        here.delete(guest);
-        gone.abort();
-      });
-      leaving.watch(guest);
+      res.once('close', leaving.watch({ keys, sendAway: () => stop.abort() }));
       return stop.signal;
     },
     close: leaving.close,

@@ -31,7 +31,6 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
   const deps: AnswerDeps = { agent, members, clock };
   const leaving = await openLeaving<Member>({
     ...{ channel: options.channel, clock, onProblem },
-    guests: members.all,
     isOver: async ({ user, session, keys }) =>
       user.expiresAt <= clock.now() || (await options.revoked(keys)) || !(await agent.sessions.owns(user.did, session)),
     nextLookMs: ({ user }) => user.expiresAt - clock.now(),
@@ -72,14 +71,10 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
   function enter(socket: Socket, welcome: Extract<AdmissionVerdict, { kind: 'welcome' }>): void {
     const { user, session, sessions, waiting } = welcome;
     const { did, expiresAt, keys } = user;
-    const gone = new AbortController();
     const sendAway = () => void socket.disconnect(true);
-    const member: Member = { socket, user: { did, expiresAt }, keys, session, sessions, gone: gone.signal, sendAway };
+    const member: Member = { socket, user: { did, expiresAt }, keys, session, sessions, sendAway };
     members.add(member);
-    socket.once('disconnect', () => {
-      members.remove(member);
-      gone.abort();
-    });
+    socket.once('disconnect', () => members.remove(member));
     Object.assign(socket.data, { did, sessions: [...sessions] });
     for (const room of [...socket.rooms]) if (room !== socket.id) void socket.leave(room);
     void socket.join([...sessions].map(nameRoom));
@@ -88,7 +83,7 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     // Kept like the events of a session: a client that got no event has no offset from which to recover.
     socket.emit('connected', greeting(deps, member));
     for (const id of sessions) offerCalls(agent, member, id).catch(onProblem);
-    leaving.watch(member);
+    socket.once('disconnect', leaving.watch(member));
   }
 
   // Called by socket.io without a net: nothing may come out of it.
@@ -111,10 +106,11 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
 }
 
 /** Lets go of the request of a handshake and of its tokens: they would be kept as long as the socket. */
-function forgetHandshake({ handshake, request }: Socket): void {
+function forgetHandshake({ handshake, request, conn }: Socket): void {
   Object.assign(handshake, { auth: {}, headers: {}, query: {}, url: '' });
-  // The libraries keep the request itself.
+  // Node and what has listened to the request may keep it for a while yet.
   Object.assign(request, { headers: {}, rawHeaders: [], url: '', _parsedUrl: undefined, _query: {} });
+  Object.assign(conn, { request: undefined });
 }
 
 /**

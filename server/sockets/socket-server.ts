@@ -107,14 +107,16 @@ function socketDoor(engine: Engine): Door {
   const open = new Set<string>();
   const wires = new Set<Socket>();
   /** What frees the places of handshakes that are no connection yet. */
-  const arriving = new WeakMap<object, () => void>();
+  const arriving = new WeakMap<object, Arrival>();
   engine.on('connection', (connection: Connection) => {
     const { id, request } = connection as unknown as { readonly id: string; readonly request: IncomingMessage };
     open.add(id);
     connection.once('close', () => open.delete(id));
-    const leave = arriving.get(request);
+    const arrival = arriving.get(request);
+    if (!arrival) return;
     arriving.delete(request);
-    if (leave) connection.once('close', leave);
+    request.socket.off('close', arrival.giveUp);
+    connection.once('close', arrival.leave);
   });
 
   function hand(ctx: Context): void {
@@ -130,10 +132,10 @@ function socketDoor(engine: Engine): Door {
   // The connection holds the place; a handshake that leads to none gives it back.
   function arrive({ req, res }: Context): void {
     const leave = takeLivePlace(res);
-    arriving.set(req, leave);
     const giveUp = () => {
       if (arriving.delete(req)) leave();
     };
+    arriving.set(req, { leave, giveUp });
     req.socket.once('close', giveUp);
     res.once('close', giveUp);
   }
@@ -165,6 +167,12 @@ function socketDoor(engine: Engine): Door {
       for (const wire of wires) wire.destroy();
     },
   };
+}
+
+/** The place of a handshake that is no connection yet: what frees it, and what does when its wire closes. */
+interface Arrival {
+  readonly leave: () => void;
+  readonly giveUp: () => void;
 }
 
 const LOOK_MS = 10;

@@ -73,12 +73,10 @@ export async function openPlace(options: PlaceOptions = {}): Promise<Place> {
     delegations: granted,
     problems,
     handshakes: () =>
-      [...server.io.of('/').sockets.values()].map(({ handshake, request }) => [
-        handshake,
-        request.url,
-        request.headers,
-        request.rawHeaders,
-      ]),
+      [...server.io.of('/').sockets.values()].map((socket) => {
+        const request: Partial<typeof socket.request> = socket.request ?? {};
+        return [socket.handshake, request.url, request.headers, request.rawHeaders];
+      }),
     async close() {
       await agent.close();
       sockets.close();
