@@ -1,5 +1,7 @@
 // The door of the agent service: who comes in, what is answered, what can be read again, and what does not exist for others.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
@@ -7,6 +9,7 @@ import { mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.t
 import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { INVALID, MISSING } from '../../../server/user/authenticate.ts';
 import { newKey } from '../../delegation/keys.ts';
+import { withFolder } from '../../support/process.ts';
 import { type Served, withServer } from '../support/serve.ts';
 
 type Ask = Served['ask'];
@@ -261,6 +264,26 @@ test('a body of another type than JSON is not read as JSON', () =>
     // curl says that any data is a form.
     for (const type of [undefined, 'application/x-www-form-urlencoded', ...json])
       assert.is(await status(type), 200, type);
+  }));
+
+test('an edited flow answers chats from then on', () =>
+  withFolder(async (folder) => {
+    const file = join(folder, 'main.flow.json');
+    const write = (version: number, text: string) =>
+      writeFileSync(
+        file,
+        JSON.stringify({ flow: 'main', version, start: 'hi', screens: { hi: { type: 'end', text } } }),
+      );
+    write(1, 'As it was.');
+    const env = { ORACLE_KEY, MENUS_DIR: folder, AGENT_FLOW: 'main' };
+    await withServer({ env }, async ({ ask, refresh }) => {
+      const user = await newUser();
+      const hear = async () => (await send(ask, user, await begin(ask, user), { message: 'hello' })).text;
+      assert.match(await hear(), 'As it was.');
+      write(2, 'As it is.');
+      await refresh();
+      assert.match(await hear(), 'As it is.');
+    });
   }));
 
 test.run();
