@@ -31,8 +31,8 @@ export const LONG_RUNS: readonly LongRun[] = [
   },
   {
     command: 'npm run load',
-    does: 'five times the load that the server can carry, over 6,000 connections, to each door in production settings; drips and idle connections',
-    last: '2026-11-24, on two cores: goodput at 5 × the peak USSD 80 % (of 10,114 a second), /v1 87 % (of 7,970), agent 82 % (of 9,551), query gateway 85 % (of 4,804); /livez at the 99th percentile 39, 45, 32 and 95 ms; drips end within 5.9 s; an idle connection takes 7.5 kB',
+    does: 'five times the load that the server can carry, over 6,000 connections, to each door in production settings; drips, idle connections and WebSockets',
+    last: '2026-11-24, on two cores: goodput at 5 × the peak USSD 80 % (of 10,114 a second), /v1 87 % (of 7,970), agent 82 % (of 9,551), query gateway 85 % (of 4,804); /livez at the 99th percentile 39, 45, 32 and 95 ms; drips end within 5.9 s; an idle connection takes 7.5 kB; 2026-11-26: an idle WebSocket takes 19.3 kB',
   },
   {
     command: 'npm run fuzz -- --packets 60000 --seed 11',
