@@ -88,7 +88,8 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
     return row ?? undefined;
   }
 
-  // The answer to a duplicate; undefined when what was in the way is gone.
+  // The answer to a duplicate; undefined when what was in the way is gone. Looked for, because not every server says in
+  // which index it was: DocumentDB names a constraint of PostgreSQL's.
   async function findTaken(kind: Kind, id: string, text: string): Promise<Exists | undefined> {
     const indexes = await registry.uniqueIndexes(kind);
     const { rows } = await registry.findKind(kind);
