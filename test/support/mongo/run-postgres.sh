@@ -12,6 +12,6 @@ mount -t tmpfs tmpfs "$root/dev/shm"
 chown --reference="$folder/cluster" "$folder"
 mount --bind "$folder" "$root/srv/data"
 # Inserts of one unique value at the same moment wait for each other until PostgreSQL looks for a deadlock, by default a second;
-# MongoDB refuses all but one of them at once. Sooner than 30 ms it breaks batches that meet: the engine itself waits some 20 ms for a
-# row before it writes one by one.
+# MongoDB refuses all but one of them at once. Sooner than 30 ms is too soon for the engine: at 20 ms one batch in fifty that met
+# another one in opposite order was broken, from 30 ms on none.
 exec chroot --userspec=postgres:postgres "$root" /usr/lib/postgresql/18/bin/postgres -D /srv/data/cluster -c deadlock_timeout=100ms
