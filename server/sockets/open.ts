@@ -74,7 +74,12 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     const sendAway = () => void socket.disconnect(true);
     const member: Member = { socket, user: { did, expiresAt }, keys, session, sessions, sendAway };
     members.add(member);
-    socket.once('disconnect', () => members.remove(member));
+    // From here on: what is sent below may cut a connection that takes nothing.
+    const stopWatching = leaving.watch(member);
+    socket.once('disconnect', () => {
+      members.remove(member);
+      stopWatching();
+    });
     Object.assign(socket.data, { did, sessions: [...sessions] });
     for (const room of [...socket.rooms]) if (room !== socket.id) void socket.leave(room);
     void socket.join([...sessions].map(nameRoom));
@@ -83,7 +88,6 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     // Kept like the events of a session: a client that got no event has no offset from which to recover.
     socket.emit('connected', greeting(deps, member));
     for (const id of sessions) offerCalls(agent, member, id).catch(onProblem);
-    socket.once('disconnect', leaving.watch(member));
   }
 
   // Called by socket.io without a net: nothing may come out of it.
