@@ -12,8 +12,6 @@ export const DELEGATION_LIMITS = {
   tokenBlocks: 64,
   /** UCANs in a chain of proofs. */
   tokenDepth: 8,
-  /** Ways in which the capabilities of a chain can be derived from each other. */
-  tokenPaths: 16,
   capabilitiesPerUcan: 16,
   /** Characters of a DID or of the resource of a capability. */
   resourceChars: 512,

@@ -19,7 +19,6 @@ export const TOKEN_REASONS = {
   'too-many-capabilities': 'a UCAN has more capabilities than tokens may have',
   'too-many-proofs': 'a UCAN has more than one proof',
   'too-deep': 'its chain of proofs is too long',
-  'too-many-paths': 'its capabilities can be derived in too many ways',
   'wrong-audience': 'its audience is not this service',
   endless: 'it, or one of its proofs, has no expiration',
   expired: 'it, or one of its proofs, has expired',

@@ -7,10 +7,12 @@ import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import type { OracleKey } from './issuer/oracle-key.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
-import { keepsCaveats, makeDelegations, nameRevocationKey, readSignedPayload } from './proof/claim.ts';
+import { isGranted, nameRevocationKey } from './proof/claim.ts';
+import { writeSignedPayload } from './proof/signed-payload.ts';
 import { type Refused, refuse, TOKEN_REASONS } from './reason.ts';
 import { refuseText, strictBytes } from './token/car.ts';
-import { type Capability, readChain, type Ucan } from './token/ucan.ts';
+import type { CborMap } from './token/cbor.ts';
+import { type Capability, readChain, readPlainMap, type Ucan } from './token/ucan.ts';
 
 interface MintOptions {
   readonly key: OracleKey;
@@ -99,20 +101,9 @@ function readProof(text: string, { issuer, capabilities, now }: Wanted) {
   if (proof.audience !== issuer) throw cannotMake(`its proof is for ${proof.audience}, not for ${issuer}`);
   if (expires <= now) throw cannotMake('its proof has expired');
   if (inspected.chain.length >= DELEGATION_LIMITS.tokenDepth) throw cannotMake('the chain of its proof is too long');
-  const missing = capabilities.find((one) => !isGranted(one, proof));
+  const missing = capabilities.find((one) => !proof.capabilities.some((granted) => isGranted(one, granted)));
   if (missing) throw cannotMake(`its proof does not grant ${missing.can} on ${missing.with}`);
   return { expires, delegation: extract(text) };
-}
-
-function isGranted(wanted: Capability, { capabilities }: TokenPayload): boolean {
-  return capabilities.some(
-    ({ can, with: resource, nb }) =>
-      resource === wanted.with && coversAbility(can, wanted.can) && keepsCaveats(wanted.nb, nb),
-  );
-}
-
-function coversAbility(granted: string, wanted: string): boolean {
-  return granted === '*' || granted === wanted || (granted.endsWith('/*') && wanted.startsWith(granted.slice(0, -1)));
 }
 
 async function extract(text: string): Promise<API.Delegation> {
@@ -169,26 +160,21 @@ export function inspectToken(text: string): Inspected | Refused {
   if (!bytes) return refuseText(text);
   const chain = readChain(bytes);
   if (!chain.ok) return chain;
-  try {
-    return { ok: true, chain: describeUcans(chain.ucans) as [TokenPayload, ...TokenPayload[]] };
-  } catch {
-    return refuse('not-a-ucan');
-  }
+  return { ok: true, chain: chain.ucans.map(describeUcan) as [TokenPayload, ...TokenPayload[]] };
 }
 
-function describeUcans(ucans: readonly Ucan[]): TokenPayload[] {
-  return makeDelegations(ucans).map((delegation, at) => {
-    const { issuer, audience, expiration, notBefore } = ucans[at]!;
-    const { nonce, facts, capabilities } = delegation;
-    return {
-      issuer,
-      audience,
-      capabilities: capabilities as readonly Capability[],
-      expiration,
-      ...(notBefore !== undefined && { notBefore }),
-      ...(nonce !== undefined && { nonce }),
-      facts: facts as TokenPayload['facts'],
-      revocationKey: nameRevocationKey(readSignedPayload(delegation, ucans[at]!)),
-    };
-  });
+function describeUcan(ucan: Ucan): TokenPayload {
+  const { fields, issuer, audience, capabilities, expiration, notBefore } = ucan;
+  const nonce = fields.get('nnc') as string | undefined;
+  const facts = (fields.get('fct') ?? []) as readonly CborMap[];
+  return {
+    issuer,
+    audience,
+    capabilities,
+    expiration,
+    ...(notBefore !== undefined && { notBefore }),
+    ...(nonce !== undefined && { nonce }),
+    facts: facts.map(readPlainMap),
+    revocationKey: nameRevocationKey(writeSignedPayload(fields, ucan)),
+  };
 }

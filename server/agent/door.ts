@@ -61,7 +61,7 @@ export function agentDoor(deps: AgentDeps): AgentDoor {
     if (isFree(ctx)) return answerErrors(ctx, () => answer(ctx, last));
     return answerErrors(ctx, () =>
       authenticate(ctx, async () => {
-        await plugins.gate(requestInfo(ctx));
+        if (plugins.gate) await plugins.gate(requestInfo(ctx));
         return answer(ctx, last);
       }),
     );

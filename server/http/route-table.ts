@@ -97,7 +97,7 @@ export function listRoutes({ stack }: Router): ServedRoute[] {
 
 /** A route as texts compare it: `GET /chats/:id`. */
 export function routeKey({ method, path }: ServedRoute): string {
-  return `${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`;
+  return `${method} ${path.includes('{') ? path.replace(/\{(\w+)\}/g, ':$1') : path}`;
 }
 
 /** The names in a path, written as routers do or as OpenAPI does: `did` of `/v1/domains/:did`. `/a:undo` has none. */

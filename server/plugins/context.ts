@@ -46,10 +46,13 @@ export interface Late {
   readonly delegations: Pick<Delegations, 'invoke'>;
 }
 
+/** Asks the gates of all plugins, in order; rejects with what the first of them throws. */
+export type AskGates = (request: RequestInfo) => Promise<void>;
+
 interface ServerHooks {
   /** Throws as long as the agent service is not open. */
   readonly late: () => Late;
-  readonly gate: (request: RequestInfo) => Promise<void>;
+  readonly gate: AskGates | undefined;
   readonly closing: AbortSignal;
 }
 
@@ -111,7 +114,7 @@ function serverHost(
     },
     async send({ did, sessionId, message, runId, timezone }) {
       const requestId = randomUUID();
-      await gate({ did, sessionId, requestId, timezone });
+      await gate?.({ did, sessionId, requestId, timezone });
       return late().agent.send({
         owner: did,
         session: sessionId,

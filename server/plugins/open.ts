@@ -16,7 +16,7 @@ import type { Config } from '../config/config.ts';
 import { createLog } from '../health/log.ts';
 import type { DeclaredRoute, RouteGroup, ServedRoute } from '../http/route-table.ts';
 import { AgentError, agentError } from '../user/errors.ts';
-import { contextMaker, type Late, type MakeContext, type PluginDeps, requestInfo } from './context.ts';
+import { type AskGates, contextMaker, type Late, type MakeContext, type PluginDeps, requestInfo } from './context.ts';
 import { loadPlugins } from './load.ts';
 import type { Plugin, PluginContext, PluginEvent, RequestInfo } from './plugin.ts';
 import { closeRoutes, findExclusions, type Mounted, mountPlugin, pluginGroup, routeProblems } from './routes.ts';
@@ -32,8 +32,8 @@ export interface Plugins {
   /** Of those that have routes. */
   readonly documentation: readonly RouteGroup[];
   readonly tools: readonly HostTool[];
-  /** Rejects with what a plugin throws. Asked for every protected route, and for every socket. */
-  gate(request: RequestInfo): Promise<void>;
+  /** Rejects with what a plugin throws. Asked for every protected route, and for every socket; undefined without gates. */
+  readonly gate: AskGates | undefined;
   /** What the agent calls; one is missing where no plugin wants it. */
   readonly listeners: Pick<AgentOptions, 'begin' | 'settle' | 'onEvent' | 'onEnd' | 'instructions'>;
   /** How much background work was done. */
@@ -103,12 +103,13 @@ async function mountPlugins(deps: PluginDeps) {
   const closing = new AbortController();
   const gated = plugins.filter(({ gate }) => gate !== undefined);
   const makers = new Map<Plugin, MakeContext>();
+  const askGates: AskGates = async (request) => {
+    for (const plugin of gated) await plugin.gate!(makers.get(plugin)!(() => request));
+  };
   const hooks = {
     closing: closing.signal,
     late: () => late ?? raise('The agent service is not open yet: use it in routes, tools and events only.'),
-    async gate(request: RequestInfo): Promise<void> {
-      for (const plugin of gated) await plugin.gate!(makers.get(plugin)!(() => request));
-    },
+    gate: gated.length > 0 ? askGates : undefined,
     bind: (given: Late) => {
       late = given;
     },

@@ -24,7 +24,7 @@ export type AdmissionVerdict =
 export interface AdmissionOptions extends AuthOptions {
   readonly agent: Pick<Agent, 'offers'> & { readonly sessions: Pick<Agent['sessions'], 'owns'> };
   /** Rejects with what plugins refuse a user with. @default everybody may */
-  readonly gate?: (user: { readonly did: string; readonly sessionId: string }) => Promise<void>;
+  readonly gate?: ((user: { readonly did: string; readonly sessionId: string }) => Promise<void>) | undefined;
 }
 
 const NONE: ReadonlySet<unknown> = new Set();

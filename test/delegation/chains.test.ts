@@ -111,6 +111,12 @@ test('sixteen signatures are checked for a token and no more, each once for all 
   assert.is(await readReason(guardOf({ methods: fewer }).checkDelegation(three)), 'ok');
 });
 
+test('a chain of eight with sixteen capabilities in each passes, however many ways lead through it', async () => {
+  const abilities = Array.from({ length: 16 }, (_, at) => `oracle/a${at}`);
+  const people = [alice, ...Array.from({ length: 7 }, () => bob)];
+  assert.is(await readReason(guardOf().checkDelegation(await passOn(people, { abilities }))), 'ok');
+});
+
 test('a key of an issuer that is none is left aside', async () => {
   const methods = { web: async () => ['did:key:zz', 'nonsense', alice.did()] };
   assert.is(await readReason(guardOf({ methods }).checkDelegation(await passOn([byWeb()]))), 'ok');

@@ -60,7 +60,6 @@ test(`of ${CASES} broken tokens none passes, none throws, none takes ${AT_MOST_M
     'lives-too-long',
     'issuer-unresolved',
     'unneeded-proof',
-    'too-many-paths',
     'too-many-capabilities',
     'wrong-chain',
     'wrong-audience',

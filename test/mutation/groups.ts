@@ -38,12 +38,21 @@ export const GROUPS: { readonly [name: string]: Group } = {
     guards: 'which delegations and invocations pass',
     files: [
       'lib/delegation/guard.ts',
-      ...['claim', 'principal'].map((name) => `lib/delegation/proof/${name}.ts`),
+      ...['claim', 'principal', 'signed-payload'].map((name) => `lib/delegation/proof/${name}.ts`),
       ...['car', 'cbor', 'ucan'].map((name) => `lib/delegation/token/${name}.ts`),
     ],
-    tests: ['guard', 'fields', 'chains', 'foreign', 'hostile', 'cbor', 'principal', 'issuer-keys', 'mint'].map(
-      (name) => `delegation/${name}`,
-    ),
+    tests: [
+      'guard',
+      'fields',
+      'chains',
+      'foreign',
+      'hostile',
+      'cbor',
+      'principal',
+      'reference',
+      'issuer-keys',
+      'mint',
+    ].map((name) => `delegation/${name}`),
   },
   pin: {
     guards: 'who may log in by PIN, and what guesses cost',

@@ -23,9 +23,9 @@ const LOADED: { readonly [subpath: string]: string } = {
   './flow': 'xstate',
   './ussd': 'lru-cache xstate',
   './domain': 'ipaddr.js lru-cache xstate',
-  './agent': '@opentelemetry/api @ucanto/core @ucanto/validator ipaddr.js lru-cache xstate',
+  './agent': '@opentelemetry/api @ucanto/core ipaddr.js lru-cache xstate',
   './gateway': '@bufbuild/protobuf lru-cache',
-  './delegation': '@opentelemetry/api @ucanto/core @ucanto/principal @ucanto/validator ipaddr.js lru-cache xstate',
+  './delegation': '@opentelemetry/api @ucanto/core @ucanto/principal ipaddr.js lru-cache xstate',
   './store/memory': '',
   './store/lmdb': 'libsql lmdb lru-cache',
   './store/sqlite': 'libsql',
@@ -34,7 +34,7 @@ const LOADED: { readonly [subpath: string]: string } = {
   './machines': 'xstate',
   './testing': 'xstate',
   './server':
-    '@koa/cors @koa/router @opentelemetry/api @ucanto/core @ucanto/principal @ucanto/validator accepts ajv ajv-formats chokidar engine.io fresh helmet ipaddr.js koa koa-bodyparser koa-helmet koa-ratelimit libsql lmdb lru-cache marked picocolors pino socket.io socket.io-adapter ws xstate',
+    '@koa/cors @koa/router @opentelemetry/api @ucanto/core @ucanto/principal accepts ajv ajv-formats chokidar engine.io fresh helmet ipaddr.js koa koa-bodyparser koa-helmet koa-ratelimit libsql lmdb lru-cache marked picocolors pino socket.io socket.io-adapter ws xstate',
 };
 
 const DEPENDENCIES = Object.keys({

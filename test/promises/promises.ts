@@ -234,6 +234,11 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       proofs: ['server/agent/instances', 'server/agent/slow', 'server/agent/streams'],
     },
     {
+      promise:
+        'A chain of tokens is good or bad as @ucanto/validator finds it, on random chains; what was signed is written byte for byte as ucanto writes it',
+      proofs: ['delegation/reference', 'delegation/chains'],
+    },
+    {
       promise: 'Broken and hostile tokens by the thousand: none gets in, and the server goes on answering',
       proofs: ['server/agent/flood', 'delegation/fuzz', 'delegation/hostile', 'delegation/fields', 'delegation/guard'],
     },

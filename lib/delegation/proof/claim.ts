@@ -1,14 +1,13 @@
-// Whether a chain proves what it claims: signatures by node:crypto, within a budget; everything else by @ucanto/validator.
+// Whether a chain proves what it claims, by the rules of UCAN 0.9.1 as @ucanto/validator has them: each capability is of its
+// issuer, or every proof up to its owner grants it. Signatures by node:crypto, within a budget.
 
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { Delegation, decodeLink, UCAN } from '@ucanto/core';
-import type * as API from '@ucanto/interface';
-import { Authorization, capability, claim, Failure, Schema } from '@ucanto/validator';
 import { DELEGATION_LIMITS } from '../limits.ts';
-import { type Refused, refuse } from '../reason.ts';
+import { type Refused, refuse, type TokenReason } from '../reason.ts';
 import type { Capability, Chain, IssuerKeys, Ucan } from '../token/ucan.ts';
 import { issuerKey } from './principal.ts';
+import { writeSignedPayload } from './signed-payload.ts';
 
 export interface Proven {
   readonly ok: true;
@@ -18,157 +17,96 @@ export interface Proven {
 }
 
 export interface ProveOptions {
-  readonly audience: string;
   /** The resource that everybody may name. */
   readonly identity: string;
   readonly keys: IssuerKeys;
 }
 
+/** The reason against something; undefined when there is none. */
+type Problem = TokenReason | undefined;
+
 /**
- * Proves every capability of a chain's first UCAN. Audience, times and limits are judged before: ucanto looks at no
- * audience. Each proof must be needed, so that nothing unproven is in what passes.
+ * Proves every capability of a chain's first UCAN. Audience, times and limits are judged before. Each proof must be needed,
+ * so that nothing unproven is in what passes.
  */
-export async function prove({ ucans }: Chain, { audience, identity, keys }: ProveOptions): Promise<Proven | Refused> {
-  const delegations = makeDelegations(ucans);
-  const { principal, anyBad, revocationKeys } = listSignatures(delegations, ucans);
-  const chain = makeChain(delegations, ucans);
-  let unresolved = false;
-  const options: API.ClaimOptions = {
-    principal,
-    authority: principal.parse(audience as API.DID),
-    canIssue: ({ with: resource }, issuer) => resource === issuer || resource === identity,
-    validateAuthorization: () => ({ ok: {} }),
-    resolveDIDKey: async (did) => {
-      const found = await keys(did);
-      unresolved ||= found === undefined;
-      return { ok: (found ?? []) as API.DIDKey[] };
-    },
-  };
-  const used = new Set<string>();
-  for (const one of chain.capabilities) {
-    const result = await claim(makeParser(one), [chain], options);
-    if (result.error) return refuse(unresolved ? 'issuer-unresolved' : anyBad() ? 'wrong-signature' : 'wrong-chain');
-    for (const cid of Authorization.iterate(result.ok)) used.add(`${cid}`);
+export async function prove({ ucans }: Chain, { identity, keys }: ProveOptions): Promise<Proven | Refused> {
+  const { capabilities } = ucans[0];
+  const payloads = ucans.map((ucan) => writeSignedPayload(ucan.fields, ucan));
+  const checkSignature = signatureChecks({ ucans, payloads, keys });
+  let needed = 0;
+  for (const claimed of capabilities) {
+    const owner = ucans.findIndex(({ issuer }) => claimed.with === issuer || claimed.with === identity);
+    const last = owner < 0 ? ucans.length - 1 : owner;
+    for (let at = 0; at <= last; at++) {
+      const problem = judgeLink(ucans, at) ?? (await checkSignature(at)) ?? judgeGrant(claimed, ucans[at]!);
+      if (problem) return refuse(problem);
+    }
+    if (owner < 0) return refuse('wrong-chain');
+    needed = Math.max(needed, owner + 1);
   }
-  if (used.size < ucans.length) return refuse('unneeded-proof');
-  return { ok: true, capabilities: chain.capabilities as readonly Capability[], revocationKeys };
+  if (needed < ucans.length) return refuse('unneeded-proof');
+  return { ok: true, capabilities, revocationKeys: payloads.map(nameRevocationKey) };
 }
 
-// For this very capability: ucanto looks for one that is claimed by its name.
-function makeParser({ can, with: resource }: API.Capability) {
-  return capability({
-    can,
-    with: Schema.literal(resource),
-    nb: Schema.dictionary({ value: Schema.unknown() }),
-    derives: (claimed, granted) =>
-      claimed.with === granted.with && keepsCaveats(claimed.nb, granted.nb)
-        ? { ok: {} }
-        : { error: new Failure('not granted') },
-  });
+// Whoever uses a proof must be whom it is for.
+function judgeLink(ucans: readonly Ucan[], at: number): Problem {
+  return at === 0 || ucans[at]!.audience === ucans[at - 1]!.issuer ? undefined : 'wrong-chain';
+}
+
+function judgeGrant(claimed: Capability, { capabilities }: Ucan): Problem {
+  return capabilities.some((granted) => isGranted(claimed, granted)) ? undefined : 'wrong-chain';
+}
+
+/** Whether `granted` covers `claimed`: the same resource, the ability or a wildcard above it, and no caveat less. */
+export function isGranted(claimed: Capability, granted: Capability): boolean {
+  return (
+    claimed.with === granted.with &&
+    coversAbility(granted.can, claimed.can) &&
+    keepsCaveats(claimed.nb ?? {}, granted.nb ?? {})
+  );
+}
+
+function coversAbility(granted: string, claimed: string): boolean {
+  return granted === '*' || granted === claimed || (granted.endsWith('/*') && claimed.startsWith(granted.slice(0, -1)));
 }
 
 type Caveats = Readonly<Record<string, unknown>>;
 
-/** Whether `derived` has every caveat of `granted` with the same value. */
-export function keepsCaveats(derived: Caveats = {}, granted: Caveats = {}): boolean {
-  return Object.keys(granted).every(
-    (name) => Object.hasOwn(derived, name) && isDeepStrictEqual(derived[name], granted[name]),
-  );
+// Every caveat of `granted`, with the same value.
+function keepsCaveats(claimed: Caveats, granted: Caveats): boolean {
+  return Object.keys(granted).every((name) => Object.hasOwn(claimed, name) && isSame(claimed[name], granted[name]));
 }
 
-/** The delegations of a chain as ucanto reads them, in its order. Throws what ucanto does about what it cannot read. */
-export function makeDelegations(ucans: readonly Ucan[]): API.Delegation[] {
-  return ucans.map(({ cid, bytes }) => {
-    const root = { cid: decodeLink(Buffer.from(cid, 'latin1')), bytes } as API.UCANBlock;
-    return Delegation.create({ root, blocks: new Map() });
-  });
+// Many are compared, and most are texts or numbers.
+function isSame(one: unknown, other: unknown): boolean {
+  return typeof one === 'object' ? isDeepStrictEqual(one, other) : one === other;
 }
 
-/** The bytes that the issuer of a UCAN signed. */
-export function readSignedPayload({ data }: API.Delegation, { issuer, audience }: Ucan): Uint8Array {
-  let signed = new Uint8Array();
-  // ucanto writes them for a verifier only; the DIDs are as they were read, for base58 is slow to write.
-  const capture = {
-    did: () => issuer,
-    verify: (payload: Uint8Array) => {
-      signed = new Uint8Array(payload);
-      return true;
-    },
-  };
-  const model = { ...data.model, iss: makePrincipal(issuer), aud: makePrincipal(audience) };
-  const view = { issuer: makePrincipal(issuer), model, signature: data.signature };
-  void UCAN.verifySignature(view as unknown as API.UCAN.View, capture as unknown as API.Verifier);
-  return signed;
+interface SignatureOptions {
+  readonly ucans: readonly Ucan[];
+  /** What was signed, in the order of `ucans`. */
+  readonly payloads: readonly Uint8Array[];
+  readonly keys: IssuerKeys;
 }
 
-// As little to write as can be.
-const NOTHING = { v: '0.9.1', iss: makePrincipal(''), aud: makePrincipal(''), att: [], exp: 0, prf: [], fct: [] };
+/** Checks the signature of the UCAN at a place of the chain, each once however often it is asked for. */
+function signatureChecks({ ucans, payloads, keys }: SignatureOptions) {
+  const verdicts = new Map<number, Problem>();
+  let left = DELEGATION_LIMITS.tokenSignatures;
 
-/**
- * The first delegation with the others as its proofs, for ucanto's validator. It would judge times by the clock of the
- * system, which was done before by ours, and would write what was signed again at each look: here
- * both are nothing.
- */
-function makeChain(delegations: readonly API.Delegation[], ucans: readonly Ucan[]): API.Delegation {
-  const [first] = delegations.reduceRight<API.Delegation[]>((proofs, { root, data }, at) => {
-    const { capabilities, signature } = data;
-    const [issuer, audience] = [makePrincipal(ucans[at]!.issuer), makePrincipal(ucans[at]!.audience)];
-    const judged = { issuer, audience, capabilities, signature, expiration: Infinity, model: NOTHING };
-    const delegation = Delegation.create({ root, blocks: new Map() });
-    Object.defineProperties(delegation, { data: { value: judged }, proofs: { value: proofs } });
-    return [delegation];
-  }, []);
-  return first!;
-}
+  const verify = (keyDid: string, at: number): boolean =>
+    left-- > 0 && issuerKey(keyDid)?.verify(payloads[at]!, ucans[at]!.signature) === true;
 
-function makePrincipal(did: string) {
-  return { did: () => did };
-}
-
-export interface Signatures {
-  /** What ucanto asks for the verifier of an issuer. */
-  readonly principal: API.PrincipalParser;
-  /** Whether a signature was asked for that was not found good. */
-  readonly anyBad: () => boolean;
-  /** What each delegation is revoked by, in their order. */
-  readonly revocationKeys: readonly string[];
-}
-
-/** Checks the signatures of these delegations, when and with the keys that ucanto asks for. */
-function listSignatures(delegations: readonly API.Delegation[], ucans: readonly Ucan[]): Signatures {
-  const payloads = new Map(
-    delegations.map((one, at) => [one.signature as unknown, readSignedPayload(one, ucans[at]!)]),
-  );
-  const verdicts = new Map<string, boolean>();
-  let bad = false;
-
-  const check = (keyDid: string, signature: Uint8Array): boolean => {
-    const payload = payloads.get(signature);
-    const id = `${keyDid} ${[...payloads.keys()].indexOf(signature)}`;
-    const before = verdicts.get(id);
-    if (before !== undefined) return before;
-    const within = verdicts.size < DELEGATION_LIMITS.tokenSignatures;
-    const good = within && payload !== undefined && issuerKey(keyDid)?.verify(payload, signature) === true;
-    verdicts.set(id, good);
-    bad ||= !good;
-    return good;
+  const check = async (at: number): Promise<Problem> => {
+    const { issuer } = ucans[at]!;
+    const dids = issuer.startsWith('did:key:') ? [issuer] : ((await keys(issuer)) ?? []);
+    if (dids.length === 0) return 'issuer-unresolved';
+    return dids.some((did) => verify(did, at)) ? undefined : 'wrong-signature';
   };
 
-  const parse = (keyDid: string) => {
-    const withDID = (did: string) => ({
-      did: () => did,
-      toDIDKey: () => keyDid,
-      // What was signed is known already: ucanto's own writing of it is left aside.
-      verify: (_payload: Uint8Array, signature: Uint8Array) => check(keyDid, signature),
-      withDID,
-    });
-    return withDID(keyDid);
-  };
-
-  return {
-    principal: { parse } as unknown as API.PrincipalParser,
-    anyBad: () => bad,
-    revocationKeys: [...payloads.values()].map(nameRevocationKey),
+  return async (at: number): Promise<Problem> => {
+    if (!verdicts.has(at)) verdicts.set(at, await check(at));
+    return verdicts.get(at);
   };
 }
 

@@ -4,6 +4,7 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { DID } from '@ucanto/core';
 import { LRUCache } from 'lru-cache';
 import { DELEGATION_LIMITS } from '../limits.ts';
+import type { SignatureAlgorithm } from './signed-payload.ts';
 
 /** What tells a kind of key: its multicodec, the length of a public one, and how a signature by it begins in a UCAN. */
 interface KeyKind {
@@ -13,6 +14,7 @@ interface KeyKind {
   readonly der: Buffer;
   /** The varsig prefix: the algorithm, and that 64 bytes follow. */
   readonly signature: Buffer;
+  readonly algorithm: SignatureAlgorithm;
   readonly digest: string | null;
 }
 
@@ -22,6 +24,7 @@ const ED25519: KeyKind = {
   bytes: 32,
   der: hex('302a300506032b6570032100'),
   signature: hex('eda10340'),
+  algorithm: 'EdDSA',
   digest: null,
 };
 const P256: KeyKind = {
@@ -29,6 +32,7 @@ const P256: KeyKind = {
   bytes: 33,
   der: hex('3039301306072a8648ce3d020106082a8648ce3d030107032200'),
   signature: hex('80a4c00640'),
+  algorithm: 'ES256',
   digest: 'sha256',
 };
 const KEY_KINDS = [ED25519, P256];
@@ -71,9 +75,9 @@ export function ed25519Did(key: Uint8Array): string {
   return DID.decode(Buffer.concat([ED25519.codec, key])).did();
 }
 
-/** Whether a signature in a UCAN has the one form of those that are accepted. */
-export function isSignature(bytes: Uint8Array): boolean {
-  return KEY_KINDS.some((kind) => isOfKind(bytes, kind));
+/** The algorithm of a signature in a UCAN; undefined when it has not the one form of those that are accepted. */
+export function readAlgorithm(signature: Uint8Array): SignatureAlgorithm | undefined {
+  return KEY_KINDS.find((kind) => isOfKind(signature, kind))?.algorithm;
 }
 
 /** The method of a DID: `key`, `web`. */

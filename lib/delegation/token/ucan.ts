@@ -1,7 +1,9 @@
 // The UCANs of a token: each with known fields in their one form, from the one that was sent to the one without a proof.
 
+import { decodeLink } from '@ucanto/core';
 import { DELEGATION_LIMITS } from '../limits.ts';
-import { isSignature, readPrincipal } from '../proof/principal.ts';
+import { readAlgorithm, readPrincipal } from '../proof/principal.ts';
+import type { SignatureAlgorithm } from '../proof/signed-payload.ts';
 import { type Refused, refuse } from '../reason.ts';
 import { type Car, type CidKey, isCid, readCar } from './car.ts';
 import { type CborLink, type CborMap, type CborValue, readCanonical } from './cbor.ts';
@@ -21,12 +23,14 @@ export interface Capability {
 
 export interface Ucan {
   readonly ok: true;
-  readonly cid: CidKey;
-  readonly bytes: Uint8Array;
+  /** All that it says, of which the rest of this is a part. */
+  readonly fields: CborMap;
   readonly issuer: string;
   readonly audience: string;
-  /** Without caveats: they are compared by ucanto. */
-  readonly capabilities: readonly Pick<Capability, 'can' | 'with'>[];
+  readonly capabilities: readonly Capability[];
+  /** A varsig. */
+  readonly signature: Uint8Array;
+  readonly algorithm: SignatureAlgorithm;
   readonly proof: CidKey | undefined;
   /** Seconds since 1970; null: never. */
   readonly expiration: number | null;
@@ -55,7 +59,7 @@ const URI = /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/;
 const WILDCARD = '*';
 
 /** Reads one block as a UCAN. */
-function readUcan(cid: CidKey, bytes: Uint8Array): Ucan | Refused {
+function readUcan(bytes: Uint8Array): Ucan | Refused {
   const map = readCanonical(bytes);
   if (map === undefined) return refuse('not-canonical');
   if (!isMap(map) || !hasFields(map)) return refuse('not-a-ucan');
@@ -63,7 +67,9 @@ function readUcan(cid: CidKey, bytes: Uint8Array): Ucan | Refused {
   const audience = readPrincipal(map.get('aud') as Uint8Array);
   if (issuer === undefined) return refuse('issuer-unsupported');
   if (audience === undefined) return refuse('wrong-audience');
-  if (!isSignature(map.get('s') as Uint8Array)) return refuse('not-a-ucan');
+  const signature = map.get('s') as Uint8Array;
+  const algorithm = readAlgorithm(signature);
+  if (algorithm === undefined) return refuse('not-a-ucan');
   const [att, prf] = [map.get('att') as CborValue[], map.get('prf') as CborValue[]];
   if (att.length > DELEGATION_LIMITS.capabilitiesPerUcan) return refuse('too-many-capabilities');
   if (prf.length > 1) return refuse('too-many-proofs');
@@ -72,11 +78,12 @@ function readUcan(cid: CidKey, bytes: Uint8Array): Ucan | Refused {
   if (!capabilities.every((one) => one !== undefined) || hasTwins(capabilities)) return refuse('wrong-capability');
   return {
     ok: true,
-    cid,
-    bytes,
+    fields: map,
     issuer,
     audience,
     capabilities,
+    signature,
+    algorithm,
     proof: prf.map((link) => makeCidKey((link as CborLink).cid))[0],
     expiration: map.get('exp') as number | null,
     notBefore: map.get('nbf') as number | undefined,
@@ -102,14 +109,28 @@ function hasFields(map: CborMap): boolean {
   return required === REQUIRED;
 }
 
-function readCapability(value: CborValue): Ucan['capabilities'][number] | undefined {
+function readCapability(value: CborValue): Capability | undefined {
   if (!isMap(value)) return undefined;
   const [can, resource, nb] = [value.get('can'), value.get('with'), value.get('nb')];
-  const known = value.size === (nb === undefined ? 2 : 3) && (nb === undefined || isMap(nb));
-  if (!known || typeof can !== 'string' || typeof resource !== 'string') return undefined;
+  const caveats = nb === undefined ? {} : isMap(nb) && { nb: readPlainMap(nb) };
+  if (!caveats || value.size !== (nb === undefined ? 2 : 3) || typeof can !== 'string' || typeof resource !== 'string')
+    return undefined;
   const well = ABILITY.test(can) && URI.test(resource) && !resource.endsWith(WILDCARD);
   const short = can.length <= DELEGATION_LIMITS.resourceChars && resource.length <= DELEGATION_LIMITS.resourceChars;
-  return well && short && URL.canParse(resource) ? { can, with: resource } : undefined;
+  return well && short && URL.canParse(resource) ? { can, with: resource, ...caveats } : undefined;
+}
+
+/** A map as an object; links in it as @ucanto/core has them, which JSON writes as `{"/": "bafy…"}`. */
+export function readPlainMap(map: CborMap): { [name: string]: unknown } {
+  return Object.fromEntries(Array.from(map, ([name, value]) => [name, readPlain(value)]));
+}
+
+function readPlain(value: CborValue): unknown {
+  if (isMap(value)) return readPlainMap(value);
+  if (isLink(value)) return decodeLink(value.cid);
+  // A copy: what passed is kept, and would keep the whole token.
+  if (value instanceof Uint8Array) return Uint8Array.from(value);
+  return Array.isArray(value) ? value.map(readPlain) : value;
 }
 
 // Two that differ in their caveats only: proof of the one would pass for proof of the other.
@@ -159,13 +180,10 @@ function walk({ root, blocks }: Car): Chain | Refused {
     if (ucans.length === DELEGATION_LIMITS.tokenDepth) return refuse('too-deep');
     const block = blocks.get(next);
     if (!block) return refuse(ucans.length > 0 ? 'missing-proof' : 'missing-block');
-    const ucan = readUcan(next, block);
+    const ucan = readUcan(block);
     if (!ucan.ok) return ucan;
     ucans.push(ucan);
   }
   if (blocks.size > ucans.length + 1) return refuse('unreferenced-block');
-  // With one proof each, a capability can be derived in as many ways as the proofs' numbers of capabilities multiply to.
-  const paths = ucans.reduce((ways, { capabilities }) => ways * capabilities.length, 1);
-  if (paths > DELEGATION_LIMITS.tokenPaths) return refuse('too-many-paths');
   return { ok: true, ucans: ucans as [Ucan, ...Ucan[]] };
 }

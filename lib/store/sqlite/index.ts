@@ -64,7 +64,7 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
 
   // In one transaction, and nothing is written before all is checked.
   function insert(kind: SqlKind, id: string, text: string): Exists | undefined {
-    if (rows.read(kind, id)) return { kind: 'exists' };
+    if (rows.read(kind.n, id)) return { kind: 'exists' };
     const entries = listEntries(kind.indexes.values(), id, JSON.parse(text));
     const index = indexEntries.findTaken(entries, id);
     if (index !== undefined) return { kind: 'exists', index };
@@ -75,7 +75,7 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
   }
 
   function replace(kind: SqlKind, id: string, { expected, text }: { expected: number; text: string }): ReplaceResult {
-    const old = rows.read(kind, id);
+    const old = rows.read(kind.n, id);
     if (!old || old.revision !== expected) return { kind: 'conflict', revision: old?.revision ?? 0 };
     const before = listEntries(kind.indexes.values(), id, JSON.parse(old.text));
     const after = listEntries(kind.indexes.values(), id, JSON.parse(text));
@@ -89,7 +89,7 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
   }
 
   function remove(kind: SqlKind, id: string, expected: number | undefined): boolean {
-    const old = rows.read(kind, id);
+    const old = rows.read(kind.n, id);
     if (!old || (expected ?? old.revision) !== old.revision) return false;
     indexEntries.drop(listEntries(kind.indexes.values(), id, JSON.parse(old.text)));
     rows.delete.run([old.n]);
@@ -112,7 +112,7 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
     },
     async get(kind, id) {
       check(id);
-      const row = attempt('get', () => rows.read(findKind(kind), id));
+      const row = attempt('get', () => rows.read(registry.kindNumber(kind), id));
       return row && { id, revision: row.revision, body: JSON.parse(row.text) };
     },
     async replace(kind, id, expected, body) {
