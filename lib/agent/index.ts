@@ -2,8 +2,14 @@
 
 export { type Agent, type CallAnswer, type Multitask, openAgent, type SendRequest, type Sent } from './agent.ts';
 export { AGENT_KINDS } from './kinds.ts';
-export { type Pass, type PassOptions, passes, type SpentTokens, spentTokens } from './mcp/invocation.ts';
-export type { McpServer } from './mcp/server.ts';
+export {
+  type McpServer,
+  type Pass,
+  type PassOptions,
+  passes,
+  type SpentTokens,
+  spentTokens,
+} from './mcp/invocation.ts';
 export { type Mcp, type McpOptions, openMcp } from './mcp/servers.ts';
 export type { AgentOptions, RunReport, RunStart } from './options.ts';
 export type {

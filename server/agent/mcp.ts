@@ -1,7 +1,6 @@
 // The MCP servers of this server: the file of MCP_SERVERS, and who may call what there.
 
-import type { PassOptions } from '../../lib/agent/mcp/invocation.ts';
-import type { McpServer } from '../../lib/agent/mcp/server.ts';
+import type { McpServer, PassOptions } from '../../lib/agent/mcp/invocation.ts';
 import type { McpOptions } from '../../lib/agent/mcp/servers.ts';
 import type { HostTool } from '../../lib/agent/responder.ts';
 import { TwinlineError } from '../../lib/errors.ts';

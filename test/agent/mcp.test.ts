@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
-import type { McpServer } from '../../lib/agent/mcp/server.ts';
+import type { McpServer } from '../../lib/agent/mcp/invocation.ts';
 import { type Mcp, openMcp } from '../../lib/agent/mcp/servers.ts';
 import type { ToolOutcome } from '../../lib/agent/responder.ts';
 import { framesOf, ground, newSession, say, scripted, settled } from './ground.ts';

@@ -52,14 +52,15 @@ async function rowsOf(set: Uint8Array, scale: number): Promise<Row[]> {
       const quiet = { PORT: '0', DATA_DIR: ':memory:', RATE_LIMIT_MAX: '1000000000', LOG_LEVEL: 'warn' };
       return started([join(ROOT, 'dist/server/main.js')], { ...quiet, GATEWAY_FILE: file });
     };
-    const [hello, es, loader, http2, grpcJs, cached] = await cpuPerRequest([
+    const measured = await cpuPerRequest([
       await floor('hello', String(size)),
       await floor('es', upstream),
       await floor('loader', upstream),
       await ours('http2', { channel: 'http2' }),
       await ours('grpc-js', { channel: 'grpc-js' }),
-      await ours('cached', { cache: { ttlMs: 3_600_000, maxBytes: 1_000_000 } }),
+      { ...(await ours('cached', { cache: { ttlMs: 3_600_000, maxBytes: 1_000_000 } })), repeats: true },
     ]);
+    const [hello, es, loader, http2, grpcJs, cached] = measured;
     const kb = `${(size / 1_000).toFixed(1)} kB`;
     const row = (what: string, own: number, other: number, atLeast?: number): Row => ({
       what: `${kb}: ${what}`,
@@ -71,6 +72,8 @@ async function rowsOf(set: Uint8Array, scale: number): Promise<Row[]> {
       row('query gateway on http2 against grpc-js + @bufbuild/protobuf toJson', http2!, es!, 1.9),
       row('query gateway on http2 against grpc-js + proto-loader', http2!, loader!),
       row('query gateway on grpc-js (the default) against grpc-js + @bufbuild/protobuf toJson', grpcJs!, es!),
+      row('query gateway on http2, each id once, against node:http with the same body', http2!, hello!, 0.25),
+      row('query gateway on grpc-js, each id once, against node:http with the same body', grpcJs!, hello!),
       row('answer from the cache against a hello of the same size on node:http', cached!, hello!),
     ];
   } finally {
@@ -79,29 +82,32 @@ async function rowsOf(set: Uint8Array, scale: number): Promise<Row[]> {
   }
 }
 
-async function cpuPerRequest(targets: readonly Target[]): Promise<number[]> {
+/** With `repeats`, each connection asks for one entity again and again; else no entity is asked for twice. */
+type Asked = Target & { readonly repeats?: boolean };
+
+async function cpuPerRequest(targets: readonly Asked[]): Promise<number[]> {
   const samples = targets.map((): number[] => []);
+  let asked = 0;
   for (let round = 0; round < WARM_UP + ROUNDS; round++)
     for (const [at, target] of targets.entries()) {
       const before = cpuUs(target);
-      await atOnce(CONNECTIONS, (at) => reader(target.port, at), CONNECTIONS);
+      const id = (connection: number) => String(target.repeats ? connection : asked++);
+      await atOnce(CONNECTIONS, (at) => reader(target.port, () => id(at)), CONNECTIONS);
       if (round >= WARM_UP) samples[at]!.push((cpuUs(target) - before) / REQUESTS);
     }
   return samples.map(median);
 }
 
-// Each connection asks for another entity: calls that are alike would be made once for all.
-const requestOf = (at: number) => `GET /bench/entity/${DID}-${at} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
+const requestOf = (id: string) => `GET /bench/entity/${DID}-${id} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
 
-/** Reads one path again and again on one connection. */
-function reader(port: number, at: number): Promise<void> {
-  const request = requestOf(at);
+/** Reads on one connection, each id once or the same one again and again. */
+function reader(port: number, nextId: () => string): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
     let count = 0;
     let left = -1;
     socket.setNoDelay(true);
-    socket.on('connect', () => socket.write(request));
+    socket.on('connect', () => socket.write(requestOf(nextId())));
     socket.on('error', reject);
     socket.on('data', (chunk: Buffer) => {
       if (left < 0) {
@@ -114,7 +120,7 @@ function reader(port: number, at: number): Promise<void> {
       if (left > 0) return;
       left = -1;
       count++;
-      if (count < REQUESTS / CONNECTIONS) return void socket.write(request);
+      if (count < REQUESTS / CONNECTIONS) return void socket.write(requestOf(nextId()));
       socket.end();
       resolve();
     });

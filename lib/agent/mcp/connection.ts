@@ -8,7 +8,7 @@ import { boundedFetch } from '../../http/bounded-fetch.ts';
 import { traced } from '../../http/tracing.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import type { McpServer } from './server.ts';
+import type { McpServer } from './invocation.ts';
 
 export type McpSdk = Awaited<ReturnType<typeof load>>;
 

@@ -13,10 +13,23 @@ import type { DocumentStore } from '../../store/store.ts';
 import { SPENT_TOKEN } from '../kinds.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { ToolContext } from '../responder.ts';
-import type { McpServer } from './server.ts';
 
 /** The resource that tokens of every user may name, with the ability `*`, as in tokens for this service. */
 const IDENTITY = 'ixo:oracle';
+
+/** A server of MCP tools, and how it is reached. */
+export interface McpServer {
+  /** Lower-case letters, digits and dashes; goes before the names of tools that others have, too. */
+  readonly name: string;
+  /** Of its streamable HTTP endpoint. */
+  readonly url: string;
+  /** Go along with every request to it. */
+  readonly headers?: { readonly [name: string]: string };
+  /** The DID that tokens for it must name; without one, it is asked for at its own host. */
+  readonly did?: string;
+  /** Whose tools need a token of the user: all, or these. @default false */
+  readonly protected?: boolean | readonly string[];
+}
 
 /** A tool of a server, and the names by which a user may mean it. */
 export interface Passing {

@@ -9,8 +9,7 @@ import { AGENT_LIMITS } from '../limits.ts';
 import type { HostTool } from '../responder.ts';
 import { cutResult, fitsJson, wellFormedText } from '../well-formed.ts';
 import { type McpConnection, type McpTool, mcpConnection, mcpSdk } from './connection.ts';
-import type { Pass } from './invocation.ts';
-import { isProtected, type McpServer } from './server.ts';
+import type { McpServer, Pass } from './invocation.ts';
 
 /** Options of `openMcp`. */
 export interface McpOptions {
@@ -120,4 +119,9 @@ function partText(part: unknown): string {
   if (!isObject(part)) return '';
   const type = String(part.type);
   return Object.hasOwn(PART_TEXT, type) ? PART_TEXT[type]!(part) : `[${type}]`;
+}
+
+/** Whether this tool needs a token of the user who calls it. */
+function isProtected({ protected: which = false }: McpServer, tool: string): boolean {
+  return typeof which === 'boolean' ? which : which.includes(tool);
 }

@@ -12,7 +12,6 @@ import { keepMade } from '../../../lib/retry.ts';
 const ENTRIES = {
   'chat.css': 'chat/chat.css',
   'chat.js': 'browser/chat/chat.ts',
-  'countdown.js': 'browser/countdown.ts',
   'docs.css': '../docs/docs.css',
   'guide.js': 'browser/guide.ts',
   'header.js': 'browser/header.ts',

@@ -50,6 +50,6 @@ export async function sendWaitPage(ctx: Context, seconds: number): Promise<boole
 <p>Try again in <time data-until="${until}" data-now="${new Date(now).toISOString()}">${left}</time>.</p>`;
   ctx.status = 429;
   ctx.set('Cache-Control', 'no-store');
-  await sendPage(ctx, { ...messagePage('Too many requests', words), script: 'countdown.js' });
+  await sendPage(ctx, { ...messagePage('Too many requests', words), script: 'header.js' });
   return true;
 }

@@ -27,7 +27,7 @@ export function proposalPage(facts: ProposalFacts): PageContent {
   const count = countVotes(proposal.context.voters);
   return {
     title: `${title} · Proposal`,
-    script: 'countdown.js',
+    script: 'header.js',
     style: 'proposal.css',
     body: html`${heading(facts, title)}${standing(proposal, count)}${ballots(facts)}${rules(proposal)}`,
   };

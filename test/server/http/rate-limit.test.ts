@@ -117,7 +117,7 @@ test('what pages are made of is not counted, and neither are names that only loo
   withServer({ env: { RATE_LIMIT_MAX: '2' } }, async (server) => {
     const files = [
       '/pages/page.css',
-      '/pages/countdown.js',
+      '/pages/header.js',
       '/pages/simulator.js',
       '/pages/swagger.js',
       '/docs/swagger-ui.css',
@@ -152,7 +152,7 @@ test('people get a page with a countdown, programs get JSON', () =>
       assert.match(page.headers['content-security-policy']!, /script-src 'self'/);
       const [, until, now] = /<time data-until="([^"]+)" data-now="([^"]+)">\d+ seconds?<\/time>/.exec(page.text)!;
       assert.is((Date.parse(until!) - Date.parse(now!)) / 1_000, Number(page.headers['retry-after']));
-      assert.match(page.text, /src="\/pages\/countdown\.js\?v=[\w-]{16}"/);
+      assert.match(page.text, /src="\/pages\/header\.js\?v=[\w-]{16}"/);
     }
     for (const accept of ['application/json', '*/*', '']) {
       const answer = await server.ask('/', { headers: { accept } });
