@@ -109,7 +109,7 @@ export const BOMBS: readonly Case[] = [
 // At each level each of the sixteen is compared with fifteen that nearly grant it before the one that does; the last one is
 // not granted by the owner.
 async function manyComparisons(): Promise<string> {
-  const [CLAIMED, CAVEATS] = [16, 25];
+  const [CLAIMED, CAVEATS] = [16, 12];
   const below = (at: number) => `oracle/${'a/'.repeat(at)}`;
   const claimed = Array.from({ length: CLAIMED }, (_, at) => ({
     can: `${below(CLAIMED)}x${at}`,

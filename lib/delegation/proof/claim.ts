@@ -70,17 +70,18 @@ function coversAbility(granted: string, claimed: string): boolean {
   return granted === '*' || granted === claimed || (granted.endsWith('/*') && claimed.startsWith(granted.slice(0, -1)));
 }
 
-type Caveats = Readonly<Record<string, unknown>>;
-
 // Every caveat of `granted`, with the same value.
 function keepsCaveats(claimed: Caveats, granted: Caveats): boolean {
-  return Object.keys(granted).every((name) => Object.hasOwn(claimed, name) && isSame(claimed[name], granted[name]));
+  for (const name in granted) if (!Object.hasOwn(claimed, name) || !isSame(claimed[name], granted[name])) return false;
+  return true;
 }
 
 // Many are compared, and most are texts or numbers.
 function isSame(one: unknown, other: unknown): boolean {
   return typeof one === 'object' ? isDeepStrictEqual(one, other) : one === other;
 }
+
+type Caveats = Readonly<Record<string, unknown>>;
 
 interface SignatureOptions {
   readonly ucans: readonly Ucan[];
