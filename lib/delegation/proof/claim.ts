@@ -72,13 +72,9 @@ function coversAbility(granted: string, claimed: string): boolean {
 
 // Every caveat of `granted`, with the same value.
 function keepsCaveats(claimed: Caveats, granted: Caveats): boolean {
-  for (const name in granted) if (!Object.hasOwn(claimed, name) || !isSame(claimed[name], granted[name])) return false;
+  for (const name in granted)
+    if (!Object.hasOwn(claimed, name) || !isDeepStrictEqual(claimed[name], granted[name])) return false;
   return true;
-}
-
-// Many are compared, and most are texts or numbers.
-function isSame(one: unknown, other: unknown): boolean {
-  return typeof one === 'object' ? isDeepStrictEqual(one, other) : one === other;
 }
 
 type Caveats = Readonly<Record<string, unknown>>;

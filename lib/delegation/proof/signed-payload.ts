@@ -27,7 +27,7 @@ export function writeSignedPayload(fields: CborMap, { issuer, audience, algorith
   const json =
     `{"att":${writeJson(fields.get('att')!)},"aud":${JSON.stringify(audience)},"exp":${fields.get('exp')}${fact}` +
     `,"iss":${JSON.stringify(issuer)}${start}${nonce},"prf":[${proofs.join()}]}`;
-  return Buffer.from(`${HEADERS[algorithm]}.${Buffer.from(json).toString('base64url')}`, 'latin1');
+  return Buffer.from(`${HEADERS[algorithm]}.${Buffer.from(json).toString('base64url')}`);
 }
 
 function writeHeader(alg: SignatureAlgorithm): string {
@@ -54,7 +54,7 @@ function writeMap(map: CborMap): string {
 
 // Without padding.
 function writeBytes(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64').replace(/=+$/, '');
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64').replaceAll('=', '');
 }
 
 function writeLink(link: CborValue): string {
