@@ -68,6 +68,14 @@ interface PassedInvocation {
   readonly until: number;
 }
 
+interface Unseen {
+  /** Under which it is kept when it passes. */
+  readonly id: string;
+  readonly kind: TokenKind;
+  /** Seconds since 1970. */
+  readonly now: number;
+}
+
 /**
  * A guard for the tokens that name `audience`. It keeps the tokens that passed (10,000 at most, until they expire).
  * Throws ERR_CONFIG when a lifetime is no whole number of at least one second.
@@ -83,12 +91,8 @@ export function tokenGuard({ clock = systemClock, methods = {}, ...options }: Gu
   const known = new LRUCache<string, PassedInvocation>({ max: DELEGATION_LIMITS.tokensKept });
   let running = 0;
 
-  const check = async (text: string, kind: TokenKind): Promise<Invocation | Refused> => {
-    const now = Math.floor(clock.now() / 1000);
-    if (text.length > MAX_CHARS[kind]) return refuse('too-long');
-    const id = `${kind} ${hash('sha256', text, 'binary')}`;
-    const before = known.get(id);
-    if (before && before.until > now) return afterRevocation(before.passed, options.revoked);
+  // A token that was not seen before, or so long ago that its issuers may have other keys now.
+  const verify = async (text: string, { id, kind, now }: Unseen): Promise<Invocation | Refused> => {
     known.delete(id);
     const bytes = strictBytes(text);
     if (!bytes) return refuseText(text);
@@ -105,7 +109,21 @@ export function tokenGuard({ clock = systemClock, methods = {}, ...options }: Gu
     const passed = makeInvocation(chain.ucans[0].issuer, { proven, expiresAt });
     const byKey = chain.ucans.every(({ issuer }) => issuer.startsWith('did:key:'));
     known.set(id, { passed, until: byKey ? expiresAt : Math.min(expiresAt, now + KEYS_SECONDS) });
-    return afterRevocation(passed, options.revoked);
+    return passed;
+  };
+
+  const check = async (text: string, kind: TokenKind): Promise<Invocation | Refused> => {
+    const now = Math.floor(clock.now() / 1000);
+    if (text.length > MAX_CHARS[kind]) return refuse('too-long');
+    const id = `${kind} ${hash('sha256', text, 'binary')}`;
+    const before = known.get(id);
+    const checked = before && before.until > now ? before.passed : await verify(text, { id, kind, now });
+    if (!checked.ok) return checked;
+    try {
+      return (await options.revoked?.(checked.revocationKeys)) ? refuse('revoked') : checked;
+    } catch {
+      return refuse('unavailable');
+    }
   };
 
   return {
@@ -134,14 +152,6 @@ function makeRules({ audience, accepted, maxTtlSeconds = {} }: GuardOptions, met
 function makeInvocation(issuer: string, { proven, expiresAt }: { proven: Proven; expiresAt: number }): Invocation {
   const { capabilities, revocationKeys } = proven;
   return Object.freeze({ ok: true, issuer, expiresAt, capability: capabilities[0]!, capabilities, revocationKeys });
-}
-
-async function afterRevocation(passed: Invocation, revoked: GuardOptions['revoked']): Promise<Invocation | Refused> {
-  try {
-    return (await revoked?.(passed.revocationKeys)) ? refuse('revoked') : passed;
-  } catch {
-    return refuse('unavailable');
-  }
 }
 
 /** An invocation asks for one thing now; a delegation lets the service do things later. */
