@@ -124,4 +124,18 @@ test('a key of an issuer that is none is left aside', async () => {
   assert.is(await readReason(guardOf({ methods: junk }).checkDelegation(await passOn([byWeb()]))), 'wrong-signature');
 });
 
+test('an issuer without a key is not found', async () => {
+  const methods = { web: async () => [] };
+  assert.is(await readReason(guardOf({ methods }).checkDelegation(await passOn([byWeb()]))), 'issuer-unresolved');
+});
+
+test('a service with a DID of its own may ask itself, with a key of its document', async () => {
+  const capabilities = [{ can: 'oracle/talk', with: SITE }];
+  const token = await textOf(await ucan({ issuer: byWeb() as never, audience: byWeb() as never, capabilities }));
+  assert.is(await readReason(guardOf({ audience: SITE }).checkInvocation(token)), 'ok');
+  const stranger = { web: async () => [bob.did()] };
+  const guard = guardOf({ audience: SITE, methods: stranger });
+  assert.is(await readReason(guard.checkInvocation(token)), 'wrong-signature');
+});
+
 test.run();
