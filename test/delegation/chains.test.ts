@@ -124,6 +124,20 @@ test('a key of an issuer that is none is left aside', async () => {
   assert.is(await readReason(guardOf({ methods: junk }).checkDelegation(await passOn([byWeb()]))), 'wrong-signature');
 });
 
+test('of a token that is refused nobody asks whether it was revoked', async () => {
+  let asked = 0;
+  const revoked = async () => {
+    asked++;
+    return false;
+  };
+  const stranger = { web: async () => [bob.did()] };
+  const token = await passOn([byWeb()]);
+  assert.is(await readReason(guardOf({ revoked, methods: stranger }).checkDelegation(token)), 'wrong-signature');
+  assert.is(asked, 0);
+  assert.is(await readReason(guardOf({ revoked }).checkDelegation(token)), 'ok');
+  assert.is(asked, 1);
+});
+
 test('an issuer without a key is not found', async () => {
   const methods = { web: async () => [] };
   assert.is(await readReason(guardOf({ methods }).checkDelegation(await passOn([byWeb()]))), 'issuer-unresolved');

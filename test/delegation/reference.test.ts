@@ -102,6 +102,7 @@ test('what an issuer signed is written as ucanto writes it: caveats, facts, nonc
       const token = await text({ issuer, capabilities, ...(proven && { proofs: [proof] }), ...rest });
       const read = readChain(Buffer.from(token, 'base64'));
       assert.ok(read.ok, JSON.stringify(read));
+      assert.equal(read.ucans[0].capabilities, (await extract(token)).capabilities);
       for (const [at, payload] of (await listSignedPayloads(token)).entries())
         assert.is(writeSignedPayload(read.ucans[at]!.fields, read.ucans[at]!).toString(), payload);
     }),

@@ -106,6 +106,9 @@ const ROWS: { readonly [file: string]: readonly Row[] } = {
     [`'poll' → ""`, 'only a conflict is counted', "return 'poll';"],
   ],
   'lib/delegation/guard.ts': [[`'binary' → ""`, 'a hash tells tokens apart in every encoding']],
+  'lib/delegation/proof/claim.ts': [
+    ['claimed[name] !== granted[name] → true', 'what is the same is deeply equal, too: it saves the time to look'],
+  ],
   'lib/delegation/proof/principal.ts': [
     ['key → true', 'nothing is kept under a key without a value'],
     [
@@ -116,7 +119,6 @@ const ROWS: { readonly [file: string]: readonly Row[] } = {
     ['{ return undefined; } → {}', 'a function that ends gives undefined', '} catch {'],
   ],
   'lib/delegation/token/car.ts': [
-    ['bytes.length === CID_BYTES → true', 'links are read with this length, and parts of a CAR are cut to it'],
     ['bytes < 3 → bytes <= 3', 'the shortest number of four bytes ends behind the longest token'],
     ['byte === undefined → false', 'undefined is not less than anything: the loop ends without a length'],
   ],

@@ -72,8 +72,9 @@ function coversAbility(granted: string, claimed: string): boolean {
 
 // Every caveat of `granted`, with the same value.
 function keepsCaveats(claimed: Caveats, granted: Caveats): boolean {
+  // Most are texts or numbers, which are compared at once; what is inherited is equal to no value.
   for (const name in granted)
-    if (!Object.hasOwn(claimed, name) || !isDeepStrictEqual(claimed[name], granted[name])) return false;
+    if (claimed[name] !== granted[name] && !isDeepStrictEqual(claimed[name], granted[name])) return false;
   return true;
 }
 
