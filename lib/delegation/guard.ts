@@ -68,6 +68,7 @@ interface PassedInvocation {
   readonly until: number;
 }
 
+/** What is known of a token before it is read. */
 interface Unseen {
   /** Under which it is kept when it passes. */
   readonly id: string;
