@@ -41,6 +41,27 @@ test('a write waits for another process that is writing, and the event loop does
   await store.close();
 });
 
+test('a kind whose declaration was rolled back is not declared, and is not taken for the one that comes after it', async () => {
+  const path = join(folder, 'documents.db');
+  const [store, other] = [sqliteDocuments({ path }), sqliteDocuments({ path })];
+  const [LOST, LATER] = [
+    { name: 'lost', indexes: {} },
+    { name: 'later', indexes: {} },
+  ];
+  await store.declare([PERSON]);
+  const file = new Database(path);
+  file.exec("CREATE TRIGGER full BEFORE INSERT ON document BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+  const group = [store.declare([LOST]), store.insert(LOST, 'a', {})];
+  for (const { status } of await Promise.allSettled(group)) assert.is(status, 'rejected');
+  file.exec('DROP TRIGGER full');
+  file.close();
+  await other.declare([LATER]);
+  await other.insert(LATER, 'a', { whose: 'of another kind' });
+  await refuses('ERR_INPUT', () => store.get(LOST, 'a'));
+  assert.equal((await store.get(LATER, 'a'))?.body, { whose: 'of another kind' });
+  await Promise.all([store.close(), other.close()]);
+});
+
 test('a failure of the file refuses every write of its group, and the next one is tried anew', async () => {
   const path = join(folder, 'documents.db');
   const store = sqliteDocuments({ path });

@@ -38,7 +38,11 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
     return { db, registry: openRegistry(db), indexEntries: openIndexEntries(db), rows: openRows(db) };
   });
   const { db, registry, indexEntries, rows } = opened;
-  const writer = groupWriter(db, (error) => refuse('write', error));
+  const writer = groupWriter(db, (error) => {
+    // It may be of a declaration that was rolled back.
+    registry.forget();
+    return refuse('write', error);
+  });
   let closed = false;
 
   function attempt<T>(action: string, work: () => T): T {

@@ -33,6 +33,8 @@ export interface KindRegistry {
    * long as reading a document. Throws ERR_INPUT when the kind is not declared.
    */
   kindNumber(kind: Kind): number;
+  /** What was read is read again at the next look. */
+  forget(): void;
   /** Adds what is missing, with the documents that are there; throws ERR_EXISTS, and changes nothing, when two of them have one value of a unique index. */
   declare(kinds: readonly Kind[]): void;
 }
@@ -180,6 +182,9 @@ export function openRegistry(db: Database.Database): KindRegistry {
 
   return {
     current: read,
+    forget() {
+      known = undefined;
+    },
     kindNumber: (kind) => (known?.kinds.get(kind.name) ?? requireKind(read(), kind)).n,
     declare(kinds) {
       db.exec('SAVEPOINT declaring');
