@@ -28,10 +28,7 @@ export interface SqlKind extends Declared<SqlIndex> {
 export interface KindRegistry {
   /** Read again when another process has changed them. */
   current(): ReadonlyMap<string, SqlKind>;
-  /**
-   * The number of a kind. It stays what it is, so the file is asked for a kind alone that is new here: asking takes twice as
-   * long as reading a document. Throws ERR_INPUT when the kind is not declared.
-   */
+  /** The number of a kind, which stays: the file is asked for new kinds alone. Throws ERR_INPUT when it is not declared. */
   kindNumber(kind: Kind): number;
   /** What was read is read again at the next look. */
   forget(): void;
