@@ -15,6 +15,7 @@ import type { SnapshotStore } from '../../lib/store/store.ts';
 import { committed, conflict, refuses, session } from '../../lib/testing/sessions/bench.ts';
 import { faultProxy, PASS } from '../support/fault-proxy.ts';
 import { startRedis } from '../support/redis-server.ts';
+import { timed } from '../support/timed.ts';
 
 const COMMAND_MS = 200;
 // Generous, for machines on which the tests compete.
@@ -46,9 +47,9 @@ test('where nothing listens, the first command waits a moment, and later ones ar
   const proxy = keep(await faultProxy(server));
   await proxy.set({ kind: 'refuse' });
   const connection = connect(`redis://:canary@127.0.0.1:${proxy.port}/3`, { firstConnectMs: 300 });
-  const first = await took(() => refuses('ERR_STORE', () => connection.ping()));
-  assert.ok(first.ms > 250 && first.ms < 300 + SLACK_MS, `${first.ms} ms`);
-  const later = await took(() => refuses('ERR_STORE', () => connection.ping()));
+  const first = await timed(() => refuses('ERR_STORE', () => connection.ping()));
+  assert.ok(first.clockMs > 250 && first.ms < 300 + SLACK_MS, `${first.ms} ms`);
+  const later = await timed(() => refuses('ERR_STORE', () => connection.ping()));
   assert.ok(later.ms < 50, `${later.ms} ms`);
   assert.match(later.result.message, `Redis redis://:****@127.0.0.1:${proxy.port}/3: cannot ping: not connected`);
   assert.match(later.result.message, 'ECONNREFUSED');
@@ -69,7 +70,7 @@ test('a frozen server: a commit is refused in time, is done nevertheless, and it
   await store.commit('k', 0, session(clock));
   server.freeze();
   const next = session(clock, { turnKey: 'lost', record: 'second' });
-  const { result: error, ms } = await took(() => refuses('ERR_STORE', () => store.commit('k', 1, next)));
+  const { result: error, ms } = await timed(() => refuses('ERR_STORE', () => store.commit('k', 1, next)));
   assert.ok(ms < COMMAND_MS + SLACK_MS, `${ms} ms`);
   assert.match(error.message, 'cannot commit: Command timed out. It may have been done nevertheless.');
   server.thaw();
@@ -83,7 +84,7 @@ test('a peer that went silent is given up, and the same store goes on over a new
   const { store } = await openStore(`redis://127.0.0.1:${proxy.port}`);
   await store.commit('k', 0, session(clock));
   await proxy.set({ kind: 'lose-reply', to: /\r\nget\r\n/i, after: 'stall' });
-  const { ms } = await took(() => refuses('ERR_STORE', () => store.load('k')));
+  const { ms } = await timed(() => refuses('ERR_STORE', () => store.load('k')));
   assert.ok(ms < COMMAND_MS + SLACK_MS, `${ms} ms`);
   await works(store);
   await proxy.set(PASS);
@@ -106,7 +107,7 @@ test('a server that is killed and started again has every acknowledged commit, a
   const { store } = await openStore();
   for (let revision = 0; revision < 20; revision++) await store.commit('k', revision, session(clock));
   await server.kill();
-  const { ms } = await took(() => refuses('ERR_STORE', () => store.load('k')));
+  const { ms } = await timed(() => refuses('ERR_STORE', () => store.load('k')));
   assert.ok(ms < COMMAND_MS + SLACK_MS, `${ms} ms`);
   await server.restart();
   await works(store);
@@ -120,7 +121,7 @@ test('close does not hang: with a frozen server, with commands under way, before
   const pings = [waiting.ping(), waiting.share().ping()].map((ping) => ping.catch((error) => error.code));
   server.freeze();
   const commit = refuses('ERR_STORE', () => store.commit('k', 0, session(clock)));
-  const { ms } = await took(() => Promise.all([store.close(), waiting.close()]));
+  const { ms } = await timed(() => Promise.all([store.close(), waiting.close()]));
   server.thaw();
   assert.ok(ms < COMMAND_MS + 1_000 + SLACK_MS, `${ms} ms`);
   await commit;
@@ -152,7 +153,7 @@ test('a wrong password is refused at once, a right one is taken, and neither is 
   ] as const) {
     const connection = connect(locked.url.replace('//', `//${login}`));
     for (let tries = 0; tries < 2; tries++) {
-      const { result: error, ms } = await took(() => refuses('ERR_STORE', () => connection.ping()));
+      const { result: error, ms } = await timed(() => refuses('ERR_STORE', () => connection.ping()));
       assert.ok(ms < SLACK_MS, `${ms} ms`);
       assert.match(error.message, reason);
       assert.match(error.message, 'Check the user and the password in the URL.');
@@ -226,12 +227,6 @@ function connect(url: string, options: { firstConnectMs?: number } = {}): RedisC
 async function openStore(url = server.url): Promise<{ store: SnapshotStore }> {
   const store = await openRedisSnapshots({ connection: connect(url) });
   return { store: keep(store) };
-}
-
-async function took<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
-  const begun = performance.now();
-  const result = await work();
-  return { result, ms: Math.round(performance.now() - begun) };
 }
 
 function works(store: SnapshotStore): Promise<void> {

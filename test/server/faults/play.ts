@@ -3,6 +3,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { timed } from '../../support/timed.ts';
 import { type Answer, ask } from '../support/serve.ts';
 import { DEADLINES, type Dependency, DOORS, type Door, type Expected, type Fault, GRACE_MS } from './matrix.ts';
 import type { Request } from './requests.ts';
@@ -47,35 +48,17 @@ export async function playFault(ground: Ground, dependency: Dependency, fault: F
 }
 
 async function answerProblems(door: string, { answer, within }: Expected, request: Request): Promise<string[]> {
-  const begun = performance.now();
-  const late = watchLateness();
-  const got = await request.ask();
-  const ms = Math.round(performance.now() - begun - late());
+  const { result: got, ms } = await timed(request.ask);
   return [
     ...(answer.split(' or ').includes(got) ? [] : [`${door}: ${got} instead of ${answer}`]),
     ...(ms <= DEADLINES[within].ms + GRACE_MS ? [] : [`${door}: after ${ms} ms, ${within} is ${DEADLINES[within].ms}`]),
   ];
 }
 
-const TICK_MS = 20;
-const LATE_MOST_MS = 1_000;
-
-/** How late timers of this process come, in all: that is no fault of a server in it. A busy machine does that. */
-function watchLateness(): () => number {
-  let [at, late] = [performance.now(), 0];
-  const ticking = setInterval(() => {
-    late += Math.max(0, performance.now() - at - TICK_MS);
-    at = performance.now();
-  }, TICK_MS);
-  return () => {
-    clearInterval(ticking);
-    return Math.min(late, LATE_MOST_MS);
-  };
-}
-
 type Away = Dependency['away'];
 
 const AT_ONCE_MS = 100;
+const PAUSE_MS = 20;
 const TRIES = 20;
 
 // Many who look at the same time would keep each other waiting.
@@ -91,17 +74,17 @@ async function askAtOnce(url: string, paths: readonly string[]): Promise<readonl
   const bare = createServer((_req, res) => res.end());
   await new Promise<void>((resolve) => bare.listen(0, '127.0.0.1', resolve));
   const floor = `http://127.0.0.1:${(bare.address() as AddressInfo).port}`;
-  const timed = async (asked: string) => {
+  const askTimed = async (asked: string) => {
     const begun = performance.now();
     const answer = await ask(asked);
     return { answer, ms: performance.now() - begun };
   };
   try {
     for (let tries = 1; ; tries++) {
-      const [least, ...all] = await Promise.all([timed(floor), ...paths.map((path) => timed(url + path))]);
+      const [least, ...all] = await Promise.all([askTimed(floor), ...paths.map((path) => askTimed(url + path))]);
       const ms = Math.max(...all.map((one) => one.ms)) - least.ms;
       if (ms < AT_ONCE_MS) return all.map(({ answer }) => answer);
-      await pause(TICK_MS);
+      await pause(PAUSE_MS);
       if (tries === TRIES) throw new Error(`health took ${ms} ms more than a bare server, ${TRIES} times`);
     }
   } finally {

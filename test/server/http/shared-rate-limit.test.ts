@@ -8,6 +8,7 @@ import { type Limiter, rateLimiter } from '../../../server/http/middleware/rate-
 import { sharedRateLimiter } from '../../../server/http/middleware/shared-rate-limit.ts';
 import { type FaultProxy, faultProxy, PASS } from '../../support/fault-proxy.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
+import { timed } from '../../support/timed.ts';
 import { DIAL, json, withServer } from '../support/serve.ts';
 
 const test = suite('shared rate limit');
@@ -57,11 +58,6 @@ async function instance(
   });
   return { ask: (bucket) => limiter(bucket), told, redis };
 }
-
-const timed = async <T>(work: Promise<T>): Promise<[T, number]> => {
-  const begun = performance.now();
-  return [await work, performance.now() - begun];
-};
 
 test('two instances let exactly the limit pass together, whichever is asked', async () => {
   // Whatever this machine does besides.
@@ -118,17 +114,17 @@ test('a frozen Redis holds one request up for a moment, the others not at all; t
   const { ask, told } = await instance(3);
   await ask('warm');
   await proxy.set({ kind: 'freeze' });
-  const [first, firstMs] = await timed(ask('x'));
-  assert.is(first, 0);
-  assert.ok(firstMs >= SERVER_LIMITS.sharedCountMs - 5 && firstMs < 250, `${firstMs} ms`);
-  const [rest, ms] = await timed(Promise.all([ask('x'), ask('x'), ask('x'), ask('x')]));
+  const first = await timed(() => ask('x'));
+  assert.is(first.result, 0);
+  assert.ok(first.clockMs >= SERVER_LIMITS.sharedCountMs - 5 && first.ms < 250, `${first.clockMs} ms`);
+  const { result: rest, ms } = await timed(() => Promise.all([ask('x'), ask('x'), ask('x'), ask('x')]));
   assert.ok(ms < 50, `${ms} ms`);
   assert.is(rest.filter((wait) => wait === 0).length, 2);
   assert.equal(told, ['away']);
   // A second later one request asks Redis again, and only that one waits for it.
   await new Promise((resolve) => setTimeout(resolve, 1_050));
-  const late = await Promise.all(Array.from({ length: 8 }, () => timed(ask('y'))));
-  assert.is(late.filter(([, ms]) => ms >= SERVER_LIMITS.sharedCountMs - 5).length, 1);
+  const late = await Promise.all(Array.from({ length: 8 }, () => timed(() => ask('y'))));
+  assert.is(late.filter(({ clockMs }) => clockMs >= SERVER_LIMITS.sharedCountMs - 5).length, 1);
 });
 
 for (const kind of ['refuse', 'reset'] as const)
@@ -136,7 +132,7 @@ for (const kind of ['refuse', 'reset'] as const)
     const { ask, told } = await instance(2);
     await ask('warm');
     await proxy.set({ kind });
-    const [waits, ms] = await timed(Promise.all([ask(kind), ask(kind), ask(kind)]));
+    const { result: waits, ms } = await timed(() => Promise.all([ask(kind), ask(kind), ask(kind)]));
     assert.ok(ms < 250, `${ms} ms`);
     assert.is(waits.filter((wait) => wait === 0).length, 2);
     await proxy.set(PASS);
@@ -193,7 +189,7 @@ test('an instance that holds a lot lets it pass while Redis is away', async () =
   const { ask, told } = await instance(5_000, { patienceMs: 20_000 });
   await ask('held');
   await proxy.set({ kind: 'freeze' });
-  const [waits, ms] = await timed(Promise.all([ask('held'), ask('held'), ask('held'), ask('held')]));
+  const { result: waits, ms } = await timed(() => Promise.all(Array.from({ length: 4 }, () => ask('held'))));
   assert.equal(waits, [0, 0, 0, 0]);
   assert.ok(ms < 50, `${ms} ms`);
   assert.equal(told, []);

@@ -12,6 +12,7 @@ import { ACCOUNT_LIMITS } from '../../../lib/account/limits.ts';
 import { type FaultProxy, faultProxy, PASS } from '../../support/fault-proxy.ts';
 import { type MongoServer, startMongo } from '../../support/mongo-server.ts';
 import { withFolder } from '../../support/process.ts';
+import { timed } from '../../support/timed.ts';
 import { LOGIN, pastWaiting } from '../support/login.ts';
 import { json, type Served, withServer } from '../support/serve.ts';
 
@@ -73,12 +74,10 @@ function withAccount(work: (bench: Bench) => Promise<void>): Promise<void> {
         const dial = async (choice: string, pin: string): Promise<Dialled> => {
           const fields = { sessionId: `call-${calls++}`, serviceCode: '*2233#', phoneNumber: phone };
           for (const text of ['', choice]) await server.ussd({ ...fields, text });
-          const begun = performance.now();
           const typed = `${choice}*${pin}`;
-          const { status, text } = await server.ask('/api/ussd', json({ ...fields, text: typed }));
-          const ms = performance.now() - begun;
-          assert.is(status, 200);
-          return { text, ms, say: (more) => server.ussd({ ...fields, text: typed + more }) };
+          const { result, ms } = await timed(() => server.ask('/api/ussd', json({ ...fields, text: typed })));
+          assert.is(result.status, 200);
+          return { text: result.text, ms, say: (more) => server.ussd({ ...fields, text: typed + more }) };
         };
         const outcome = async (choice: string, pin: string) => {
           const { text, say } = await dial(choice, pin);

@@ -10,6 +10,7 @@ import { ACCOUNT_LIMITS } from '../../../lib/account/limits.ts';
 import { type FaultProxy, faultProxy, PASS } from '../../support/fault-proxy.ts';
 import { withFolder } from '../../support/process.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
+import { timed } from '../../support/timed.ts';
 import { LOGIN, pastWaiting } from '../support/login.ts';
 import { atOnce, json, type Served, withServer } from '../support/serve.ts';
 
@@ -74,17 +75,16 @@ function withFlow({ flow, deadlineMs = DEADLINE_MS }: Flow, work: (server: Serve
   });
 }
 
-interface Timed {
+interface Turn {
   readonly status: number;
   readonly text: string;
   readonly ms: number;
 }
 
-async function turn(server: Served, sessionId: string, text: string): Promise<Timed> {
-  const begun = performance.now();
+async function turn(server: Served, sessionId: string, text: string): Promise<Turn> {
   const fields = { sessionId, serviceCode: '*2233#', phoneNumber: '+260971230001', text };
-  const answer = await server.ask('/api/ussd', json(fields));
-  return { status: answer.status, text: answer.text, ms: performance.now() - begun };
+  const { result, ms } = await timed(() => server.ask('/api/ussd', json(fields)));
+  return { status: result.status, text: result.text, ms };
 }
 
 async function isReady(server: Served): Promise<boolean> {

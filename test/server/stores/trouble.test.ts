@@ -6,6 +6,7 @@ import { TwinlineError } from '../../../lib/errors.ts';
 import type { SnapshotStore } from '../../../lib/store/store.ts';
 import { findReason } from '../../../server/health/health.ts';
 import type { Stores } from '../../../server/stores/stores.ts';
+import { timed } from '../../support/timed.ts';
 import { DIAL, json, type Served, withServer } from '../support/serve.ts';
 
 const test = suite('store trouble');
@@ -34,13 +35,8 @@ function moody(state: () => State): (stores: Stores) => Stores {
   };
 }
 
-const timed = async <T>(work: Promise<T>): Promise<[T, number]> => {
-  const begun = performance.now();
-  return [await work, performance.now() - begun];
-};
-
 const healthOf = async (server: Served) => {
-  const [answer, ms] = await timed(server.ask('/health'));
+  const { result: answer, ms } = await timed(() => server.ask('/health'));
   const { status, database } = answer.json() as { status: string; database: string };
   return { code: answer.status, status, database, ms };
 };
@@ -50,7 +46,7 @@ test('a store that refuses: END at once, its words nowhere outside, and the turn
   await withServer({ stores: moody(() => state) }, async (server) => {
     await server.ussd(DIAL);
     state = 'refusing';
-    const [answer, ms] = await timed(server.ask('/api/ussd', json({ ...DIAL, text: '1' })));
+    const { result: answer, ms } = await timed(() => server.ask('/api/ussd', json({ ...DIAL, text: '1' })));
     assert.equal([answer.status, answer.text], [200, UNAVAILABLE]);
     assert.ok(ms < 1_000, `${ms} ms`);
     const debug = await server.ask('/api/ussd/debug/s1');
