@@ -17,8 +17,9 @@ export interface Entries {
 const STARTED = ['server/main.js', 'server/packaging/is-built.js'];
 /** Chunk → paths of modules of which it holds all that they import, unless a chunk before it has that. */
 type Groups = { readonly [chunk: string]: readonly string[] };
-const FIRST: Groups = { command: ['server/cli/main.js'], engine: ['lib/index.js'] };
-const LAST: Groups = {
+const COMMAND = 'server/cli/main.js';
+const ENGINE = 'lib/index.js';
+const PROGRAMS: Groups = {
   lint: ['server/cli/verbs/lint.js'],
   server: ['server/index.js', 'server/boot/process.js', 'server/cli/verbs/start.js'],
 };
@@ -111,7 +112,8 @@ interface ChooserOptions extends Omit<Join, 'commands'> {
   readonly getModuleInfo: GetModuleInfo;
 }
 
-// A subpath of the library loads nothing that it does not import, but for the chunks of FIRST.
+// A subpath of the library loads no package that it does not import, and neither does a program: what one of them imports of a
+// subpath's modules is apart from what it does not.
 function chunkChooser({ folder, subpaths, getModuleInfo }: ChooserOptions): (id: string) => string | undefined {
   const reach = (starts: readonly string[]) => {
     const reached = new Set(starts.map((path) => join(folder, path)));
@@ -121,22 +123,22 @@ function chunkChooser({ folder, subpaths, getModuleInfo }: ChooserOptions): (id:
     return reached;
   };
   const reachAll = (groups: Groups) => Object.entries(groups).map(([chunk, starts]) => ({ chunk, ids: reach(starts) }));
-  const first = reachAll(FIRST);
+  const [command, engine] = [reach([COMMAND]), reach([ENGINE])];
   const library = reachAll(groupLibrary(subpaths));
-  const last = reachAll(LAST);
+  const programs = reachAll(PROGRAMS);
+  const withoutXState = library.filter(({ ids }) => !ids.has(XSTATE));
   return (id) => {
-    const early = first.find(({ ids }) => ids.has(id));
-    if (early) return early.chunk;
-    const users = library.filter(({ ids }) => ids.has(id));
-    if (users.length >= SHARED_BY_MANY) return `shared-by-${users.length}`;
-    if (users.length) return users.map(({ chunk }) => chunk).join('-and-');
-    return last.find(({ ids }) => ids.has(id))?.chunk;
+    if (command.has(id)) return 'command';
+    const uses = ({ ids }: { readonly ids: ReadonlySet<string> }) => ids.has(id);
+    if (engine.has(id)) return withoutXState.some(uses) ? 'base' : 'engine';
+    const users = library.filter(uses).map(({ chunk }) => chunk);
+    const names = users.length < SHARED_BY_MANY ? users : [`shared-by-${users.length}`];
+    return [...names, ...programs.filter(uses).map(({ chunk }) => chunk)].join('-and-') || undefined;
   };
 }
 
 function groupLibrary(subpaths: readonly string[]): Groups {
-  const taken: readonly string[] = Object.values(FIRST).flat();
-  const own = subpaths.filter((path) => !taken.includes(path) && !path.startsWith('server/'));
+  const own = subpaths.filter((path) => path !== ENGINE && !path.startsWith('server/'));
   return Object.fromEntries(own.map((path) => [nameChunk(path), [path]]));
 }
 

@@ -12,7 +12,7 @@ import { type ApiName, readApi } from '../guides/api.ts';
 import { checkedExample, countPromises, HELLO_FLOW } from '../guides/examples.ts';
 import { KEYS } from '../package/keys.ts';
 import { ROOT } from '../package/manifest.ts';
-import { builtDist, TSC } from '../package/packed.ts';
+import { builtPackage, TSC } from '../support/build.ts';
 import { startMongo } from '../support/mongo-server.ts';
 import { compileKept } from '../support/protoc.ts';
 import { startRedis } from '../support/redis-server.ts';
@@ -56,7 +56,7 @@ const folder = mkdtempSync(join(tmpdir(), 'twinline-reference-'));
 const modules = new Map<string, string[]>();
 
 test.before(async () => {
-  const dist = await builtDist();
+  const dist = join(await builtPackage(), 'dist');
   mkdirSync(join(folder, 'node_modules/twinline'), { recursive: true });
   symlinkSync(dist, join(folder, 'node_modules/twinline/dist'));
   symlinkSync(join(ROOT, 'package.json'), join(folder, 'node_modules/twinline/package.json'));

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { ts } from '@ts-morph/common';
 import { manifest } from '../package/manifest.ts';
-import { builtDist } from '../package/packed.ts';
+import { builtPackage } from '../support/build.ts';
 import { HELLO_FLOW, withImports } from './examples.ts';
 
 export interface ApiName {
@@ -31,7 +31,7 @@ const SIGNATURE_CHARS = 2_000;
 
 /** Reads the declarations of a built package. @default dist the one that tests pack */
 export async function readApi(dist?: string): Promise<Api> {
-  const folder = dist ?? (await builtDist());
+  const folder = dist ?? join(await builtPackage(), 'dist');
   const entries = Object.entries(manifest.exports).map(([path, file]) => ({
     subpath: `twinline${path.slice(1)}`,
     file: join(folder, file.replace('./dist/', '').replace(/\.js$/, '.d.ts')),

@@ -10,11 +10,12 @@ import { GUIDES, type GuideName, guideText } from '../../server/docs/guides.ts';
 import { listDeclarations, reachDeclarations } from '../../server/packaging/slim.ts';
 import { blocksOf } from '../guides/blocks.ts';
 import { ask } from '../server/support/serve.ts';
+import { TSC } from '../support/build.ts';
 import { killed } from '../support/process.ts';
 import { isWhole } from '../support/size.ts';
 import { addressIn } from './listening.ts';
 import { manifest, ROOT } from './manifest.ts';
-import { buildPackage, copyPacked, linkDependencies, TSC } from './packed.ts';
+import { buildPackage, copyPacked, linkDependencies } from './packed.ts';
 
 const test = suite('a TypeScript project that uses the package', { timeoutMs: 240_000 });
 

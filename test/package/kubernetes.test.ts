@@ -10,11 +10,11 @@ import { longestStopMs } from '../../server/boot/process.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { SETTINGS } from '../../server/config/settings.ts';
 import { ask, DIAL, json } from '../server/support/serve.ts';
+import { TSC } from '../support/build.ts';
 import { startProcess, withFolder } from '../support/process.ts';
 import { environmentOf, stages } from './dockerfile.ts';
 import { KEYS } from './keys.ts';
 import { manifest, ROOT } from './manifest.ts';
-import { TSC } from './packed.ts';
 
 const test = suite('Kubernetes', { timeoutMs: 120_000 });
 

@@ -13,7 +13,6 @@ import * as xstate from 'xstate';
 import { builtFile, builtPackage } from '../support/build.ts';
 import { withFolder } from '../support/process.ts';
 import { manifest } from './manifest.ts';
-import { builtDist } from './packed.ts';
 
 const test = suite('loads');
 
@@ -61,7 +60,7 @@ for (const [subpath, file] of Object.entries(manifest.exports))
   });
 
 test('a build requires XState, which costs less than to import it, and who imports it beside has the same one', async () => {
-  const files = await filesOf(join(await builtDist(), 'lib/index.js'));
+  const files = await filesOf(join(join(await builtPackage(), 'dist'), 'lib/index.js'));
   assert.ok(files.some((path) => path.endsWith('/xstate.cjs.js')));
   assert.not.ok(files.some((path) => path.endsWith('/xstate.cjs.mjs')));
   const required: Readonly<Record<string, unknown>> = createRequire(import.meta.url)('xstate');

@@ -1,67 +1,19 @@
 // The package as npm packs it: built into a folder of its own, as its files, or as a tarball; and what npm puts beside it.
 
-import { execFile, spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import * as assert from 'uvu/assert';
-import { isBuilt, keyOfDist, listOutputs } from '../../server/packaging/dist.ts';
-import { finishDist } from '../../server/packaging/make.ts';
+import { builtPackage } from '../support/build.ts';
 import { locked, type Manifest, ROOT } from './manifest.ts';
 
-export const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
-/** Where builds for tests are kept for an hour after their last use. */
-const BUILDS = join(ROOT, 'build');
 /** What is published as it is. */
 const BESIDE = ['package.json', 'menus', 'server/docs/guides', 'server/templates', 'server/deploy', 'CHANGELOG.md'];
 
-/** Puts into `source` what is packed, with its types; compiled once for each state of the source. */
+/** Puts into `source` what is packed, with its types. */
 export async function buildPackage(source: string): Promise<void> {
-  cpSync(await builtDist(), join(source, 'dist'), { recursive: true });
+  cpSync(join(await builtPackage(), 'dist'), join(source, 'dist'), { recursive: true });
   for (const name of BESIDE) cpSync(join(ROOT, name), join(source, name), { recursive: true });
-}
-
-/** The folder `dist` as it is packed, built once for each state of the source; not to be written to. */
-export async function builtDist(): Promise<string> {
-  const key = keyOfDist(ROOT);
-  const folder = join(BUILDS, `packed-${key}`);
-  if (existsSync(folder)) {
-    const now = new Date();
-    utimesSync(folder, now, now);
-    return folder;
-  }
-  mkdirSync(BUILDS, { recursive: true });
-  const made = mkdtempSync(join(BUILDS, 'new-'));
-  await make(made, key);
-  // A file was edited meanwhile, or another process was faster.
-  if (keyOfDist(ROOT) !== key || existsSync(folder)) {
-    rmSync(made, { recursive: true });
-    return builtDist();
-  }
-  renameSync(made, folder);
-  return folder;
-}
-
-// `npm run build` may have made it already.
-async function make(folder: string, key: string): Promise<void> {
-  if (isBuilt(ROOT, key)) {
-    for (const path of listOutputs(join(ROOT, 'dist'))) cpSync(join(ROOT, 'dist', path), join(folder, path));
-    if (isBuilt(ROOT, key)) return;
-  }
-  await promisify(execFile)(process.execPath, [TSC, '--outDir', folder], { cwd: ROOT });
-  await finishDist(ROOT, folder);
 }
 
 /** Copies what `npm pack` takes of a built package to `target`. */

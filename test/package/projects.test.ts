@@ -23,13 +23,14 @@ import * as assert from 'uvu/assert';
 import { dependencyOn } from '../../server/cli/installed-from.ts';
 import { TEMPLATES } from '../../server/cli/verbs/new.ts';
 import { ask, DIAL, json } from '../server/support/serve.ts';
+import { TSC } from '../support/build.ts';
 import { killed, withFolder } from '../support/process.ts';
 import { isWhole } from '../support/size.ts';
 import { baseImages, copies, environmentOf, healthCommand, stages, startCommand } from './dockerfile.ts';
 import { KEYS } from './keys.ts';
 import { addressIn } from './listening.ts';
 import { ROOT } from './manifest.ts';
-import { buildPackage, linkDependencies, packTarball, TSC } from './packed.ts';
+import { buildPackage, linkDependencies, packTarball } from './packed.ts';
 
 const test = suite('projects of twinline new', { timeoutMs: 300_000 });
 

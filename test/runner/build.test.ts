@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { manifest, ROOT } from '../package/manifest.ts';
-import { builtFile, builtPackage, keyOfSource, SETTINGS } from '../support/build.ts';
+import { builtFile, builtPackage, keyOfModules, SETTINGS } from '../support/build.ts';
 import { withFolder } from '../support/process.ts';
 
 const test = suite('build for tests');
@@ -41,15 +41,15 @@ test('every change of what is built asks for another build, and one of a test fi
       'another name': () => renameSync(file('test/child.ts'), file('test/other.ts')),
       'another setting': () => writeFileSync(file('tsconfig.json'), '{}'),
     };
-    const seen = new Set([keyOfSource(root)]);
+    const seen = new Set([keyOfModules(root)]);
     for (const [what, change] of Object.entries(changes)) {
       change();
-      const key = keyOfSource(root);
+      const key = keyOfModules(root);
       assert.not.ok(seen.has(key), what);
       seen.add(key);
     }
     writeFileSync(file('test/a.test.ts'), '');
-    assert.ok(seen.has(keyOfSource(root)));
+    assert.ok(seen.has(keyOfModules(root)));
   }));
 
 test.run();

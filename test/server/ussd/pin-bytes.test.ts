@@ -140,7 +140,7 @@ for (const [mode, end] of Object.entries(ENDS))
       const menus = join(folder, 'menus');
       mkdirSync(menus);
       writeFileSync(join(menus, 'main.flow.json'), JSON.stringify(flowOf(calls)));
-      const errors = JSON.stringify(await builtFile('lib/errors.ts'));
+      const errors = JSON.stringify(await builtFile('lib/index.ts'));
       writeFileSync(join(folder, 'bad.mjs'), `import { TwinlineError } from ${errors};\n${SERVICES}`);
       const token = 'token-of-the-operators-01';
       const server = await startProcess({
