@@ -3,7 +3,7 @@
 //
 //   npm test -- ussd flow/render    only the files whose path holds one of the words
 //   --root <folder>                 where to look, default: this folder
-//   --jobs <n>                      processes at a time, default: one for each core and one more, up to 4; 1 when words are given
+//   --jobs <n>                      processes at a time, default: one for each core and two more, up to 6; 1 when words are given
 //   --may-skip <words>              with CI=true: a test may be skipped when these words are in its reason; may be given again
 //   --timeout <ms>                  for each suite that sets no timeoutMs, and for loading a file; default 120000
 
@@ -13,7 +13,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { builtPackage } from './support/build.ts';
+import { builtModules, builtPackage } from './support/build.ts';
 import { doing, type Limits, runFile } from './support/file.ts';
 import { type JobOptions, runInJobs, type Said } from './support/jobs.ts';
 import {
@@ -74,10 +74,10 @@ async function main(): Promise<void> {
   };
   if (values.job) return takeFiles(limits);
   const files = choose(limits.root, positionals);
-  const jobs = Number(values.jobs ?? (positionals.length ? 1 : Math.min(4, availableParallelism() + 1)));
+  const jobs = Number(values.jobs ?? (positionals.length ? 1 : Math.min(6, availableParallelism() + 2)));
   if (jobs > 1) {
-    // Or two of them would build it at once.
-    await builtPackage();
+    // Or two of them would build them at once.
+    await Promise.all([builtPackage(), builtModules()]);
     return runInJobs(longestFirst(files), jobOptions(jobs, values));
   }
   for (const file of files) {

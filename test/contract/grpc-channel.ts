@@ -14,6 +14,7 @@ import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import { faultProxy } from '../support/fault-proxy.ts';
 import { skipWithout } from '../support/on-path.ts';
 import { suite } from '../support/suites.ts';
+import { timed } from '../support/timed.ts';
 import { type HostileNode, hostileNode, MISDEEDS, type TestNode, testNode, well } from './grpc-node.ts';
 
 export type OpenChannel = (options: ChannelOptions) => Channel;
@@ -109,12 +110,18 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
   'the node is told the deadline, and a call ends there': async ({ channel, node }) => {
     await channel.unary(call('Echo', '', { deadlineMs: 5_000 }));
     assert.ok(node.seen.deadlineMs > 3_000 && node.seen.deadlineMs <= 5_000, `${node.seen.deadlineMs}`);
-    const began = performance.now();
-    const answer = await channel.unary(call('Hang', '', { deadlineMs: 60 }));
-    const took = performance.now() - began;
-    assert.equal([code(answer), answer.status.from, took > 50 && took < 1_000], [4, 'channel', true]);
+    // The node ends it, too, and on a busy machine may be first to say so.
+    let answer: RpcAnswer;
+    let calls = 0;
+    do {
+      calls++;
+      const { result, ms, clockMs } = await timed(() => channel.unary(call('Hang', '', { deadlineMs: 60 })));
+      answer = result;
+      assert.equal([code(answer), clockMs > 50 && ms < 1_000], [4, true]);
+    } while (answer.status.from === 'node' && calls < 10);
+    assert.is(answer.status.from, 'channel');
     assert.not.match(answer.status.message, /127\.0\.0\.1|:\d/);
-    await node.until(({ cancelled }) => cancelled === 1);
+    await node.until(({ cancelled }) => cancelled > 0);
   },
 
   'a channel has a deadline of its own for calls that name none': async ({ open, node }) => {
