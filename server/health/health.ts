@@ -45,10 +45,13 @@ export const PATIENCE_MS = 60;
 const PATIENCE_PARTS = 5;
 const FRESH_MS = 250;
 const ABANDON_MS = 1_000;
+/** How many times as long as the last answer took the next one may take. */
+const PATIENCE_TIMES = 4;
 
 /**
- * Probes when asked. An answer counts for a moment, so that many who ask cost one ping; a late one counts as no. The
- * lateness of this process's own event loop is not counted: an overloaded server does not call its stores away.
+ * Probes when asked. An answer counts for a moment, so that many who ask cost one ping. While it is late the store counts as away,
+ * unless it was as late before and did answer: one that is far away is slow, not away. The lateness of this process's own event
+ * loop is not counted: an overloaded server does not call its stores away.
  */
 export function watchHealth(stores: readonly Watched[], { clock = systemClock, onChange }: HealthOptions = {}): Health {
   const probes = stores.map((store) => {
@@ -71,29 +74,49 @@ interface Probe {
   readonly at: number;
   readonly done: Promise<AwayReason | undefined>;
   ended: boolean;
+  /** Somebody has waited for it in vain. */
+  isLate: boolean;
+}
+
+/** How a late probe ended, and after how many milliseconds. */
+interface LateAnswer {
+  readonly away: AwayReason | undefined;
+  readonly tookMs: number;
 }
 
 function prober(store: Watched, clock: Clock): () => Promise<AwayReason | undefined> {
   let last: Probe | undefined;
+  /** Of the probe before, if that was late and got one. */
+  let heard: LateAnswer | undefined;
 
   const start = (): Probe => {
-    const done = askStore(store);
-    const probe: Probe = { at: clock.monotonic(), done, ended: false };
-    void done.then(() => {
+    const probe: Probe = { at: clock.monotonic(), done: askStore(store), ended: false, isLate: false };
+    void probe.done.then((away) => {
       probe.ended = true;
+      if (probe === last) heard = probe.isLate ? { away, tookMs: clock.monotonic() - probe.at } : undefined;
     });
     return probe;
   };
 
+  // A store whose last answer was late may be late again: else it would be away and there by turns.
+  const judgeLate = (probe: Probe): AwayReason | undefined => {
+    probe.isLate = true;
+    const patienceMs = heard ? Math.min(heard.tookMs * PATIENCE_TIMES, ABANDON_MS) : 0;
+    return clock.monotonic() - probe.at < patienceMs ? heard!.away : 'no-answer';
+  };
+
   return async () => {
     const age = last ? clock.monotonic() - last.at : Number.POSITIVE_INFINITY;
-    if (!last || age >= (last.ended ? FRESH_MS : ABANDON_MS)) last = start();
-    if (last.ended) return last.done;
+    if (!last || age >= (last.ended ? FRESH_MS : ABANDON_MS)) {
+      if (last && !last.ended) heard = undefined;
+      last = start();
+    }
+    const probe = last;
+    if (probe.ended) return probe.done;
     const stop = new AbortController();
-    const late = waitInParts(clock, stop.signal).then((): AwayReason => 'no-answer');
-    const answer = await Promise.race([last.done, late]);
+    const isLate = await Promise.race([probe.done.then(() => false), waitInParts(clock, stop.signal).then(() => true)]);
     stop.abort();
-    return answer;
+    return isLate ? judgeLate(probe) : probe.done;
   };
 }
 

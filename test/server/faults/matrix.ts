@@ -51,6 +51,8 @@ export interface Dependency {
   readonly name: string;
   /** What /readyz names meanwhile, such as `sessions redis`; without it the server stays ready. */
   readonly away?: readonly string[];
+  /** Faults during which it answers, if late, and is not away. */
+  readonly there?: readonly Fault[];
   /** Doors that do not need it, and why. */
   readonly unused: { readonly [door in Door]?: string };
   /** Fault → what the doors that need it answer, or why there is nothing to play. */
@@ -116,6 +118,7 @@ export const MATRIX = {
   mongo: {
     name: 'MongoDB',
     away: ['documents mongo'],
+    there: ['slow'],
     unused: NO_QUERY,
     rows: {
       refuse: mongoAway('connect'),

@@ -28,7 +28,7 @@ export function faultsTable(): string {
       dependency.name,
       faults.map((fault) => FAULTS[fault]).join('; '),
       ...doors.map((door) => describe(name, row[door])),
-      dependency.away?.join(', ') ?? '',
+      faults.some((fault) => dependency.there?.includes(fault)) ? '' : (dependency.away?.join(', ') ?? ''),
     ]),
   );
   const missing = Object.values<Dependency>(MATRIX).flatMap(({ name, rows: all }) => {

@@ -16,6 +16,8 @@ const HEARD_MS = 400;
 
 /** What is wrong, in sentences; empty when all is as declared. */
 export async function playFault(ground: Ground, dependency: Dependency, fault: Fault): Promise<string[]> {
+  // While a word is lost, the store may answer all else.
+  const away = fault.startsWith('lose') || dependency.there?.includes(fault) ? undefined : dependency.away;
   const rows = dependency.rows[fault] as { readonly [door in Door]?: Expected };
   const asked = await Promise.all(
     Object.entries(rows).map(async ([door, expected]) => {
@@ -30,15 +32,14 @@ export async function playFault(ground: Ground, dependency: Dependency, fault: F
   try {
     during = await Promise.all([
       ...asked.map(({ door, expected, request }) => answerProblems(door, expected, request)),
-      // While a word is lost, the store may answer all else.
-      healthProblems(ground.place.url, fault.startsWith('lose') ? undefined : dependency.away),
+      healthProblems(ground.place.url, away),
     ]);
   } finally {
     await ground.lift();
   }
   const after = await Promise.all([
     recoveryProblems(ground.place.url),
-    logProblems(ground, logged, fault.startsWith('lose') ? undefined : dependency.away),
+    logProblems(ground, logged, away),
     ...asked.map(async ({ door, expected: { again }, request }) => {
       const got = await eventually(request.again, (answer) => answer === again);
       return got === again ? [] : [`afterwards ${door}: ${got} instead of ${again}`];

@@ -2,10 +2,11 @@
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Watched, watchHealth } from '../../../server/health/health.ts';
+import { type AwayReason, type StoreHealth, type Watched, watchHealth } from '../../../server/health/health.ts';
 import { withServer } from '../support/serve.ts';
 
 const test = suite('health');
@@ -102,6 +103,25 @@ for (const blockMs of [100, 400])
         await new Promise((resolve) => setTimeout(resolve, 260));
       }
     }));
+
+test('a store that answers late is away until it has answered, and then there, not by turns; in silence it is away', async () => {
+  let ms = 150;
+  const ping = () => new Promise<void>((resolve) => (ms === Infinity ? undefined : setTimeout(resolve, ms)));
+  const changes: (AwayReason | 'there')[] = [];
+  const onChange = ({ away }: StoreHealth) => changes.push(away ?? 'there');
+  const health = watchHealth([{ keeps: 'documents', kind: 'far', ping }], { onChange });
+  const askFor = async (askedMs: number) => {
+    for (const end = performance.now() + askedMs; performance.now() < end; await pause(20)) await health.stores();
+  };
+  await askFor(2_000);
+  assert.equal(changes, ['no-answer', 'there']);
+  ms = Infinity;
+  await askFor(3_000);
+  assert.equal(changes, ['no-answer', 'there', 'no-answer']);
+  ms = 1;
+  await askFor(1_500);
+  assert.equal(changes, ['no-answer', 'there', 'no-answer', 'there']);
+});
 
 test('a store that does not answer is called away, with a late loop after a few turns of it', () =>
   withRemoteStore('never', async (store) => {
