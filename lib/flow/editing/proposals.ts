@@ -52,7 +52,8 @@ interface KeyPlace {
 /** The keys that the schema and the author's names have for the object of the cursor, without those that are there. */
 export function proposeKeys(cursor: Cursor, { text, names, find }: KeyPlace): Completions {
   const { path, keys, isQuoted, from } = cursor;
-  const closing = isQuoted ? cursor.to + 1 : cursor.to;
+  // A name that is still being typed may have no quotation mark behind it: it ends with its line, or with the text.
+  const closing = isQuoted && text[cursor.to] === '"' ? cursor.to + 1 : cursor.to;
   const hasColon = /^\s*:/.test(text.slice(closing));
   // With the quotation mark, when a value is still to be written behind it.
   const to = hasColon ? cursor.to : closing;
