@@ -45,7 +45,7 @@ export const PATIENCE_MS = 60;
 const PATIENCE_PARTS = 5;
 const FRESH_MS = 250;
 const ABANDON_MS = 1_000;
-/** How many times as long as the last answer took the next one may take. */
+/** How many times as long as a late answer took the next one may take. */
 const PATIENCE_TIMES = 4;
 
 /**

@@ -15,10 +15,11 @@ export interface Entries {
 
 /** Modules that are started by their path, besides the subpaths and commands of the package. */
 const STARTED = ['server/main.js', 'server/packaging/is-built.js'];
-/** Chunk → paths of modules of which it holds all that they import, unless a chunk before it has that. */
+/** A user of modules, as names of chunks call it → the modules that it begins with. A chunk is named after all users of its modules. */
 type Groups = { readonly [chunk: string]: readonly string[] };
 const COMMAND = 'server/cli/main.js';
 const ENGINE = 'lib/index.js';
+/** Users beside the subpaths of the library. */
 const PROGRAMS: Groups = {
   lint: ['server/cli/verbs/lint.js'],
   server: ['server/index.js', 'server/boot/process.js', 'server/cli/verbs/start.js'],
@@ -113,7 +114,7 @@ interface ChooserOptions extends Omit<Join, 'commands'> {
 }
 
 // A subpath of the library loads no package that it does not import, and neither does a program: what one of them imports of a
-// subpath's modules is apart from what it does not.
+// subpath's modules is apart from what it does not, and what the engine shares with subpaths that need no XState is apart from it.
 function chunkChooser({ folder, subpaths, getModuleInfo }: ChooserOptions): (id: string) => string | undefined {
   const reach = (starts: readonly string[]) => {
     const reached = new Set(starts.map((path) => join(folder, path)));

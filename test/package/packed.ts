@@ -7,13 +7,9 @@ import * as assert from 'uvu/assert';
 import { builtPackage } from '../support/build.ts';
 import { locked, type Manifest, ROOT } from './manifest.ts';
 
-/** What is published as it is. */
-const BESIDE = ['package.json', 'menus', 'server/docs/guides', 'server/templates', 'server/deploy', 'CHANGELOG.md'];
-
 /** Puts into `source` what is packed, with its types. */
 export async function buildPackage(source: string): Promise<void> {
-  cpSync(join(await builtPackage(), 'dist'), join(source, 'dist'), { recursive: true });
-  for (const name of BESIDE) cpSync(join(ROOT, name), join(source, name), { recursive: true });
+  cpSync(await builtPackage(), source, { recursive: true, dereference: true });
 }
 
 /** Copies what `npm pack` takes of a built package to `target`. */

@@ -29,7 +29,7 @@ const SOURCES = ['lib', 'machines', 'server', 'test'];
 /** What decides how modules are built, besides the sources. */
 export const SETTINGS = ['package.json', 'tsconfig.json', 'menus/flow.schema.json', 'menus/test.schema.json', PROJECT];
 /** What is published as it is. */
-const BESIDE = ['menus', 'server/templates', 'server/docs/guides', 'server/deploy'];
+const BESIDE = ['menus', 'server/templates', 'server/docs/guides', 'server/deploy', 'CHANGELOG.md'];
 /** What leads into the package: subpaths, commands, the server. */
 const ENTRIES = new Set(
   [...Object.values(manifest.exports), ...Object.values(manifest.bin ?? {}), 'dist/server/main.js'].map(sourceOf),

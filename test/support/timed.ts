@@ -3,7 +3,7 @@
 const TICK_MS = 20;
 const LATE_MOST_MS = 1_000;
 
-export interface Timed<T> {
+interface Timed<T> {
   readonly result: T;
   /** Milliseconds without those by which timers of this process came late, at most one second of them: for "no longer than". */
   readonly ms: number;
