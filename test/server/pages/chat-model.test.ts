@@ -80,6 +80,8 @@ test('nothing of a reply runs, loads or leads to a script', async () => {
   ].join('\n\n');
   await ask(page, hostile);
   const said = reply(page).locator('.text');
+  // Before it is drawn, nothing would be in it.
+  await said.locator('a').first().waitFor();
   assert.is(await said.locator('img, script, iframe').count(), 0);
   assert.equal(await said.locator('a').evaluateAll((links) => links.map((link) => link.getAttribute('href'))), [
     'https://evil.example/pixel.png',
