@@ -2,12 +2,23 @@
 
 import type { Page } from 'playwright-core';
 
-/** Puts the text that the editor is to hold there as a person would paste it. */
+/** Replaces the whole text of the editor by a paste. */
 export async function paste(page: Page, text: string): Promise<void> {
   await page.locator('#editor .cm-content').click();
   await page.keyboard.press('Control+a');
-  await page.keyboard.insertText(text);
+  await pasteHere(page, text);
 }
+
+/**
+ * Pastes at the cursor. `keyboard.insertText` is no paste: the browser changes the page, the editor guesses the edit from it, and loses a
+ * line end now and then when the cursor has just moved. Keys and pastes of people come as events.
+ */
+export const pasteHere = (page: Page, text: string): Promise<void> =>
+  page.locator('#editor .cm-content').evaluate((content, pasted) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', pasted);
+    content.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  }, text);
 
 /** The lines of the list of problems. */
 export const problems = (page: Page): Promise<string[]> => page.locator('#problems li').allInnerTexts();

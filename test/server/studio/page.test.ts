@@ -10,7 +10,7 @@ import { makeProject } from '../../../server/cli/verbs/new.ts';
 import { assertReadable } from '../pages/clean.ts';
 import { browser, type Visit } from '../support/browser.ts';
 import { DIAL, type Served, withServer } from '../support/serve.ts';
-import { dial, part, paste, problems, text } from './hands.ts';
+import { dial, part, paste, pasteHere, problems, text } from './hands.ts';
 
 const test = suite('the page of the studio', { timeoutMs: 300_000 });
 const open = browser(test);
@@ -154,7 +154,7 @@ test('what is typed while a text is checked moves the place that Mend changes, a
       await route.continue();
     });
     await page.locator('#editor .cm-content').press('Control+Home');
-    await page.keyboard.insertText('\n\n   ');
+    await pasteHere(page, '\n\n   ');
     await mend.click();
     const mended = wrong.replace('"strat":', '"start":');
     assert.is(await text(page), `\n\n   ${mended}`);

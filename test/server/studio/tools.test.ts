@@ -136,7 +136,7 @@ test('while a flow of 1,000 screens is drawn, that is said, and what one types s
   await page.reload();
   await page.locator('#drawn', { hasText: 'Drawing …' }).waitFor();
   await page.locator('#editor .cm-content').press('Control+Home');
-  await page.keyboard.insertText('\n');
+  await page.keyboard.press('Enter');
   await page.locator('#state', { hasText: 'Not saved' }).waitFor();
   assert.is(await page.locator('#drawn').textContent(), 'Drawing …', 'it is still being drawn');
   release();
