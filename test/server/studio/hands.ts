@@ -14,11 +14,12 @@ export async function paste(page: Page, text: string): Promise<void> {
  * line end now and then when the cursor has just moved. Keys and pastes of people come as events.
  */
 export const pasteHere = (page: Page, text: string): Promise<void> =>
-  page.locator('#editor .cm-content').evaluate((content, pasted) => {
+  page.evaluate(`{
     const clipboardData = new DataTransfer();
-    clipboardData.setData('text/plain', pasted);
-    content.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
-  }, text);
+    clipboardData.setData('text/plain', ${JSON.stringify(text)});
+    const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+    document.querySelector('#editor').shadowRoot.querySelector('.cm-content').dispatchEvent(paste);
+  }`);
 
 /** The lines of the list of problems. */
 export const problems = (page: Page): Promise<string[]> => page.locator('#problems li').allInnerTexts();
