@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { builtFile } from '../support/build.ts';
+import { killed } from '../support/process.ts';
 import { chooseSize } from '../support/size.ts';
 import { BROKEN } from './broken.ts';
 import { describeFailure } from './failure.ts';
@@ -57,8 +58,12 @@ test('a seed decides everything: the same trace again, alone or among others, in
 // In a process of its own: in this one, what other files left behind looks at the time as well.
 test('no seed asks the real time, a real timer or real chance', async () => {
   const child = fork(await builtFile('test/simulation/real-calls.ts'), { execArgv: [] });
-  const [asked] = await once(child, 'message', { signal: AbortSignal.timeout(60_000) });
-  assert.equal(asked, []);
+  try {
+    const [asked] = await once(child, 'message', { signal: AbortSignal.timeout(60_000) });
+    assert.equal(asked, []);
+  } finally {
+    await killed(child);
+  }
 });
 
 for (const [lack, { breaks }] of Object.entries(BROKEN))
