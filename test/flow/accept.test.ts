@@ -10,6 +10,7 @@ import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import { ACCEPT_RULES, compileAccept, DATE_FORMATS } from '../../lib/flow/run/accept.ts';
 import { ID_CHECKS } from '../../lib/flow/run/id-checks.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
+import { cpuMs } from '../support/timed.ts';
 
 const test = suite('accept');
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -280,9 +281,7 @@ test('patterns that would run for ever elsewhere take no time', () => {
   for (const pattern of ['(a+)+', '(a|a)*', '(a|aa)+', '(.*)*(.*)*', '([a-z]+)*x', '(a?){30}a{30}']) {
     const { check } = compileAccept({ pattern });
     check(hostile, NOW);
-    const start = performance.now();
-    check(hostile, NOW);
-    assert.ok(performance.now() - start < 50, pattern);
+    assert.ok(cpuMs(() => check(hostile, NOW)) < 50, pattern);
   }
 });
 

@@ -7,6 +7,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { createRouteTable, readDescriptorSet, routeRows } from '../../lib/gateway/index.ts';
 import { parseTemplate } from '../../lib/gateway/route/paths.ts';
 import { compileKept, compileProtos } from '../support/protoc.ts';
+import { cpuMs } from '../support/timed.ts';
 
 const test = suite('gateway routes');
 
@@ -143,9 +144,10 @@ test('a method that takes a stream of requests is left out, and said to be; one 
 
 test('100 deep paths that almost fit are matched within a second', () => {
   const path = `/v1/shelves${'/a'.repeat(4_000)}`;
-  const before = performance.now();
-  for (let left = 100; left > 0; left--) library.match('GET', path);
-  assert.ok(performance.now() - before < 1_000);
+  const ms = cpuMs(() => {
+    for (let left = 100; left > 0; left--) library.match('GET', path);
+  });
+  assert.ok(ms < 1_000, `${ms} ms`);
 });
 
 const HEAD = `syntax = "proto3"; package t; import "google/api/annotations.proto";

@@ -24,6 +24,14 @@ export async function timed<T>(work: () => Promise<T>): Promise<Timed<T>> {
   }
 }
 
+/** Milliseconds of the processor that this process took for `work`, which does not wait. */
+export function cpuMs(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
 function watchLateness(): { ms: () => number; end: () => void } {
   let [at, late] = [performance.now(), 0];
   const look = () => {

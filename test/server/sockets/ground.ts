@@ -141,10 +141,10 @@ export function openTab(url: string, options: TabOptions): Tab {
 const PATIENCE_MS = 20_000;
 
 /** Resolves when it holds; says what it waited for when it never does. */
-export async function until(holds: () => boolean, what: string): Promise<void> {
+export async function until(holds: () => boolean, what: string | (() => string)): Promise<void> {
   const end = performance.now() + PATIENCE_MS;
   while (!holds()) {
-    if (performance.now() > end) throw new Error(`never: ${what}`);
+    if (performance.now() > end) throw new Error(`never: ${typeof what === 'string' ? what : what()}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
