@@ -1,19 +1,24 @@
-// Runs every test/**/*.test.ts, all of them in several processes at a time, a few in this one, and turns every silent way to "pass" into a
-// failure with a reason: uvu alone exits 0 when a hook throws, when `.run()` is forgotten and when `.only` is left.
+// Runs the test files of one suite or several, in several processes at a time, and turns every silent way to "pass" into a failure with
+// a reason: uvu alone exits 0 when a hook throws, when `.run()` is forgotten and when `.only` is left.
 //
-//   npm test -- ussd flow/render    only the files whose path holds one of the words
+//   npm test                        what Node alone proves, with fixed seeds
+//   npm test -- ussd flow/render    only the files, of any suite, whose path holds one of the words
+//   --suite <names>                 the suites of test/support/choose.ts, with commas; `all` for each of them, at its full size
+//   --seed <n>                      of random cases, default 1
 //   --root <folder>                 where to look, default: this folder
-//   --jobs <n>                      processes at a time, default: one for each core and two more, up to 6; 1 when words are given
+//   --jobs <n>                      processes at a time, default: the cores and one more, the cores for the named suites; 1 with words
 //   --may-skip <words>              with CI=true: a test may be skipped when these words are in its reason; may be given again
-//   --timeout <ms>                  for each suite that sets no timeoutMs, and for loading a file; default 120000
+//   --stall <ms>                    a test hangs when for so long nothing goes on, default 120000
 
-import { readdirSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { register } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import * as fc from 'fast-check';
 import { builtModules, builtPackage } from './support/build.ts';
+import { filesOf, listTests, SUITES, type SuiteName, type TestFile } from './support/choose.ts';
 import { doing, type Limits, runFile } from './support/file.ts';
 import { type JobOptions, runInJobs, type Said } from './support/jobs.ts';
 import {
@@ -24,18 +29,27 @@ import {
   fileLines,
   lastLine,
   newReport,
+  span,
   type Totals,
 } from './support/report.ts';
+import type { Size } from './support/size.ts';
 
-const TEST_FILE = /\.test\.ts$/;
-const LOOKS_LIKE_A_TEST = /[.-](tests?|spec)\.[cm]?[jt]sx?$/;
-
-/** Files that take most of a minute: begun last, they would leave the other processes without work. */
+/** Files that take longest begin first, or the other processes would have nothing left to do. */
 const LONG =
-  /^(simulation\/|chaos\/|restart\/|guides\/|store\/(mongo|redis-logs)\.|delegation\/fuzz|package\/projects|server\/(faults\/|ussd\/exactly-once|ussd\/walks|domain\/kill|agent\/owner|boot\/process|cli\/templates|domain\/bulk-instances)\.)/;
+  /^(simulation\/|chaos\/|restart\/|guides\/guides|domain\/mongo|store\/(mongo|redis-logs)\.|package\/projects|server\/(faults\/|ussd\/exactly-once|ussd\/walks|domain\/kill|agent\/owner|boot\/process|cli\/templates|openapi\/)|gateway\/shapes|flow\/lint)/;
 
-/** A run of more files than this repeats its failures at the end. */
-const REPEAT_FROM = 20;
+const OPTIONS = {
+  root: { type: 'string', default: dirname(fileURLToPath(import.meta.url)) },
+  suite: { type: 'string', default: '' },
+  seed: { type: 'string', default: '1' },
+  stall: { type: 'string', default: '120000' },
+  jobs: { type: 'string' },
+  job: { type: 'boolean' },
+  'may-skip': { type: 'string', multiple: true },
+} as const;
+
+/** A run of more files than this repeats its failures at the end; the report of the run itself counts. */
+const REPEAT_FROM = 1;
 
 /** Failures that belong to no single file. */
 const whole = newReport('the run');
@@ -45,6 +59,8 @@ let maySkip: readonly string[] = [];
 let finished = false;
 /** In one of several processes: the report of the current file was given. */
 let isSaid = false;
+/** What `npm test --` needs besides the file to repeat a failure. */
+let repeatOptions = '';
 
 try {
   await main();
@@ -54,48 +70,84 @@ try {
 finish();
 
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      root: { type: 'string', default: dirname(fileURLToPath(import.meta.url)) },
-      timeout: { type: 'string', default: '120000' },
-      jobs: { type: 'string' },
-      job: { type: 'boolean' },
-      'may-skip': { type: 'string', multiple: true, default: [] },
-    },
-  });
-  maySkip = values['may-skip'];
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS });
+  maySkip = values['may-skip'] ?? [];
+  const [root, stallMs, seed] = [resolve(values.root), Number(values.stall), Number(values.seed)];
+  fc.configureGlobal({ ...fc.readConfigureGlobal(), seed });
+  process.env.TEST_SEED = values.seed;
   watchProcess();
   watchUvu();
-  const limits = {
-    root: resolve(values.root),
-    timeoutMs: Number(values.timeout),
+  const limits: Limits = {
+    root,
+    stallMs,
     lastLineIfStuck: () => lastLine({ ...totals(), failed: totals().failed + 1 }),
   };
   if (values.job) return takeFiles(limits);
-  const files = choose(limits.root, positionals);
-  const jobs = Number(values.jobs ?? (positionals.length ? 1 : Math.min(6, availableParallelism() + 2)));
-  if (jobs > 1) {
-    // Or two of them would build them at once.
-    await Promise.all([builtPackage(), builtModules()]);
-    return runInJobs(longestFirst(files), jobOptions(jobs, values));
+  const suites = parseSuites(values.suite);
+  const files = chooseFiles(root, positionals);
+  repeatOptions = `${values.suite && ` --suite ${values.suite}`}${seed === 1 ? '' : ` --seed ${seed}`}`;
+  // With words and no suite, whatever they name.
+  if (positionals.length && !values.suite) return runFiles(files, { size: 'short', jobs: 1, values, limits });
+  for (const suite of suites) {
+    const jobs = availableParallelism() + (suite === 'node' ? 1 : 0);
+    const size = suite === 'node' ? 'short' : 'day';
+    const from = performance.now();
+    const own = filesOf(suite, files, values.suite === 'all');
+    await runFiles(own, { size, jobs: positionals.length ? 1 : jobs, values, limits });
+    if (suites.length > 1) console.log(`— ${suite}: ${own.length} files, ${span(performance.now() - from)}\n`);
   }
-  for (const file of files) {
-    current = newReport(file);
+}
+
+function parseSuites(names: string): readonly SuiteName[] {
+  if (names === 'all') return SUITES;
+  return (names || 'node').split(',').map((name) => {
+    const suite = SUITES.find((one) => one === name);
+    if (!suite) throw new Error(`--suite ${name}: no such suite; there are ${SUITES.join(', ')} and all`);
+    return suite;
+  });
+}
+
+function chooseFiles(root: string, words: readonly string[]): TestFile[] {
+  const files = listTests(root, (name, reason) => fail(whole, name, reason));
+  for (const word of words)
+    if (!files.some(({ name }) => name.includes(word))) fail(whole, word, 'no test file has this in its path');
+  return words.length ? files.filter(({ name }) => words.some((word) => name.includes(word))) : files;
+}
+
+interface Run {
+  readonly size: Size;
+  readonly jobs: number;
+  readonly values: { readonly [option in 'root' | 'stall' | 'seed']: string } & { readonly jobs?: string | undefined };
+  readonly limits: Limits;
+}
+
+async function runFiles(files: readonly TestFile[], run: Run): Promise<void> {
+  const { values, limits } = run;
+  const count = Number(values.jobs ?? run.jobs);
+  if (count > 1) {
+    // Or two of them would build them at once.
+    await builtModules();
+    if (run.size !== 'short') await builtPackage();
+    return runInJobs(longestFirst(files), jobOptions(count, run.size, values));
+  }
+  process.env.TEST_SIZE ??= run.size;
+  for (const { name } of files) {
+    current = newReport(name);
     reports.push(current);
     await runFile(current, limits);
     console.log(fileLines(current));
   }
 }
 
-function longestFirst(files: readonly string[]): string[] {
-  return [...files.filter((file) => LONG.test(file)), ...files.filter((file) => !LONG.test(file))];
+function longestFirst(files: readonly TestFile[]): TestFile[] {
+  return [...files.filter(({ name }) => LONG.test(name)), ...files.filter(({ name }) => !LONG.test(name))];
 }
 
-function jobOptions(count: number, { root, timeout }: { root: string; timeout: string }): JobOptions {
+function jobOptions(count: number, size: Size, { root, stall, seed }: Run['values']): JobOptions {
   return {
     program: fileURLToPath(import.meta.url),
-    args: ['--job', '--root', root, '--timeout', timeout],
+    args: ['--job', '--root', root, '--stall', stall, '--seed', seed],
+    env: { ...process.env, TEST_SIZE: process.env.TEST_SIZE ?? size },
     count,
     onReport: (report) => {
       reports.push(report);
@@ -114,7 +166,7 @@ function takeFiles(limits: Limits): Promise<never> {
     isSaid = false;
     await runFile(current, limits);
     isSaid = true;
-    say({ report: current });
+    say({ report: current, rssBytes: process.memoryUsage.rss() });
   });
   process.on('disconnect', () => process.exit());
   return new Promise(() => {});
@@ -124,18 +176,6 @@ function takeFiles(limits: Limits): Promise<never> {
 function failNow(where: string, reason: string): void {
   if (isSaid) process.send?.({ late: { where: `after ${current.file}: ${where}`, reason } } satisfies Said);
   else fail(current, where, reason);
-}
-
-function choose(root: string, words: readonly string[]): string[] {
-  const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).sort();
-  const own = names.filter((name) => !/(^|\/)(fixtures|node_modules)\//.test(name));
-  for (const name of own)
-    if (LOOKS_LIKE_A_TEST.test(name) && !TEST_FILE.test(name))
-      fail(whole, name, 'looks like a test file but is never run: end its name with .test.ts');
-  const files = own.filter((name) => TEST_FILE.test(name));
-  for (const word of words)
-    if (!files.some((file) => file.includes(word))) fail(whole, word, 'no test file has this in its path');
-  return words.length ? files.filter((file) => words.some((word) => file.includes(word))) : files;
 }
 
 // Every module that imports `uvu` gets support/suites.ts instead; only that module gets uvu itself.
@@ -168,7 +208,7 @@ function finish(): void {
     fail(whole, `${unexpected.length} skipped`, 'CI=true wants every test to run');
   if (whole.failed) console.log(fileLines(whole));
   // A long run scrolls away: what failed stands once more at its end.
-  const failures = failureLines(reports);
+  const failures = failureLines(reports, repeatOptions);
   if (reports.length > REPEAT_FROM && failures) console.log(failures);
   console.log(lastLine(totals()));
   finished = true;

@@ -9,7 +9,7 @@ import type { ToolOutcome } from '../../lib/agent/responder.ts';
 import { framesOf, ground, newSession, say, scripted, settled } from './ground.ts';
 import { type McpGround, mcpGround } from './mcp-server.ts';
 
-const test = suite('tools of MCP servers', { timeoutMs: 60_000 });
+const test = suite('tools of MCP servers');
 
 interface Here {
   readonly mcp: Mcp;

@@ -8,7 +8,7 @@ import { framesOf, newSession, type SeenFrame, say, settled, shownText, soundLog
 import { type Asking, asking } from './model-ground.ts';
 import { type Answer, breaks, DONE, ended, event, fails, hangs, said, says, streams } from './model-server.ts';
 
-const test = suite('faults of models', { timeoutMs: 60_000 });
+const test = suite('faults of models');
 
 const SECRETS = /canary|provider\.example|127\.0\.0\.1|sk-/;
 const SOON = { 'retry-after-ms': '1' };

@@ -34,7 +34,7 @@ import {
 } from './ground.ts';
 import { effectsIn, folderStores, shopResponder } from './killed-place.ts';
 
-const test = suite('agent runs on shared stores', { timeoutMs: 60_000 });
+const test = suite('agent runs on shared stores');
 
 const redis = await startRedis();
 test.after(() => redis.stop());

@@ -150,7 +150,7 @@ const PROMISES: { readonly [sentence: string]: (bench: ChannelBench) => Promise<
 
 /** Runs the suite. */
 export function channelContract(name: string, open: OpenChannel): void {
-  const test = suite(`channel ${name}`, { timeoutMs: 30_000 });
+  const test = suite(`channel ${name}`);
   for (const [at, [sentence, keep]] of Object.entries(PROMISES).entries())
     test(sentence, async () => {
       const opened: Channel[] = [];

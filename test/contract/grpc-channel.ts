@@ -368,7 +368,7 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
 
 /** Registers the contract for one kind of channel. */
 export function channelContract(name: string, openChannel: OpenChannel): void {
-  const test = suite(name, { timeoutMs: 30_000 });
+  const test = suite(name);
   for (const [sentence, shown] of Object.entries(PROMISES))
     test(sentence, async () => {
       const node = await testNode();

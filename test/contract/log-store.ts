@@ -12,7 +12,7 @@ export function logStoreContract(
   open: OpenLogs,
   options: { skip?: { readonly [promise: string]: string } } = {},
 ): void {
-  const test = suite(`log store ${name}`, { timeoutMs: 60_000 });
+  const test = suite(`log store ${name}`);
   for (const { name: promise, run, skip } of logStoreChecks(open, options))
     test(promise, () => (skip === undefined ? run() : skipped(skip)));
   for (const [promise, keep] of Object.entries(LOG_MEMORY)) test(promise, () => withLogs(open, keep));

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { type Credential, verdictOn } from './credentials.ts';
 import { BEARER, type Body, COOKING, registered } from './registered.ts';
 
-const test = suite('card', { timeoutMs: 30_000 });
+const test = suite('card');
 const PUBLIC_URL = 'https://twins.example.com';
 const { server, create, ask } = registered(test, { PUBLIC_URL: `${PUBLIC_URL}/` });
 

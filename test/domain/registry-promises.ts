@@ -617,7 +617,7 @@ const PROMISES: { readonly [sentence: string]: (openBench: OpenBench) => Promise
 
 /** Runs the suite. */
 export function registryPromises(name: string, open: OpenDocuments): void {
-  const test = suite(`registry of twins on ${name}`, { timeoutMs: 240_000 });
+  const test = suite(`registry of twins on ${name}`);
   for (const [sentence, keep] of Object.entries(PROMISES)) test(sentence, () => withBenches(open, keep));
   test.run();
 }

@@ -13,7 +13,7 @@ import { type TestNode, testNode } from '../contract/grpc-node.ts';
 /** One thing to ask of a channel, told as something that can be compared. */
 type Asked = (channel: Channel, node: TestNode) => Promise<unknown>;
 
-const test = suite('http2 differential', { timeoutMs: 120_000 });
+const test = suite('http2 differential');
 const hash = (bytes: Buffer) => `${bytes.length} ${createHash('sha1').update(bytes).digest('hex')}`;
 // The node says when it answered.
 const plain = (metadata: Metadata) =>

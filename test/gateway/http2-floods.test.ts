@@ -23,7 +23,7 @@ import {
   rawNode,
 } from './raw-node.ts';
 
-const test = suite('http2 floods', { timeoutMs: 60_000 });
+const test = suite('http2 floods');
 const CALL = { path: '/t.Node/Echo', request: Buffer.from('hello'), deadlineMs: 8_000 };
 const PING = rawFrame(FRAME.ping, 0, 0, '0102030405060708');
 const repeated = (frame: Buffer, count: number) => Buffer.concat(Array.from({ length: count }, () => frame));

@@ -228,7 +228,7 @@ const RULES: { readonly [name: string]: Rule } = {
   'RST_STREAM that refuses, twice': answers((id) => [rawFrame(FRAME.reset, 0, id, '00000007')], 14),
 };
 
-const test = suite('http2 rules', { timeoutMs: 60_000 });
+const test = suite('http2 rules');
 const CALL = { path: '/t.Node/Echo', request: Buffer.from('hello'), deadlineMs: 4_000 };
 
 for (const [name, { does, code, goaway, reset }] of Object.entries(RULES))

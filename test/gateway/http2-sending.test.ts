@@ -24,7 +24,7 @@ import {
   type Script,
 } from './raw-node.ts';
 
-const test = suite('http2 sending', { timeoutMs: 60_000 });
+const test = suite('http2 sending');
 const CALL = { path: '/t.Node/Echo', request: Buffer.from('hello'), deadlineMs: 5_000 };
 
 const word = (value: number) => {

@@ -12,7 +12,7 @@ import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import { compileProtos } from '../support/protoc.ts';
 import { GOOD, type Manners, type Question, reflectingNode } from './reflection-node.ts';
 
-const test = suite('types of a node', { timeoutMs: 30_000 });
+const test = suite('types of a node');
 
 // What the gateway knows from the start, and what only the node knows: c needs b, and d nothing that is known.
 const KNOWN = compileProtos({

@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { manifest, ROOT } from './manifest.ts';
 
-const test = suite('npm start', { timeoutMs: 20_000 });
+const test = suite('npm start');
 
 test('a SIGTERM reaches the server instead of leaving it behind without its shell', async () => {
   // `exec` gives the shell's place to node; cmd.exe of Windows knows no exec and takes what follows the `||`.

@@ -67,37 +67,48 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'A turn is applied once, however often it is delivered, by however many processes of one host, and gets the same bytes back',
-      proofs: ['server/ussd/exactly-once', 'engine/chaos', 'simulation/simulation'],
+      proofs: ['server/ussd/exactly-once.short.kills', 'engine/chaos.short.long', 'simulation/simulation.short.long'],
       longer: 'npm run simulate',
     },
     {
       promise: 'What was answered is on the disk: kill -9 between any two turns, and the dialogue goes on',
-      proofs: ['server/ussd/exactly-once', 'store/lmdb-processes', 'restart/restart-loop'],
+      proofs: [
+        'server/ussd/exactly-once.short.kills',
+        'store/lmdb-processes.short.kills',
+        'restart/restart-loop.short.kills',
+      ],
       longer: 'npm run restarts -- --cycles 5000',
     },
     {
       promise:
         'Whatever a door needs and however that fails: the answer is that of the table below, in its time, /readyz and /health tell the truth, and afterwards all is well by itself, nothing lost and nothing done twice',
-      proofs: ['server/faults/matrix'],
+      proofs: ['server/faults/matrix.short.kills'],
     },
     {
       promise: 'A store that forgets its words, stops or dies gives no guess at a PIN for free',
-      proofs: ['server/stores/redis-faults', 'server/stores/mongo-faults'],
+      proofs: ['server/stores/redis-faults.stores', 'server/stores/mongo-faults.stores'],
     },
     {
       promise:
         'Instances, Redis (alone, Cluster, Sentinel) and MongoDB killed under callers: no turn lost, doubled or mismatched',
-      proofs: ['chaos/chaos'],
+      proofs: ['chaos/chaos.kills'],
       longer: 'npm run chaos',
     },
     {
       promise:
         'A full disk or a store that refuses writes: /readyz says so, and it goes on by itself when there is room',
-      proofs: ['server/faults/matrix', 'server/stores/refused-writes'],
+      proofs: ['server/faults/matrix.short.kills', 'server/stores/refused-writes'],
     },
     {
       promise: 'Every backend keeps the same contract: memory, LMDB, SQLite, Redis and MongoDB pass the same suites',
-      proofs: ['store/memory', 'store/lmdb', 'store/sqlite', 'store/redis', 'store/mongo', 'store/redis-logs'],
+      proofs: [
+        'store/memory',
+        'store/lmdb',
+        'store/sqlite',
+        'store/redis.stores',
+        'store/mongo.stores',
+        'store/redis-logs.stores',
+      ],
     },
     {
       promise:
@@ -107,13 +118,13 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'The engine does what XState does, with a restart between every two events: 160 of the 169 SCXML cases that XState runs (the other 9 invoke child machines)',
-      proofs: ['scxml/scxml', 'engine/differential'],
+      proofs: ['scxml/scxml', 'engine/differential.short.long'],
     },
     {
       promise:
         'A clock that is set back or on changes no deadline, pause or measured duration inside a process; what instances share (locks, votes, leases, sessions) goes by the time of day, as the guide of operators says',
       proofs: [
-        'server/boot/clock',
+        'server/boot/clock.short.kills',
         'ussd/clock',
         'engine/timers',
         'gateway/breaker',
@@ -126,7 +137,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'Every turn ends: loops of screens, endless texts and expressions are cut, patterns of authors run on an engine that does not backtrack',
-      proofs: ['engine/step', 'engine/turn', 'flow/screens', 'flow/walks', 'flow/accept'],
+      proofs: ['engine/step', 'engine/turn', 'flow/screens', 'flow/walks.short.long', 'flow/accept'],
     },
     {
       promise:
@@ -137,11 +148,16 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
   'USSD and accounts': [
     {
       promise: 'Every answer begins with CON or END, fits the screen of a phone and comes before the deadline',
-      proofs: ['server/ussd/walks', 'server/faults/matrix', 'server/stores/trouble', 'flow/pages'],
+      proofs: [
+        'server/ussd/walks.short.long',
+        'server/faults/matrix.short.kills',
+        'server/stores/trouble',
+        'flow/pages',
+      ],
     },
     {
       promise: 'PINs are in no file, log, screen, metric or answer',
-      proofs: ['server/ussd/pin-bytes', 'server/ussd/secrecy'],
+      proofs: ['server/ussd/pin-bytes.kills', 'server/ussd/secrecy'],
     },
     {
       promise:
@@ -160,12 +176,12 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'PIN guesses that are spread over many numbers are slowed, and the shipped menus do not say which numbers are registered',
-      proofs: ['account/account', 'account/spray', 'server/ussd/instances', 'flow/test-run'],
+      proofs: ['account/account', 'account/spray', 'server/ussd/instances.stores', 'flow/test-run'],
     },
     {
       promise:
         'Another SIM card cannot change a PIN, and a phone has at most three sessions, through any number of instances',
-      proofs: ['account/sim', 'server/ussd/dialects', 'ussd/phone-sessions', 'server/ussd/instances'],
+      proofs: ['account/sim', 'server/ussd/dialects', 'ussd/phone-sessions', 'server/ussd/instances.stores'],
     },
     {
       promise: 'Only the gateways that the operator names speak for callers, in the six dialects as they were recorded',
@@ -177,7 +193,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'A deciding vote killed with -9 at any moment verifies its domain exactly once, and credits come only after it',
-      proofs: ['server/domain/kill', 'domain/histories', 'domain/credits'],
+      proofs: ['server/domain/kill.short.kills', 'domain/histories.short.long', 'domain/credits'],
     },
     {
       promise:
@@ -191,7 +207,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'Whatever is sent in size and shape, no request stops the process for long or makes it answer more than was asked',
-      proofs: ['server/domain/cost', 'server/domain/budgets', 'domain/schema-cost'],
+      proofs: ['server/domain/cost.short.long', 'server/domain/budgets', 'domain/schema-cost'],
     },
     {
       promise:
@@ -201,7 +217,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'A failing store or process leaves no half of a change: organisations have their groups, parts their parents',
-      proofs: ['domain/registry', 'domain/mongo'],
+      proofs: ['domain/registry', 'domain/mongo.stores'],
     },
     {
       promise: 'Webhooks get every event in order at least once, and no receiver or tenant holds up another',
@@ -226,21 +242,27 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'A reply outlives kill -9 of the process that writes it: another one, or the same started again, carries it on or ends it as interrupted, and readers miss nothing and get nothing twice',
-      proofs: ['server/agent/owner', 'agent/faults'],
+      proofs: ['server/agent/owner.short.kills', 'agent/faults'],
     },
     {
       promise:
         'Aborts, further messages and readers count wherever they come in; one who reads too slowly is cut off and finds the rest',
-      proofs: ['server/agent/instances', 'server/agent/slow', 'server/agent/streams'],
+      proofs: ['server/agent/instances.stores', 'server/agent/slow', 'server/agent/streams'],
     },
     {
       promise:
         'A chain of tokens is good or bad as @ucanto/validator finds it, on random chains; what was signed is written byte for byte as ucanto writes it',
-      proofs: ['delegation/reference', 'delegation/chains'],
+      proofs: ['delegation/reference.short.long', 'delegation/chains'],
     },
     {
       promise: 'Broken and hostile tokens by the thousand: none gets in, and the server goes on answering',
-      proofs: ['server/agent/flood', 'delegation/fuzz', 'delegation/hostile', 'delegation/fields', 'delegation/guard'],
+      proofs: [
+        'server/agent/flood',
+        'delegation/fuzz.short.long',
+        'delegation/hostile',
+        'delegation/fields',
+        'delegation/guard',
+      ],
     },
     {
       promise:
@@ -263,18 +285,18 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'Whatever a node answers, in size and shape, the event loop goes on, memory is bounded and refusals are those declared',
-      proofs: ['gateway/shapes', 'gateway/empty-messages', 'gateway/http2-floods'],
+      proofs: ['gateway/shapes.short.long', 'gateway/empty-messages.short.long', 'gateway/http2-floods'],
     },
     {
       promise: 'JSON is that of the standard mapping, whichever of the two channels brings the bytes',
-      proofs: ['gateway/json-differential', 'gateway/conformance', 'gateway/http2-differential'],
+      proofs: ['gateway/json-differential.short.long', 'gateway/conformance', 'gateway/http2-differential'],
     },
   ],
   'The server': [
     {
       promise:
         'Whatever is sent to any route: the answer is a declared one, nothing is logged as an error, no secret leaves, and the server goes on',
-      proofs: ['fuzz/fuzz'],
+      proofs: ['fuzz/fuzz.short.long'],
       longer: 'npm run fuzz -- --requests 1000000',
     },
     {
@@ -289,28 +311,33 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       proofs: [
         'server/http/rate-limit',
         'server/http/client',
-        'server/http/shared-rate-limit',
+        'server/http/shared-rate-limit.stores',
         'server/http/live-places',
       ],
     },
     {
       promise:
         'In production no debugger opens, tokens of operators are long, and an address that guesses at them is refused',
-      proofs: ['server/boot/process', 'server/config/config', 'server/health/operator'],
+      proofs: ['server/boot/process.short.kills', 'server/config/config', 'server/health/operator'],
     },
     {
       promise: 'Every key changes without a pause',
-      proofs: ['server/boot/shared-key', 'server/boot/oracle-key', 'server/health/operator', 'server/domain/keys'],
+      proofs: [
+        'server/boot/shared-key',
+        'server/boot/oracle-key',
+        'server/health/operator',
+        'server/domain/keys.kills',
+      ],
     },
     {
       promise:
         'Whatever bytes a parser or a socket is given: an answer that is known, soon, nothing uncaught, no secret',
-      proofs: ['fuzz/packets', 'delegation/fuzz', 'gateway/http2-fuzz'],
+      proofs: ['fuzz/packets.short.long', 'delegation/fuzz.short.long', 'gateway/http2-fuzz.short.long'],
       longer: 'npm run fuzz -- --packets 1000000',
     },
     {
       promise: 'Under callers that never come twice, through all doors, memory, descriptors and threads stay flat',
-      proofs: ['server/ussd/walks', 'soak/trend'],
+      proofs: ['server/ussd/walks.short.long', 'soak/trend'],
       longer: 'npm run soak',
     },
     {
@@ -322,7 +349,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'A start with settings, keys, menus or services that cannot be used ends with exit code 78 and a line for each problem; no secret has a default in production',
-      proofs: ['server/boot/process', 'server/config/config', 'server/boot/shared-key'],
+      proofs: ['server/boot/process.short.kills', 'server/config/config', 'server/boot/shared-key'],
     },
     {
       promise:
@@ -332,18 +359,18 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
         'engine/http-service',
         'engine/slow-calls',
         'domain/webhooks',
-        'server/faults/matrix',
+        'server/faults/matrix.short.kills',
       ],
     },
     {
       promise:
         'What /openapi.json says is what is served: every declared example works, and no bad request gets an undeclared answer',
-      proofs: ['server/openapi/examples', 'server/openapi/bad-requests', 'server/openapi/document'],
+      proofs: ['server/openapi/examples.browsers', 'server/openapi/bad-requests', 'server/openapi/document'],
     },
     {
       promise:
         'The package installs and works as published, with pinned dependencies, no install scripts and a list of its materials',
-      proofs: ['package/consumer', 'package/image', 'package/lockfile'],
+      proofs: ['package/consumer.package', 'package/image.package', 'package/lockfile.package'],
     },
   ],
 };

@@ -30,7 +30,7 @@ if (!files.length) {
 async function runProofs(): Promise<void> {
   const args = ['--import', 'tsx', 'test/run.ts', '--jobs', '1', ...files.map((file) => `${file}.test.ts`)];
   const child = spawn(process.execPath, args, {
-    env: { ...process.env, WHOLE: 'true', NO_COLOR: '1' },
+    env: { ...process.env, TEST_SIZE: 'whole', NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const begun = performance.now();

@@ -17,7 +17,7 @@ const BOUND_MS = 4_000;
 const SEED = 20_260_501;
 
 export function mongoFaults({ url, prefixOf }: MongoBench): void {
-  const test = suite('MongoDB behind a bad network', { timeoutMs: 120_000 });
+  const test = suite('MongoDB behind a bad network');
   let proxy: FaultProxy;
   let far: MongoConnection;
   let made = 0;

@@ -15,7 +15,7 @@ import type { MongoBench } from './mongo-bench.ts';
 const NAMES = ['one', 'two'];
 
 export function mongoProcesses({ url }: MongoBench): void {
-  const test = suite('MongoDB between processes', { timeoutMs: 60_000 });
+  const test = suite('MongoDB between processes');
   const children: ChildProcess[] = [];
 
   test.after.each(async () => {

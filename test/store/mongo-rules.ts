@@ -12,7 +12,7 @@ const PLAIN: Kind = { name: 'plain', indexes: { n: { fields: ['n'] }, u: { field
 const OPERATORS = [{ $gt: '' }, { $ne: null }, { $exists: true }, ['a'], { $eq: 'a' }, null, 1] as unknown as string[];
 
 export function mongoRules({ url, db }: MongoBench): void {
-  const test = suite('MongoDB', { timeoutMs: 60_000 });
+  const test = suite('MongoDB');
   const opened: DocumentStore[] = [];
   let made = 0;
   let prefix = '';

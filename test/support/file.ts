@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { leftovers, world } from './leftovers.ts';
 import type { Loop } from './queue.ts';
-import { describe, type FileReport, fail, span } from './report.ts';
+import { describe, type FileReport, fail } from './report.ts';
 import { Skip } from './skip.ts';
 import { type Ledger, takeLedgers } from './suites.ts';
 import { watchdog, watched } from './watchdog.ts';
@@ -13,8 +13,8 @@ import { watchdog, watched } from './watchdog.ts';
 export interface Limits {
   /** Folder that the report's file name starts from. */
   readonly root: string;
-  /** For loading the file, and for each suite that sets none of its own. */
-  readonly timeoutMs: number;
+  /** Milliseconds without progress after which a test hangs. */
+  readonly stallMs: number;
   /** The last line of the run if it had to end now with one more failure. */
   readonly lastLineIfStuck: () => string;
 }
@@ -28,50 +28,48 @@ export function doing(): string {
 
 /** Loads the file that `report` names, runs its suites and completes the report. Never rejects. */
 export async function runFile(report: FileReport, limits: Limits): Promise<void> {
-  const { root, timeoutMs } = limits;
   const start = performance.now();
-  const lastWords = {
+  const words = {
     before: `✘ ${report.file}  1 failed\n    ✘ `,
     after: `\n      never yields: it blocks everything, so the run was killed\n${limits.lastLineIfStuck()}\n`,
   };
-  const watch = (limitMs: number, name = ''): void => {
+  const watch = (name: string): Promise<string> => {
     watched(name);
-    watchdog(lastWords, limitMs);
+    return new Promise((onStall) => watchdog({ words, stallMs: limits.stallMs, onStall }));
   };
+  const stalled = watch('loading the file');
   const before = world();
-  watch(timeoutMs, 'loading the file');
   try {
-    const loaded = await settles(import(pathToFileURL(join(root, report.file)).href), timeoutMs);
-    if (!loaded) fail(report, 'the file', `did not finish loading within ${span(timeoutMs)}`);
+    const url = pathToFileURL(join(limits.root, report.file)).href;
+    const reason = await settles(import(url), stalled);
+    if (reason) fail(report, 'loading the file', reason);
   } catch (thrown) {
     if (thrown instanceof Skip) report.skips.push({ where: 'the whole file', reason: thrown.message });
     else fail(report, 'the file cannot be loaded', describe(thrown));
   }
   const ledgers = takeLedgers();
   for (const ledger of ledgers) {
-    const limitMs = ledger.timeoutMs ?? timeoutMs;
-    watch(limitMs, ledger.name);
-    if (ledger.loop) await runSuite(ledger, ledger.loop, limitMs);
+    if (ledger.loop) await runSuite(ledger, ledger.loop, watch(ledger.name));
   }
-  watchdog(undefined);
   // Rejections that nobody handled come to light one turn of the loop later.
   await new Promise(setImmediate);
   for (const ledger of [...ledgers, ...takeLedgers()]) audit(report, ledger);
   for (const words of await leftovers(before)) fail(report, 'the file', words);
+  watchdog(undefined);
   if (report.passed + report.failed + report.skips.length === 0) fail(report, 'the file', 'has no tests');
   report.ms = performance.now() - start;
 }
 
-async function runSuite(ledger: Ledger, loop: Loop, limitMs: number): Promise<void> {
+async function runSuite(ledger: Ledger, loop: Loop, stalled: Promise<string>): Promise<void> {
   const write = process.stdout.write;
   const rest = (...args: Parameters<typeof write>): boolean =>
     isProgress(args[0], ledger.name) || write.apply(process.stdout, args);
   running = ledger;
   ledger.ran = true;
   process.stdout.write = rest as typeof write;
-  ledger.abandoned = !(await settles(loop(), limitMs));
-  if (ledger.abandoned)
-    ledger.troubles.push({ where: ledger.doing || 'the suite', reason: `did not finish within ${span(limitMs)}` });
+  const reason = await settles(loop(), stalled);
+  ledger.abandoned = reason !== undefined;
+  if (reason) ledger.troubles.push({ where: ledger.doing || 'the suite', reason });
   process.stdout.write = write;
   running = undefined;
 }
@@ -104,13 +102,9 @@ function audit(report: FileReport, ledger: Ledger): void {
   }
 }
 
-/** True when `work` is done in time; rejects as it does. */
-async function settles(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, false);
-  });
-  return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
+/** Resolves when `work` is done, or with the reason why it was given up; rejects as `work` does. */
+function settles(work: Promise<unknown>, stalled: Promise<string>): Promise<string | undefined> {
+  return Promise.race([work.then(() => undefined), stalled]);
 }
 
 // What uvu prints while it runs: the suite's name, a dot or cross per test, the counts.

@@ -1,63 +1,86 @@
-// Test files in several processes at a time: each process is given the next file when it has done with one.
+// Test files in several processes at a time: each process takes the next file when it has done with one, and ends when it has grown.
 
 import { type ChildProcess, fork } from 'node:child_process';
+import type { TestFile } from './choose.ts';
 import { type Failure, type FileReport, fail, newReport } from './report.ts';
 
 /** What a process says to the one that began it. */
-export type Said = { readonly report: FileReport } | { readonly late: Failure };
+export type Said = { readonly report: FileReport; readonly rssBytes: number } | { readonly late: Failure };
 
 export interface JobOptions {
   /** The module that takes files as messages, and its arguments. */
   readonly program: string;
   readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
   readonly count: number;
   readonly onReport: (report: FileReport) => void;
   /** Something went wrong in a process after the report of its file. */
   readonly onLate: (failure: Failure) => void;
 }
 
-/** Runs all files; a process that ends in the middle of one has failed that file, and another takes its place. */
-export async function runInJobs(files: readonly string[], options: JobOptions): Promise<void> {
-  const left = [...files];
-  const work = async (): Promise<void> => {
-    let child = begin(options);
-    for (let file = left.shift(); file !== undefined; file = left.shift()) {
-      options.onReport(await reportOf(child, file));
-      if (!child.connected) child = begin(options);
-    }
-    child.removeAllListeners();
-    child.kill();
-  };
-  await Promise.all(Array.from({ length: Math.min(options.count, files.length) }, work));
+/** A process that holds more than this takes no further file: each garbage collection costs more in a large one. */
+const RSS_MOST_BYTES = 600_000_000;
+
+/**
+ * Runs all files, those that run alone after the others; a process that ends in the middle of a file has failed that file, and
+ * another takes its place.
+ */
+export async function runInJobs(files: readonly TestFile[], options: JobOptions): Promise<void> {
+  const together = files.filter(({ runs }) => runs !== 'alone');
+  await Promise.all(Array.from({ length: Math.min(options.count, together.length) }, () => work(together, options)));
+  await work(
+    files.filter(({ runs }) => runs === 'alone'),
+    options,
+  );
 }
 
-function begin({ program, args, onLate }: JobOptions): ChildProcess {
-  const child = fork(program, [...args]);
+/** Takes files from `left` until none is left. */
+async function work(left: TestFile[], options: JobOptions): Promise<void> {
+  let child: ChildProcess | undefined;
+  for (let file = left.shift(); file; file = left.shift()) {
+    if (file.runs !== 'shared') {
+      const own = begin(options);
+      await runIn(own, file, options);
+      own.kill();
+      continue;
+    }
+    child ??= begin(options);
+    if ((await runIn(child, file, options)) > RSS_MOST_BYTES || !child.connected) {
+      child.kill();
+      child = undefined;
+    }
+  }
+  child?.kill();
+}
+
+function begin({ program, args, env, onLate }: JobOptions): ChildProcess {
+  const child = fork(program, [...args], { env });
   child.on('message', (said: Said) => {
     if ('late' in said) onLate(said.late);
   });
   return child;
 }
 
-function reportOf(child: ChildProcess, file: string): Promise<FileReport> {
+/** Runs a file in `child`, tells its report and resolves with the memory that the process holds then. */
+function runIn(child: ChildProcess, { name }: TestFile, { onReport }: JobOptions): Promise<number> {
   return new Promise((resolve) => {
-    const take = (said: Said) => {
-      if (!('report' in said)) return;
+    const finish = (report: FileReport, rssBytes: number): void => {
       child.off('message', take);
       child.off('exit', gone);
-      resolve(said.report);
+      onReport(report);
+      resolve(rssBytes);
     };
-    const gone = (code: number | null, signal: string | null) => {
-      const report = newReport(file);
-      fail(
-        report,
-        'the file',
-        `its process ended with ${signal ?? code}: something called process.exit(), or never yielded`,
-      );
-      resolve(report);
+    const take = (said: Said): void => {
+      if ('report' in said) finish(said.report, said.rssBytes);
+    };
+    const gone = (code: number | null, signal: string | null): void => {
+      const report = newReport(name);
+      const how = `its process ended with ${signal ?? code}: something called process.exit(), or never yielded`;
+      fail(report, 'the file', how);
+      finish(report, 0);
     };
     child.on('message', take);
     child.once('exit', gone);
-    child.send(file);
+    child.send(name);
   });
 }

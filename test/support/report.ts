@@ -56,11 +56,15 @@ export function fileLines(report: FileReport): string {
   return lines.join('\n');
 }
 
-/** Every failure of a run with its file and its reason, or nothing when nothing failed. */
-export function failureLines(reports: readonly FileReport[]): string {
+/** Every failure of a run with its file, its reason and the command that repeats it, or nothing when nothing failed. */
+export function failureLines(reports: readonly FileReport[], options: string): string {
   return reports
-    .flatMap(({ file, failures }) => failures.map(({ where, reason }) => ({ where: `${file}: ${where}`, reason })))
-    .map(({ where, reason }) => indent(`${colors.red('✘')} failed: ${where}\n${reason}`).trimStart())
+    .flatMap(({ file, failures }) =>
+      failures.map(({ where, reason }) => {
+        const again = file.endsWith('.ts') ? `\nrepeat it: npm test -- ${file}${options}` : '';
+        return indent(`${colors.red('✘')} failed: ${file}: ${where}\n${reason}${again}`).trimStart();
+      }),
+    )
     .join('\n');
 }
 

@@ -17,8 +17,6 @@ export type Result = { readonly title: string } & (
 /** Everything that is known about one `.run()` of one suite. */
 export interface Ledger {
   readonly name: string;
-  /** Milliseconds for all tests of the suite together; `suite('name', { timeoutMs })` sets it. */
-  readonly timeoutMs: number | undefined;
   readonly titles: string[];
   readonly only: string[];
   /** Titles given to uvu's own `skip`, which knows no reason. */
@@ -49,14 +47,14 @@ export function takeLedgers(): Ledger[] {
   return taken;
 }
 
-/** As uvu's `suite`; a number `timeoutMs` in the context bounds the suite. */
+/** As uvu's `suite`. */
 export function suite<T = Record<string, unknown>>(name = '', context?: T): Test<T> {
   const inner = uvuSuite<T>(name, context);
   let open: Ledger | undefined;
   const ledger = (): Ledger => {
     // A ledger that was taken away belongs to an earlier file.
     if (!open || !ledgers.includes(open)) {
-      open = newLedger(name, context);
+      open = newLedger(name);
       ledgers.push(open);
     }
     return open;
@@ -92,11 +90,9 @@ function hook<T>(inner: Test<T>['before'], ledger: () => Ledger, step: 'before' 
   return outer;
 }
 
-function newLedger(name: string, context: unknown): Ledger {
-  const timeoutMs = (context as { timeoutMs?: unknown } | undefined)?.timeoutMs;
+function newLedger(name: string): Ledger {
   return {
     name,
-    timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : undefined,
     titles: [],
     only: [],
     unexplained: [],

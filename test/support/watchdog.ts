@@ -1,42 +1,59 @@
-// Ends a run that is stuck in a loop which never yields. No timer of the main thread fires then, so a worker watches.
+// Ends a test that hangs, and no other: a slow machine is no failure. A test hangs when for a while no test ended and this process with
+// its children used next to no processor time, or when this process keeps computing and never yields. No timer of the main thread
+// fires then, so a worker watches.
 
 import { Worker } from 'node:worker_threads';
+import { WATCH } from './watchdog-worker.ts';
 
-/** What to say about a stuck run: before and after the name of what hangs. */
+/** What to print about a process that never yields: before and after the name of the test. */
 export interface LastWords {
   readonly before: string;
   readonly after: string;
 }
 
-// Longer than any timeout of the main thread needs to be noticed there: those explain themselves better.
-const GRACE_MS = 1_000;
+export interface Watch {
+  readonly words: LastWords;
+  /** Milliseconds without progress after which a test hangs. */
+  readonly stallMs: number;
+  /** Called with the reason when the test that runs now hangs. */
+  readonly onStall: (reason: string) => void;
+}
+
+const BEAT_MS = 50;
 
 const label = new Uint8Array(new SharedArrayBuffer(512));
+/** Tests that began or ended; turns of the event loop. */
+const counts = new Int32Array(new SharedArrayBuffer(8));
 const encoder = new TextEncoder();
+const waits = new Set<{ readonly what: string }>();
+let onStall: ((reason: string) => void) | undefined;
+let beat: NodeJS.Timeout | undefined;
 
-const WATCH = `
-const { parentPort, workerData: label } = require('node:worker_threads');
-const { writeSync } = require('node:fs');
-let timer;
-parentPort.on('message', ({ words, afterMs }) => {
-  clearTimeout(timer);
-  if (words) timer = setTimeout(end, afterMs, words);
-});
-function end(words) {
-  const name = Buffer.from(label).toString('utf8').replace(/\\0+$/, '');
-  writeSync(1, words.before + (name || 'the file') + words.after);
-  process.kill(process.pid, 'SIGKILL');
-}`;
-
-const worker = new Worker(WATCH, { eval: true, workerData: label, execArgv: [] });
+const worker = new Worker(WATCH, { eval: true, workerData: { label, counts }, execArgv: [] });
+worker.on('message', ({ stalled }: { stalled: string }) => onStall?.(`${stalled}${describeWaits()}`));
 worker.unref();
 
 /** Names what runs now; cheap enough for every test. */
 export function watched(name: string): void {
   encoder.encodeInto(name, label.fill(0));
+  Atomics.add(counts, 0, 1);
 }
 
-/** From now on, and instead of what was asked before: after `limitMs` and a grace say `words` and kill the process. */
-export function watchdog(words: LastWords | undefined, limitMs = 0): void {
-  worker.postMessage({ words, afterMs: limitMs + GRACE_MS });
+/** Notes what a test waits for, until the function that it returns is called. */
+export function waitingFor(what: string): () => void {
+  const wait = { what };
+  waits.add(wait);
+  return () => waits.delete(wait);
+}
+
+/** Watches from now on; undefined ends the watch. */
+export function watchdog(watch: Watch | undefined): void {
+  onStall = watch?.onStall;
+  clearInterval(beat);
+  if (watch) beat = setInterval(() => Atomics.add(counts, 1, 1), BEAT_MS);
+  worker.postMessage(watch && { words: watch.words, stallMs: watch.stallMs });
+}
+
+function describeWaits(): string {
+  return waits.size ? `; it waited for: ${[...waits].map(({ what }) => what).join(', ')}` : '';
 }

@@ -8,7 +8,7 @@ import type { OpenApiDocument } from '../../../server/openapi/document.ts';
 import { newUser, withPlugins } from '../plugins/users.ts';
 import { json } from '../support/serve.ts';
 
-const test = suite('bodies of the agent service', { timeoutMs: 60_000 });
+const test = suite('bodies of the agent service');
 
 const TOOL = { name: 'a', description: 'b', schema: {} };
 const FILE = { filename: 'a', mimetype: 'b', mxcUri: 'mxc://a/b' };

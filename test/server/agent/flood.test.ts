@@ -10,7 +10,7 @@ import { type RunningServer, startProcess } from '../../support/process.ts';
 import { ORACLE_KEY } from '../plugins/users.ts';
 import { newChatter } from './chats.ts';
 
-const test = suite('a flood of tokens', { timeoutMs: 120_000 });
+const test = suite('a flood of tokens');
 
 const TOKENS = 1_500;
 const FLOOD_MS = 4_000;

@@ -29,7 +29,7 @@ import { newKey } from '../../delegation/keys.ts';
 import { withFolder } from '../../support/process.ts';
 import { json, type Served, withServer } from '../support/serve.ts';
 
-const test = suite('a server with a model', { timeoutMs: 60_000 });
+const test = suite('a server with a model');
 
 const ORACLE_KEY = makeOracleKey();
 const oracle = parseOracleKey(ORACLE_KEY);

@@ -12,7 +12,7 @@ import { newKey } from '../../delegation/keys.ts';
 import { readEvents } from '../support/event-reader.ts';
 import { type Served, withServer } from '../support/serve.ts';
 
-const test = suite('streams of the agent', { timeoutMs: 60_000 });
+const test = suite('streams of the agent');
 const ORACLE_KEY = makeOracleKey();
 const { did: audience } = parseOracleKey(ORACLE_KEY);
 const capability = { can: '*', with: 'ixo:oracle' };

@@ -15,7 +15,7 @@ import { AUDIT_KEYS } from '../support/audit.ts';
 import { run } from '../support/command.ts';
 import { DIAL, json, type Served, withServer } from '../support/serve.ts';
 
-const test = suite('audit log', { timeoutMs: 30_000 });
+const test = suite('audit log');
 const EVENT = { action: 'account.unlock', by: 'cli', details: { phone: 'alias', b: 1, a: { y: 1, x: [2] } } } as const;
 
 async function fresh() {

@@ -21,7 +21,7 @@ import { type RedisServer, startRedis } from '../../support/redis-server.ts';
 import { skipped } from '../../support/skip.ts';
 import { withServer } from '../support/serve.ts';
 
-const test = suite('doctor', { timeoutMs: 60_000 });
+const test = suite('doctor');
 
 const KEYS = {
   PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',

@@ -18,7 +18,7 @@ import {
   YES,
 } from './place.ts';
 
-const test = suite('access to the domain service', { timeoutMs: 60_000 });
+const test = suite('access to the domain service');
 const { server, ask, domain, proposal, verified } = place(test);
 
 /** One route: a request that is all right when `right` makes it. */

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import { COOKING, created, path, place, problem, view } from './place.ts';
 
-const test = suite('budgets of the domain service', { timeoutMs: 120_000 });
+const test = suite('budgets of the domain service');
 const { ask, domain } = place(test);
 
 /** The answer, which took tens of seconds before, or never came. */

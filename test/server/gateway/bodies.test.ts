@@ -7,7 +7,7 @@ import { compileProtos } from '../../support/protoc.ts';
 import { json } from '../support/serve.ts';
 import { withGateway } from './place.ts';
 
-const test = suite('bodies of the query gateway', { timeoutMs: 60_000 });
+const test = suite('bodies of the query gateway');
 
 const SET = compileProtos({
   'google/api/httpbody.proto': `syntax = "proto3"; package google.api; import "google/protobuf/any.proto";

@@ -9,7 +9,7 @@ import { addRealReflection, cosmosSet } from '../../gateway/cosmos-set.ts';
 import { json } from '../support/serve.ts';
 import { withGateway } from './place.ts';
 
-const test = suite('query gateway of a real chain', { timeoutMs: 120_000 });
+const test = suite('query gateway of a real chain');
 
 const KEY = 'A6Wm6Vn1EPxAlEQB+iI1Cbsdq9Vs3V3LvV4Z0u+Sm2bO';
 const write = () => new BinaryWriter();

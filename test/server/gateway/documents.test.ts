@@ -14,7 +14,7 @@ import { json } from '../support/serve.ts';
 import { groveNode } from './node.ts';
 import { withFile, withGateway } from './place.ts';
 
-const test = suite('documents of the query gateway', { timeoutMs: 60_000 });
+const test = suite('documents of the query gateway');
 
 for (const form of ['cosmos', 'proto3'])
   test(`in the form ${form} every route is described, and answers are as described`, async () => {

@@ -8,7 +8,7 @@ import { json } from '../support/serve.ts';
 import { metadataOf } from './node.ts';
 import { sharedGateway } from './place.ts';
 
-const test = suite('door of the query gateway', { timeoutMs: 30_000 });
+const test = suite('door of the query gateway');
 const { at, scripted } = sharedGateway(test);
 
 const NOTHING = { tree: null, trees: [], text: '', counts: {}, extra: null };

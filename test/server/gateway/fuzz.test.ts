@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sharedGateway } from './place.ts';
 
-const test = suite('query gateway fuzzed', { timeoutMs: 60_000 });
+const test = suite('query gateway fuzzed');
 const { scripted } = sharedGateway(test);
 
 const PIECES = [

@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withGateway } from './place.ts';
 
-const test = suite('headers of the query gateway', { timeoutMs: 60_000 });
+const test = suite('headers of the query gateway');
 
 // What differs between answers of one door too.
 const OWN =

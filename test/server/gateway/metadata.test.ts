@@ -7,7 +7,7 @@ import { TwinlineError } from '../../../lib/errors.ts';
 import { metadataOf } from './node.ts';
 import { type Settings, withGateway } from './place.ts';
 
-const test = suite('metadata of the query gateway', { timeoutMs: 60_000 });
+const test = suite('metadata of the query gateway');
 
 type Work = Parameters<typeof withGateway<void>>[1];
 

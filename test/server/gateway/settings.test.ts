@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withGateway } from './place.ts';
 
-const test = suite('settings of the query gateway', { timeoutMs: 60_000 });
+const test = suite('settings of the query gateway');
 
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 const codeOf = (answer: { json(): unknown }) => (answer.json() as { code: number }).code;

@@ -15,7 +15,7 @@ import { withServer } from '../support/serve.ts';
 import { SET } from './node.ts';
 import { withFile, withGateway } from './place.ts';
 
-const test = suite('start of the query gateway', { timeoutMs: 60_000 });
+const test = suite('start of the query gateway');
 
 const UPSTREAM = '127.0.0.1:9';
 

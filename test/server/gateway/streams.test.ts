@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sharedGateway, withGateway } from './place.ts';
 
-const test = suite('streams of the query gateway', { timeoutMs: 60_000 });
+const test = suite('streams of the query gateway');
 const { scripted } = sharedGateway(test, { deadlineMs: 20_000 });
 
 const TWO = [{ text: 'a' }, { text: 'b' }];

@@ -19,7 +19,7 @@ import { withFolder } from '../../support/process.ts';
 import { withGateway } from '../gateway/place.ts';
 import { DIAL, json, withServer } from '../support/serve.ts';
 
-const test = suite('tracing', { timeoutMs: 30_000 });
+const test = suite('tracing');
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = `00-${TRACE}-00f067aa0ba902b7-01`;

@@ -12,7 +12,7 @@ import { assertQuiet } from '../pages/clean.ts';
 import { browser } from '../support/browser.ts';
 import { DIAL, type Served, withServer } from '../support/serve.ts';
 
-const test = suite('what operators learn of turns', { timeoutMs: 60_000 });
+const test = suite('what operators learn of turns');
 const open = browser(test);
 
 async function sample(server: Served, line: string): Promise<number> {

@@ -11,7 +11,7 @@ import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { clientReader } from '../../../server/http/middleware/client.ts';
 import { LastSeenMap } from '../../../server/http/middleware/rate-limit.ts';
 
-const test = suite('growth', { timeoutMs: 120_000 });
+const test = suite('growth');
 
 const RATIO = 6;
 const TRIES = 4;

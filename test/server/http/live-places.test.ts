@@ -15,7 +15,7 @@ import { headersOf, writeKeys } from '../support/domain-client.ts';
 import { readEvents } from '../support/event-reader.ts';
 import type { Served } from '../support/serve.ts';
 
-const test = suite('live places', { timeoutMs: 60_000 });
+const test = suite('live places');
 
 const ORACLE_KEY = makeOracleKey();
 const { did: audience } = parseOracleKey(ORACLE_KEY);

@@ -14,7 +14,7 @@ import { Answer } from '../../../server/http/guard.ts';
 import { unsentBytes } from '../../../server/http/unsent.ts';
 import { DIAL, type Served, testRoutes, withServer } from '../support/serve.ts';
 
-const test = suite('slow readers', { timeoutMs: 60_000 });
+const test = suite('slow readers');
 
 /** More than the system takes for a client that reads nothing. */
 const LARGE = 20_000_000;

@@ -9,7 +9,7 @@ import { type Reading, readEvents } from '../support/event-reader.ts';
 import { DIAL, type Served, sharedServer, withServer } from '../support/serve.ts';
 
 const PIN = '58213';
-const test = suite('inspector stream', { timeoutMs: 30_000 });
+const test = suite('inspector stream');
 const server = sharedServer(test, {});
 const readings: Reading[] = [];
 test.after.each(async () => {

@@ -11,7 +11,7 @@ import type { PluginContext } from '../../../server/plugins/plugin.ts';
 import { json, type Served } from '../support/serve.ts';
 import { newSession, newUser, say, toolFlow, type User, withFlow, withModules, withPlugins } from './users.ts';
 
-const test = suite('claims', { timeoutMs: 60_000 });
+const test = suite('claims');
 
 const SECRET = 'cron-secret-of-the-test';
 const RULES = `export default {

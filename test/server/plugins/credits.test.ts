@@ -12,7 +12,7 @@ import { ACCOUNT, accounts, bookingMutex, ENTRY, MICRO } from '../../../server/p
 import { json, type Served } from '../support/serve.ts';
 import { newSession, newUser, say, toolFlow, type User, withFlow, withModules, withPlugins } from './users.ts';
 
-const test = suite('credits', { timeoutMs: 60_000 });
+const test = suite('credits');
 const clock = new SimulatedClock();
 const TOKEN = 'operators-of-the-test';
 const OPERATOR = { authorization: `Bearer ${TOKEN}` };

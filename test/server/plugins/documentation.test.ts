@@ -8,7 +8,7 @@ import { documented } from '../support/documented.ts';
 import { type AskOptions, json } from '../support/serve.ts';
 import { newUser, withModules, withPlugins } from './users.ts';
 
-const test = suite('documented plugins', { timeoutMs: 60_000 });
+const test = suite('documented plugins');
 
 const RULES = "export default { 'claims.evaluate': async () => ({ approved: true }) };";
 

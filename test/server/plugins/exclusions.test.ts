@@ -7,7 +7,7 @@ import { MISSING } from '../../../server/user/authenticate.ts';
 import { raw } from '../support/serve.ts';
 import { newSession, newUser, withModules, withPlugins } from './users.ts';
 
-const test = suite('routes without tokens', { timeoutMs: 60_000 });
+const test = suite('routes without tokens');
 
 const DOOR = `export default {
   name: 'door', version: '1',

@@ -11,7 +11,7 @@ import { createLog } from '../../../server/health/log.ts';
 import { openPlugins } from '../../../server/plugins/open.ts';
 import { withModules } from './users.ts';
 
-const test = suite('loading plugins', { timeoutMs: 60_000 });
+const test = suite('loading plugins');
 
 /** The lines with which a start fails. */
 async function problemsOf(plugins: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string[]> {

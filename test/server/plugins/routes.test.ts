@@ -13,7 +13,7 @@ import { documented } from '../support/documented.ts';
 import { json, type Served } from '../support/serve.ts';
 import { newUser, withModules, withPlugins } from './users.ts';
 
-const test = suite('declared routes of plugins', { timeoutMs: 60_000 });
+const test = suite('declared routes of plugins');
 
 const SHOP = `
 const show = (koa, ctx) => { koa.body = { did: ctx.did ?? null, input: koa.state.input ?? null }; };

@@ -9,7 +9,7 @@ import { type Receiver, toHere, withReceiver } from '../support/receiver.ts';
 import type { Served } from '../support/serve.ts';
 import { withPlugins } from './users.ts';
 
-const test = suite('team chat', { timeoutMs: 60_000 });
+const test = suite('team chat');
 
 const SECRET = 'signing-secret-of-the-test';
 const BOT = 'xoxb-token-of-the-test';

@@ -14,7 +14,7 @@ import {
 } from '../../../server/plugins/user-preferences/plugin.ts';
 import { newSession, newUser, say, toolFlow, withFlow, withPlugins } from './users.ts';
 
-const test = suite('user preferences', { timeoutMs: 60_000 });
+const test = suite('user preferences');
 
 test('what a chat writes down, its user reads, and nobody else', () =>
   withFlow(toolFlow('set_user_preferences', { userName: '=said' }), (menus) =>

@@ -30,7 +30,7 @@ import {
   quotingStores,
 } from './counterparts.ts';
 
-const test = suite('quoted secrets', { timeoutMs: 60_000 });
+const test = suite('quoted secrets');
 
 const ORACLE_KEY = makeOracleKey();
 const oracle = parseOracleKey(ORACLE_KEY);

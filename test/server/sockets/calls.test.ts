@@ -11,7 +11,7 @@ import { withServer } from '../support/serve.ts';
 import { type ChatClient, openChatClient } from './chat-client.ts';
 import { newUser, openPlace, openTab, type Tab, until } from './ground.ts';
 
-const test = suite('sockets: calls', { timeoutMs: 60_000 });
+const test = suite('sockets: calls');
 
 const paint = { name: 'paint', description: 'Paints', schema: {} };
 const request = { message: 'go', agActions: [paint] };

@@ -10,7 +10,7 @@ import { KEYS } from '../../package/keys.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
 import { DIAL, type Served, withServer } from '../support/serve.ts';
 
-const test = suite('refusing stores', { timeoutMs: 60_000 });
+const test = suite('refusing stores');
 
 /** One for all: a store that is kept knows its key. */
 const { PIN_ENCRYPTION_KEY } = KEYS;

@@ -11,7 +11,7 @@ import { withFolder } from '../../support/process.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
 import { ask, DIAL, json } from '../support/serve.ts';
 
-const test = suite('stores', { timeoutMs: 60_000 });
+const test = suite('stores');
 
 const KEYS = {
   PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',

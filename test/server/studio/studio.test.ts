@@ -15,7 +15,7 @@ import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 import { STARTERS, writeStarter } from '../../../server/web/studio/starters.ts';
 import { json, type Served, withServer } from '../support/serve.ts';
 
-const test = suite('studio', { timeoutMs: 60_000 });
+const test = suite('studio');
 
 const PRODUCTION = {
   NODE_ENV: 'production',

@@ -13,7 +13,7 @@ import { startProcess, withFolder } from '../../support/process.ts';
 import { run } from '../support/command.ts';
 import { DIAL, json, type Served, withServer } from '../support/serve.ts';
 
-const test = suite('accounts of callers', { timeoutMs: 60_000 });
+const test = suite('accounts of callers');
 
 const KEY = '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13';
 const OTHER_KEY = '0b61d9f3e27c5b8490ad6f138f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe';

@@ -1,0 +1,96 @@
+// The alerts as Prometheus itself reads them: its own checks, and for each alert when it fires and when it does not.
+
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { stringify } from 'yaml';
+import { ALERTS_FILE, shippedAlerts } from '../guides/metrics.ts';
+import { skipWithout } from '../support/on-path.ts';
+import { withFolder } from '../support/process.ts';
+import { ALERT_CASES, type AlertCase } from './alert-cases.ts';
+import { ROOT } from './manifest.ts';
+
+const test = suite('alerts');
+
+const RULES = join(ROOT, ALERTS_FILE);
+const LINKED = 'https://ussd.example.com';
+
+test.before(() => skipWithout(['promtool']));
+
+function promtool(...args: readonly string[]): { readonly status: number | null; readonly said: string } {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
+  return { status, said: stdout + stderr };
+}
+
+test('Prometheus takes the rules and the configuration that is shipped', () => {
+  const rules = promtool('check', 'rules', RULES);
+  assert.is(rules.status, 0, rules.said);
+  assert.match(rules.said, new RegExp(`SUCCESS: ${shippedAlerts().length} rules found`));
+  const config = promtool('check', 'config', join(ROOT, 'server/deploy/prometheus.yaml'));
+  assert.is(config.status, 0, config.said);
+  assert.match(config.said, /SUCCESS: 1 rule files found/);
+});
+
+/** Whether the alert fires in this case, as promtool is asked it. */
+function unitTest(alert: string, { series, at, firing }: AlertCase) {
+  return {
+    interval: '1m',
+    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+    promql_expr_test: [
+      {
+        expr: `count(ALERTS{alertname="${alert}",alertstate="firing"})`,
+        eval_time: at,
+        exp_samples: firing === 0 ? [] : [{ labels: '{}', value: firing }],
+      },
+    ],
+  };
+}
+
+test('each alert has a case in which it fires and one in which it does not', () => {
+  for (const { alert } of shippedAlerts()) {
+    const cases = ALERT_CASES[alert] ?? [];
+    assert.ok(cases.some(({ firing }) => firing > 0) && cases.some(({ firing }) => firing === 0), alert);
+  }
+  assert.equal(
+    Object.keys(ALERT_CASES).sort(),
+    shippedAlerts()
+      .map(({ alert }) => alert)
+      .sort(),
+  );
+});
+
+for (const [alert, cases] of Object.entries(ALERT_CASES))
+  test(`${alert}: ${cases.map(({ firing, when }) => `${firing ? 'fires' : 'not'} when ${when}`).join('; ')}`, () =>
+    withFolder(async (folder) => {
+      const file = join(folder, 'test.yaml');
+      writeFileSync(file, stringify({ rule_files: [RULES], tests: cases.map((one) => unitTest(alert, one)) }));
+      const { status, said } = promtool('test', 'rules', file);
+      assert.is(status, 0, said);
+    }));
+
+test('an alert is told with its values, and with a link to the guide on the server', () =>
+  withFolder(async (folder) => {
+    const { annotations, labels } = shippedAlerts().find(({ alert }) => alert === 'TwinlineStoreAway')!;
+    const file = join(folder, 'test.yaml');
+    const expected = {
+      exp_labels: { ...labels, instance: 'a:9464', store: 'sessions', kind: 'redis' },
+      exp_annotations: {
+        ...annotations,
+        description: 'a:9464 cannot use redis, where sessions are kept.',
+        runbook_url: `${LINKED}/docs/guides/operators#when-something-is-away`,
+      },
+    };
+    const told = {
+      interval: '1m',
+      external_labels: { twinline_url: LINKED },
+      input_series: [{ series: 'twinline_store_up{instance="a:9464",store="sessions",kind="redis"}', values: '0x5' }],
+      alert_rule_test: [{ alertname: 'TwinlineStoreAway', eval_time: '4m', exp_alerts: [expected] }],
+    };
+    writeFileSync(file, stringify({ rule_files: [RULES], tests: [told] }));
+    const { status, said } = promtool('test', 'rules', file);
+    assert.is(status, 0, said);
+  }));
+
+test.run();

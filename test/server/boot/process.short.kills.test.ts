@@ -1,0 +1,182 @@
+// The server as a process: what it prints, its exit codes, its signals, and its end after an error nobody caught.
+
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { builtFile } from '../../support/build.ts';
+import { startProcess, withFolder } from '../../support/process.ts';
+import { timed } from '../../support/timed.ts';
+import { ask } from '../support/serve.ts';
+
+const test = suite('process');
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+const MEMORY = { DATA_DIR: ':memory:' };
+const PRODUCTION = {
+  ...MEMORY,
+  NODE_ENV: 'production',
+  HOST: '127.0.0.1',
+  PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
+  ORACLE_KEY: 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=',
+};
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs to its end; for processes that do not start. */
+async function runToEnd(env: Readonly<Record<string, string>>, options: readonly string[] = []): Promise<Ran> {
+  const child = spawn(process.execPath, [...options, await builtFile('server/main.ts')], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, out, err })));
+}
+
+test('a bad environment: exit code 78, every problem on a line of its own, and nothing else', async () => {
+  const { code, out, err } = await runToEnd({ ...MEMORY, PORT: 'x', LOG_LEVEL: 'loud', REDIS_URL: 'redis://h:x' });
+  assert.is(code, 78);
+  assert.is(out, '');
+  assert.equal(
+    err
+      .trim()
+      .split('\n')
+      .map((line) => line.split('=')[0]),
+    ['PORT', 'REDIS_URL', 'LOG_LEVEL'],
+  );
+});
+
+test('menus, services, adapters or a port that cannot be used: exit code 78, and the reason', () =>
+  withFolder(async (folder) => {
+    writeFileSync(join(folder, 'main.flow.json'), '{"flow":"main",');
+    const taken = await startProcess(MEMORY);
+    const [broken, unknown, missing, services, adapters, port] = await Promise.all([
+      runToEnd({ ...MEMORY, MENUS_DIR: folder }),
+      runToEnd({ ...MEMORY, USSD_FLOW: 'mian' }),
+      runToEnd({ ...MEMORY, MENUS_DIR: join(folder, 'nowhere') }),
+      runToEnd({ ...MEMORY, SERVICES: './nowhere.js' }),
+      runToEnd({ ...MEMORY, ADAPTERS: './nowhere.js' }),
+      runToEnd({ ...MEMORY, PORT: new URL(taken.url).port }),
+    ]);
+    await taken.kill();
+    for (const { code, out } of [broken, unknown, missing, services, adapters, port])
+      assert.equal([code, out], [78, '']);
+    assert.match(broken.err, /main\.flow\.json:1:\d+ error syntax/);
+    assert.match(unknown.err, /"mian" \(USSD_FLOW\) is not in .*Flows there: .*main/);
+    assert.match(missing.err, /nowhere: it does not exist/);
+    assert.match(services.err, /^SERVICES: "\.\/nowhere\.js" is not there\./);
+    assert.match(adapters.err, /^ADAPTERS: "\.\/nowhere\.js" is not there\./);
+    assert.match(port.err, /another program uses it/);
+  }));
+
+test('a store that does not answer: exit code 1, its address without password, and what to do', async () => {
+  const { code, out, err } = await runToEnd({
+    ...MEMORY,
+    REDIS_URL: 'redis://:canary@127.0.0.1:1',
+    STORE_WAIT_SECONDS: '0',
+  });
+  assert.is(code, 1);
+  assert.match(err, /^REDIS_URL cannot be used\. Redis redis:\/\/:\*{4}@127\.0\.0\.1:1: .*ECONNREFUSED.*\n$/);
+  assert.not.match(out, /listen/);
+  assert.not.match(out + err, /canary/);
+});
+
+test('what it prints leads to what is there; SIGHUP changes nothing; SIGTERM ends it with 0', async () => {
+  const server = await startProcess(MEMORY);
+  const urls = server.printed().match(/http:\/\/[\w.:/]+/g)!;
+  assert.ok(urls.length >= 5);
+  // It looks for edited menus, and lives.
+  process.kill(server.pid, 'SIGHUP');
+  for (const url of new Set(urls)) {
+    const { status } = await ask(url);
+    const expected = url.endsWith('/api/ussd') ? 405 : url.includes('/v1/') ? 401 : 200;
+    assert.is(status, expected, url);
+  }
+  assert.is(await server.signal('SIGTERM'), 0);
+});
+
+test('a start in development says which tests of the menus fail; they are served all the same', () =>
+  withFolder(async (folder) => {
+    const flow = { flow: 'main', version: 1, start: 'end', screens: { end: { type: 'end', text: 'Hello' } } };
+    const tests = { flow: 'main', tests: [{ name: 'it greets', steps: [{ in: '', text: 'Good morning' }] }] };
+    writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(flow));
+    writeFileSync(join(folder, 'main.test.json'), JSON.stringify(tests));
+    const server = await startProcess({ ...MEMORY, MENUS_DIR: folder });
+    for (let tries = 0; tries < 100 && !server.printed().includes('it greets'); tries++) await pause(100);
+    assert.match(server.printed(), /flow \\"main\\" is served, but its test \\"it greets\\" fails/);
+    await server.signal('SIGTERM');
+  }));
+
+test('in production it prints log lines only', async () => {
+  const server = await startProcess({ ...PRODUCTION, DRAIN_DELAY_MS: '0' });
+  assert.is(await server.signal('SIGTERM'), 0);
+  for (const line of server.printed().trim().split('\n')) assert.type(JSON.parse(line), 'object');
+});
+
+test('in production no debugger opens: not by SIGUSR1, and not with node --inspect', async () => {
+  const server = await startProcess({ ...PRODUCTION, DRAIN_DELAY_MS: '0' });
+  process.kill(server.pid, 'SIGUSR1');
+  assert.is((await ask(`${server.url}/livez`)).status, 200);
+  assert.is(await server.signal('SIGTERM'), 0);
+  assert.not.match(server.printed(), /Debugger listening/);
+  const { code, err } = await runToEnd({ ...PRODUCTION, USSD_GATEWAYS: '*' }, ['--inspect=127.0.0.1:0']);
+  assert.is(code, 78);
+  assert.match(err, /^--inspect=127\.0\.0\.1:0: a debugger can read every key/m);
+});
+
+test('one signal that comes twice at once counts once: it drains to its end and exits with 0', async () => {
+  const server = await startProcess({ ...MEMORY, DRAIN_DELAY_MS: '1200' });
+  const begun = performance.now();
+  const ended = server.signal('SIGINT');
+  process.kill(server.pid, 'SIGINT');
+  await pause(400);
+  process.kill(server.pid, 'SIGTERM');
+  assert.is((await ask(`${server.url}/readyz`)).status, 503);
+  assert.is(await ended, 0);
+  assert.ok(performance.now() - begun >= 1_200);
+});
+
+test('a second signal after more than two seconds ends it at once with 1', async () => {
+  const server = await startProcess({ ...MEMORY, DRAIN_DELAY_MS: '60000' });
+  const ended = server.signal('SIGTERM');
+  await pause(2_300);
+  const { result, ms } = await timed(() => {
+    process.kill(server.pid, 'SIGTERM');
+    return ended;
+  });
+  assert.is(result, 1);
+  assert.ok(ms < 1_000, `${ms} ms`);
+});
+
+test('after an error that nobody caught it says so and exits with 1', () =>
+  withFolder(async (folder) => {
+    const onSignal = (what: string) =>
+      `process.on('SIGUSR2', () => { ${what} }); export default { 'bomb.tick': async () => null };`;
+    const explode = async (what: string, at: number) => {
+      const bomb = join(folder, `bomb-${at}.js`);
+      writeFileSync(bomb, onSignal(what));
+      const server = await startProcess({ ...MEMORY, SERVICES: bomb });
+      assert.is(await server.signal('SIGUSR2'), 1);
+      assert.match(server.printed(), /"msg":"(an error was not caught|a rejection was not handled)"/);
+      assert.not.match(server.printed(), /canary/);
+    };
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    await Promise.all(['throw new Error("canary")', 'Promise.reject(new Error("canary"))'].map(explode));
+  }));
+
+test.run();

@@ -1,0 +1,211 @@
+// kill -9 of real server processes around deciding votes and the creation of organisations: nothing doubled, nothing half.
+
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemClock } from '../../../lib/clock.ts';
+import { eventsAfter, type FeedEvent } from '../../../lib/domain/feed/feed.ts';
+import { DOMAIN_KINDS } from '../../../lib/domain/kinds.ts';
+import { sqliteDocuments } from '../../../lib/store/sqlite/index.ts';
+import { type RunningServer, startProcess, withFolder } from '../../support/process.ts';
+import { type Answer, ask as askUrl } from '../support/serve.ts';
+import { asker, COOKING, created, files, type Name, PROTOCOL, path, type View, view, YES } from './place.ts';
+
+const test = suite('the domain service under kill -9');
+
+const KILLS = 12;
+const VOTES_PER_KILL = 9;
+const ORGANISATIONS_PER_KILL = 4;
+
+interface Running {
+  readonly process: RunningServer;
+  readonly ask: ReturnType<typeof asker>;
+}
+
+async function start(env: Readonly<Record<string, string>>): Promise<Running> {
+  const process = await startProcess(env);
+  return { process, ask: asker(() => (where, how) => askUrl(process.url + where, how)) };
+}
+
+/** The answer, or undefined when the process died on it. */
+async function tried(answer: Promise<Answer>): Promise<Answer | undefined> {
+  return answer.catch(() => undefined);
+}
+
+/** Domains on which one vote is missing, and the proposal of each. */
+async function undecided({ ask }: Running, cycle: number): Promise<{ did: string; id: string; key: string }[]> {
+  return Promise.all(
+    Array.from({ length: VOTES_PER_KILL }, async (_, n) => {
+      const { did } = created(await ask('owner', 'POST /v1/domains', { type: 'Project', class: COOKING }));
+      const { id } = created(await ask('rep', `POST ${path(did)}/proposals`, { kind: 'verify' }));
+      created(await ask('ann', `POST /v1/proposals/${id}/votes`, YES));
+      return { did, id, key: `vote-${cycle}-${n}` };
+    }),
+  );
+}
+
+const ballot = ({ ask }: Running, { id, key }: { id: string; key: string }, name: Name = 'bob') =>
+  ask(name, `POST /v1/proposals/${id}/votes`, YES, { 'idempotency-key': key });
+const organisation = ({ ask }: Running, name: string) =>
+  ask(
+    'owner',
+    'POST /v1/domains',
+    { type: 'Organisation', class: COOKING, externalId: name },
+    { 'idempotency-key': name },
+  );
+const issue = ({ ask }: Running, did: string) => ask('issuer', `POST ${path(did)}/credits`, { amount: '1' });
+
+/** Every organisation that can be seen has a group that can be seen, and every group its organisation. */
+async function whole({ ask }: Running): Promise<string[]> {
+  const list = async (type: string) => view(await ask('rep', `GET /v1/domains?type=${type}&limit=1000`)).items;
+  const organisations = await list('Organisation');
+  await Promise.all(
+    organisations.map(async ({ did, subDomains }) => {
+      const [group] = subDomains as string[];
+      assert.ok(group, `${did} has no group`);
+      assert.is(view(await ask('rep', `GET ${path(group)}`)).parent, did);
+    }),
+  );
+  const groups = await list('MembershipGroup');
+  for (const { parent } of groups) view(await ask('rep', `GET ${path(String(parent))}`));
+  return organisations.map(({ externalId }) => String(externalId));
+}
+
+test('100 deciding votes and 48 organisations, killed at random: verified once, credits after, groups always', () =>
+  withFolder(async (folder) => {
+    const data = join(folder, 'data');
+    const env = { ...files(folder), DATA_DIR: data };
+    const wanted = new Set<string>();
+    const verified = new Set<string>();
+    const votes: { did: string; id: string; key: string }[] = [];
+    const acknowledged: View[] = [];
+    let server = await start(env);
+    created(await server.ask('owner', 'POST /v1/protocols', PROTOCOL));
+    try {
+      for (let cycle = 0; cycle < KILLS; cycle++) {
+        const open = await undecided(server, cycle);
+        const names = Array.from({ length: ORGANISATIONS_PER_KILL }, (_, n) => `org-${cycle}-${n}`);
+
+        const counted = countdown(cycle % (VOTES_PER_KILL - 1));
+        const asked = [
+          ...open.map(async (one) => {
+            const voting = tried(ballot(server, one)).then(counted.down);
+            // Impatient: credits are tried before, while and after the vote is counted.
+            for (let tries = 0; tries < 3; tries++) {
+              const answer = await tried(issue(server, one.did));
+              if (answer?.status === 201) acknowledged.push(answer.json() as View);
+              else if (answer) assert.is(answer.status, 403, answer.text);
+            }
+            await voting;
+          }),
+          ...names.map(async (name) => void (await tried(organisation(server, name)))),
+          whole(server).catch((error) => {
+            if (error instanceof assert.Assertion) throw error;
+          }),
+        ];
+        // While the answers to some votes are out and those to others are not.
+        await counted.zero;
+        await pause(Math.random() * 8);
+        await server.process.kill();
+        await Promise.all(asked);
+
+        server = await start(env);
+        await whole(server);
+        for (const { did, id } of open) {
+          const [status, proposal] = await Promise.all([
+            server.ask('rep', `GET ${path(did)}`),
+            server.ask('rep', `GET /v1/proposals/${id}`),
+          ]);
+          const credit = await issue(server, did);
+          // What is told by one route is never taken back by another one later.
+          if (view(status).status === 'Verified') created(credit);
+          if (view(proposal).status === 'executed')
+            assert.is(view(await server.ask('rep', `GET ${path(did)}`)).status, 'Verified');
+        }
+        for (const answer of await Promise.all(
+          open.map(({ id }) => server.ask('bob', `POST /v1/proposals/${id}/votes`, YES)),
+        ))
+          assert.ok(answer.status === 201 || answer.status === 409, answer.text);
+        for (const name of names) wanted.add(name);
+        for (const one of open) votes.push(one);
+      }
+      for (const { did, id } of votes) {
+        await executedSoon(server, { did, id });
+        created(await issue(server, did));
+        verified.add(did);
+      }
+      // Every request again, with its key: it is answered as if nothing had happened, and nothing happens.
+      const answers = await Promise.all(votes.map((one) => ballot(server, one)));
+      for (const answer of answers) if (answer.status !== 409) assert.is(created(answer).status, 'executed');
+      const again = await Promise.all([...wanted].map((name) => organisation(server, name).then(created)));
+      assert.is(new Set(again.map(({ did }) => did)).size, wanted.size);
+      assert.equal((await whole(server)).sort(), [...wanted].sort());
+      for (const { did, id } of acknowledged) {
+        const { items } = view(await server.ask('rep', `GET ${path(String(did))}/credits`));
+        assert.ok(
+          items.some((item) => item.id === id),
+          `credits ${id} were told and are gone`,
+        );
+      }
+    } finally {
+      await server.process.kill();
+    }
+    checkFeed(await feedOf(data), verified);
+  }));
+
+/** Resolves when `down` was called so many times. */
+function countdown(from: number): { readonly down: () => void; readonly zero: Promise<void> } {
+  let left = from;
+  let tell = () => {};
+  const zero = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  if (left === 0) tell();
+  return { zero, down: () => void (--left === 0 && tell()) };
+}
+
+/**
+ * A process that dies between decision and execution, or before it has noted the execution, holds it for some seconds;
+ * then others do it.
+ */
+async function executedSoon({ ask }: Running, { did, id }: { did: string; id: string }): Promise<void> {
+  let seen: unknown[] = [];
+  for (const end = performance.now() + 15_000; performance.now() < end; await pause(100)) {
+    const answers = await Promise.all([ask('rep', `GET ${path(did)}`), ask('rep', `GET /v1/proposals/${id}`)]);
+    seen = answers.map((answer) => view(answer).status);
+    if (seen[0] === 'Verified' && seen[1] === 'executed') return;
+  }
+  assert.equal(seen, ['Verified', 'executed'], did);
+}
+
+async function feedOf(folder: string): Promise<FeedEvent[]> {
+  const documents = sqliteDocuments({ path: join(folder, 'twinline.db'), clock: systemClock });
+  await documents.declare(DOMAIN_KINDS);
+  const events: FeedEvent[] = [];
+  for (let after = 0, atEnd = false; !atEnd; ) {
+    const page = await eventsAfter(documents, after, 500);
+    events.push(...page.events);
+    ({ upTo: after, atEnd } = page);
+  }
+  await documents.close();
+  return events;
+}
+
+function checkFeed(events: readonly FeedEvent[], verified: ReadonlySet<string>): void {
+  assert.is(verified.size, KILLS * VOTES_PER_KILL);
+  const of = (did: string, type: string) => events.filter((event) => event.did === did && event.type === type);
+  for (const did of verified) {
+    const [first, second] = of(did, 'domain.verified');
+    assert.ok(first && !second, `${did} was verified ${of(did, 'domain.verified').length} times`);
+    assert.is(of(did, 'proposal.passed').length, 1);
+    assert.is(of(did, 'proposal.executed').length, 1);
+    assert.is(of(did, 'vote.cast').length, 2);
+    for (const { seq } of of(did, 'credits.issued')) assert.ok(seq > first.seq, 'credits came first');
+    assert.ok(of(did, 'credits.issued').length > 0);
+  }
+  const born = events.filter(({ type }) => type === 'domain.created').map(({ did }) => did);
+  assert.is(new Set(born).size, born.length, 'nothing was created twice');
+}
+
+test.run();

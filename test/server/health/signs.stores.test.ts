@@ -1,0 +1,268 @@
+// Trouble that operators must hear of: for each kind, the page, the metric, the alert and the line of the log say what the
+// operators' guide says that they say, and nothing of it before.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { stringify } from 'yaml';
+import { ALERTS_FILE, shippedAlerts } from '../../guides/metrics.ts';
+import { KEYS } from '../../package/keys.ts';
+import { ROOT } from '../../package/manifest.ts';
+import { parsePromql } from '../../package/promql.ts';
+import { faultProxy, PASS } from '../../support/fault-proxy.ts';
+import { startMongo } from '../../support/mongo-server.ts';
+import { onPath, skipWithout } from '../../support/on-path.ts';
+import { startProcess, withFolder } from '../../support/process.ts';
+import { startRedis } from '../../support/redis-server.ts';
+import { skipped } from '../../support/skip.ts';
+import { browser } from '../support/browser.ts';
+import { ask, DIAL, json, type Served, withServer } from '../support/serve.ts';
+import { SIGNS, type Signs } from './signs.ts';
+
+const test = suite('signs of trouble');
+const open = browser(test);
+
+/** A server as its operator meets it. */
+interface Watched {
+  readonly url: string;
+  readonly log: () => string;
+}
+
+const CALLERS_A_MINUTE = 6;
+const METERED = Object.values<Signs>(SIGNS).filter(({ metric }) => metric !== undefined);
+
+const HTML = { headers: { accept: 'text/html' } };
+
+async function readSigns({ url, log }: Watched, signs: Signs): Promise<Record<string, boolean>> {
+  const metrics = (await ask(`${url}/metrics`)).text;
+  const page = signs.page?.path === '/' ? (await ask(url, HTML)).text : undefined;
+  return {
+    ...(signs.metric !== undefined && { metric: metrics.split('\n').includes(signs.metric) }),
+    ...(page !== undefined && { page: page.includes(signs.page!.says) }),
+    log: log().slice(logStarts.get(url)).includes(signs.log),
+  };
+}
+
+/** By URL: where in a log the time before its trouble begins. @default at its start */
+const logStarts = new Map<string, number>();
+
+/** Metrics as they were before and during each kind of trouble. */
+const values = new Map<string, { readonly before: string; during: string }>();
+
+/** Waits until all signs are there, or fails with those that are not. */
+async function expectSigns(watched: Watched, signs: Signs): Promise<void> {
+  await seeSigns(watched, signs);
+  await noteValues(watched, signs);
+}
+
+async function noteValues({ url }: Watched, { trouble }: Signs): Promise<void> {
+  values.get(trouble)!.during = (await ask(`${url}/metrics`)).text;
+}
+
+async function seeSigns(watched: Watched, signs: Signs): Promise<void> {
+  let seen: Record<string, boolean> = {};
+  for (let tries = 0; tries < 200; tries++) {
+    seen = await readSigns(watched, signs);
+    if (Object.values(seen).every(Boolean)) return;
+    await pause(50);
+  }
+  assert.equal(seen, Object.fromEntries(Object.keys(seen).map((name) => [name, true])), signs.trouble);
+}
+
+// A store that answers its first question late, on a slow machine, is away for a moment: that goes by.
+async function expectNone(watched: Watched, signs: Signs): Promise<void> {
+  logStarts.delete(watched.url);
+  let seen = await readSigns(watched, signs);
+  for (let tries = 0; tries < 100 && Object.values(seen).some(Boolean); tries++) {
+    await pause(50);
+    logStarts.set(watched.url, watched.log().length);
+    seen = await readSigns(watched, signs);
+  }
+  values.set(signs.trouble, { before: (await ask(`${watched.url}/metrics`)).text, during: '' });
+  assert.equal(Object.values(seen).filter(Boolean), [], `${signs.trouble}: before it`);
+}
+
+const watch = (server: Served): Watched => ({ url: server.url, log: () => JSON.stringify(server.logged) });
+const dial = (url: string, sessionId: string) => ask(`${url}/api/ussd`, json({ ...DIAL, sessionId }));
+
+test('the alerts are shipped, and ask for the metrics that show the trouble', () => {
+  const alerts = new Map(shippedAlerts().map(({ alert, expr }) => [alert, expr]));
+  for (const signs of Object.values<Signs>(SIGNS)) {
+    const expr = alerts.get(signs.alert);
+    assert.ok(expr, signs.alert);
+    if (signs.metric !== undefined) assert.match(expr!, /^\w+/.exec(signs.metric)![0], signs.trouble);
+  }
+});
+
+test(SIGNS.disk.trouble, () =>
+  withFolder(async (folder) => {
+    if (onPath('prlimit') === undefined) skipped('no prlimit here: install util-linux');
+    const server = await startProcess({ DATA_DIR: folder });
+    try {
+      const watched = { url: server.url, log: server.printed };
+      await dial(server.url, 'disk');
+      await expectNone(watched, SIGNS.disk);
+      execFileSync('prlimit', ['--pid', String(server.pid), '--fsize=4096:unlimited']);
+      for (let turn = 0; (await dial(server.url, `disk-${turn}`)).text.startsWith('CON'); turn++) {}
+      await expectSigns(watched, SIGNS.disk);
+    } finally {
+      await server.kill();
+    }
+  }),
+);
+
+test(SIGNS.redis.trouble, async () => {
+  const redis = await startRedis({ args: ['--appendonly', 'yes'] });
+  const proxy = await faultProxy(redis);
+  const { PIN_ENCRYPTION_KEY } = KEYS;
+  try {
+    await withServer({ env: { REDIS_URL: `redis://127.0.0.1:${proxy.port}`, PIN_ENCRYPTION_KEY } }, async (server) => {
+      await expectNone(watch(server), SIGNS.redis);
+      await proxy.set({ kind: 'freeze' });
+      await expectSigns(watch(server), SIGNS.redis);
+      await proxy.set(PASS);
+    });
+  } finally {
+    await proxy.close();
+    await redis.stop();
+  }
+});
+
+test(SIGNS.mongo.trouble, async () => {
+  const mongo = await startMongo();
+  const proxy = await faultProxy({ port: Number(new URL(mongo.url).port) });
+  try {
+    const MONGODB_URL = `mongodb://127.0.0.1:${proxy.port}/signs?directConnection=true`;
+    const { PIN_ENCRYPTION_KEY } = KEYS;
+    await withServer({ env: { MONGODB_URL, PIN_ENCRYPTION_KEY } }, async (server) => {
+      await expectNone(watch(server), SIGNS.mongo);
+      await proxy.set({ kind: 'refuse' });
+      await expectSigns(watch(server), SIGNS.mongo);
+      await proxy.set(PASS);
+    });
+  } finally {
+    await proxy.close();
+    await mongo.stop();
+  }
+});
+
+test(SIGNS.key.trouble, () =>
+  withFolder(async (folder) => {
+    const one = KEYS.PIN_ENCRYPTION_KEY;
+    const other = [...one].reverse().join('');
+    const start = (PIN_ENCRYPTION_KEY: string) => startProcess({ DATA_DIR: folder, PIN_ENCRYPTION_KEY });
+    await (await start(one)).signal('SIGTERM');
+    const refused = await start(other).then(
+      () => 'it started',
+      (error: Error) => error.message,
+    );
+    assert.match(refused, SIGNS.key.log);
+    assert.match(refused, /78/);
+  }),
+);
+
+test(SIGNS.edit.trouble, () =>
+  withFolder(async (folder) => {
+    const file = join(folder, 'main.flow.json');
+    const flow = { flow: 'main', version: 1, start: 'bye', screens: { bye: { type: 'end', text: 'Bye' } } };
+    writeFileSync(file, JSON.stringify(flow));
+    await withServer({ env: { MENUS_DIR: folder } }, async (server) => {
+      await expectNone(watch(server), SIGNS.edit);
+      writeFileSync(file, JSON.stringify({ ...flow, start: 'by' }));
+      await expectSigns(watch(server), SIGNS.edit);
+    });
+  }),
+);
+
+test(SIGNS.service.trouble, () =>
+  withFolder(async (folder) => {
+    const buy = { type: 'call', service: 'shop.buy', done: 'bye', fail: 'sorry', retry: 0, timeout: '2s' };
+    const end = (text: string) => ({ type: 'end', text });
+    const screens = { go: { type: 'menu', text: 'Buy?', options: [{ id: 'yes', text: 'Yes', to: 'buy' }] }, buy };
+    const flow = {
+      flow: 'main',
+      version: 1,
+      start: 'go',
+      screens: { ...screens, bye: end('Bye'), sorry: end('Sorry') },
+    };
+    writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(flow));
+    const services = join(folder, 'shop.mjs');
+    writeFileSync(services, "export default { 'shop.buy': async () => { throw new Error('sold out'); } };");
+    await withServer({ env: { MENUS_DIR: folder, SERVICES: services } }, async (server) => {
+      await expectNone(watch(server), SIGNS.service);
+      const { page } = await open(`${server.url}/inspector`);
+      await page.waitForSelector('#state .dot.live');
+      await server.ussd(DIAL);
+      assert.is(await page.locator('#sessions', { hasText: SIGNS.service.page.says }).count(), 0);
+      assert.match(await server.ussd({ ...DIAL, text: '1' }), 'Sorry');
+      await page.locator('#sessions .where', { hasText: SIGNS.service.page.says }).waitFor();
+      await expectSigns(watch(server), SIGNS.service);
+      // As many callers as an alert needs to be sure, each minute.
+      for (let caller = 1; caller < CALLERS_A_MINUTE; caller++)
+        for (const text of ['', '1']) await server.ussd({ ...DIAL, sessionId: `caller-${caller}`, text });
+      await noteValues(watch(server), SIGNS.service);
+    });
+  }),
+);
+
+test('each alert fires on the values that its trouble gave when they last, and not on those before it', () =>
+  withFolder(async (folder) => {
+    skipWithout(['promtool']);
+    assert.equal([...values.keys()].sort(), METERED.map(({ trouble }) => trouble).sort(), 'every trouble was made');
+    const tests = [
+      ...METERED.flatMap(({ alert, trouble }) => {
+        const { before, during } = values.get(trouble)!;
+        return [
+          alertTest(alert, listSeries(alert, before, before), 0),
+          alertTest(alert, listSeries(alert, before, during), 1),
+        ];
+      }),
+      // What has not started answers nobody.
+      alertTest(SIGNS.key.alert, { 'up{job="twinline",instance="a"}': '0x30' }, 1),
+      alertTest(SIGNS.key.alert, { 'up{job="twinline",instance="a"}': '1x30' }, 0),
+    ];
+    const file = join(folder, 'test.yaml');
+    writeFileSync(file, stringify({ rule_files: [join(ROOT, ALERTS_FILE)], tests }));
+    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
+    assert.is(status, 0, stdout + stderr);
+  }));
+
+/** The series that an alert reads, a value a minute: what is counted grows each minute as it did while the trouble was made. */
+function listSeries(alert: string, before: string, during: string): { readonly [series: string]: string } {
+  const { expr } = shippedAlerts().find((one) => one.alert === alert)!;
+  const read = new Set(parsePromql(expr).selectors.map(({ metric }) => metric));
+  const known = new Map(readSamples(before));
+  const series = readSamples(during).flatMap(([name, value]): [string, string][] => {
+    const metric = /^\w+/.exec(name)![0];
+    if (!read.has(metric)) return [];
+    const values = metric.endsWith('_total') ? `0+${value - (known.get(name) ?? 0)}x30` : `${value}x30`;
+    return [[name.includes('{') ? name.replace('{', '{instance="a",') : `${name}{instance="a"}`, values]];
+  });
+  return Object.fromEntries(series);
+}
+
+const readSamples = (text: string): [series: string, value: number][] =>
+  text.split('\n').flatMap((line): [string, number][] => {
+    const [, series, value] = /^(\w+(?:\{.*\})?) (\S+)$/.exec(line) ?? [];
+    return series === undefined ? [] : [[series, Number(value)]];
+  });
+
+/** Whether the alert fires after 25 minutes of it. */
+function alertTest(alert: string, series: { readonly [series: string]: string }, firing: 0 | 1) {
+  return {
+    interval: '1m',
+    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+    promql_expr_test: [
+      {
+        expr: `count(ALERTS{alertname="${alert}",alertstate="firing"})`,
+        eval_time: '25m',
+        exp_samples: firing === 0 ? [] : [{ labels: '{}', value: firing }],
+      },
+    ],
+  };
+}
+
+test.run();

@@ -1,0 +1,106 @@
+// `twinline inspect`: an address with a token, which alone lets anybody look, and only from here.
+
+import { execFile } from 'node:child_process';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { WebSocket } from 'ws';
+import { builtFile } from '../../support/build.ts';
+import { startProcess } from '../../support/process.ts';
+import { readEvents } from '../support/event-reader.ts';
+import { ask, DIAL, withServer } from '../support/serve.ts';
+
+const test = suite('twinline inspect');
+const TOKEN = 'a-token-of-operators';
+
+const upgraded = (url: string) =>
+  new Promise<number>((resolve, reject) => {
+    const socket = new WebSocket(url);
+    socket.on('message', () => {
+      socket.terminate();
+      resolve(101);
+    });
+    socket.on('unexpected-response', (_req, res) => resolve(res.statusCode!));
+    socket.on('error', reject);
+  });
+
+const verb = (env: Record<string, string>, ...args: string[]) =>
+  startProcess(env, ['server/cli/main.ts', 'inspect', ...args]);
+
+/** The exit code and what was printed, of a verb that ends. */
+async function said(...args: string[]): Promise<string> {
+  const program = [await builtFile('server/cli/main.ts'), 'inspect', ...args];
+  const { PATH, HOME } = process.env;
+  return new Promise((resolve) => {
+    execFile(process.execPath, program, { env: { PATH, HOME } }, (error, _out, err) =>
+      resolve(`${error?.code ?? 0} ${err}`),
+    );
+  });
+}
+
+test('it hands the inspector on to who has its address, and to nobody else', () =>
+  withServer({ env: { OPERATOR_TOKEN: TOKEN } }, async (server) => {
+    const inspector = await verb({ OPERATOR_TOKEN: TOKEN }, '--url', server.url, '--session', 's 1', '--stately');
+    try {
+      const [address] = /http:\S+token=\S+/.exec(inspector.printed())!;
+      assert.ok(address!.endsWith('#session=s%201'), address);
+      assert.not.ok(inspector.printed().includes(TOKEN));
+      const { origin, searchParams } = new URL(address!);
+      const token = searchParams.get('token')!;
+
+      for (const path of ['/inspector', '/inspector/stream', '/inspector/machines', '/pages/page.css'])
+        assert.is((await ask(origin + path)).status, 403, path);
+      const other = `${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`;
+      assert.is((await ask(`${origin}/inspector?token=${other}`)).status, 403);
+
+      const welcomed = await ask(`${origin}/inspector?token=${token}`);
+      assert.is(welcomed.status, 303);
+      assert.is(welcomed.headers.location, '/inspector', 'the token leaves the address');
+      const [given] = [welcomed.headers['set-cookie']].flat() as string[];
+      assert.match(given!, /HttpOnly; SameSite=Strict/);
+      const cookie = given!.split(';')[0]!;
+      const page = await ask(`${origin}/inspector`, { headers: { cookie } });
+      assert.is(page.status, 200);
+      assert.match(page.headers['content-security-policy']!, /script-src 'self'/);
+
+      const bad: Record<string, string>[] = [
+        { host: 'evil.example' },
+        { host: `localhost:${new URL(origin).port}` },
+        { origin: 'https://evil.example' },
+        { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' },
+      ];
+      for (const headers of bad)
+        assert.is(
+          (await ask(`${origin}/inspector`, { headers: { cookie, ...headers } })).status,
+          403,
+          JSON.stringify(headers),
+        );
+      assert.is((await ask(`${origin}/inspector`, { method: 'POST', headers: { cookie } })).status, 403);
+      assert.is((await ask(`${origin}/api/ussd/sessions`, { headers: { cookie } })).status, 404);
+      assert.is((await ask(`${origin}/pages/../api/ussd/sessions`, { headers: { cookie } })).status, 404);
+
+      const seen = await readEvents(`${origin}/inspector/stream`, { cookie });
+      await server.ussd({ ...DIAL, sessionId: 'from-afar' });
+      await seen.until(() => JSON.stringify(seen.blocks).includes('from-afar'));
+      await seen.close();
+
+      const socket = `${origin.replace('http', 'ws')}/inspector/stately`;
+      assert.is(await upgraded(socket), 403);
+      for (const target of ['//[', '//[?token=x']) {
+        assert.is(await upgraded(`${origin.replace('http', 'ws')}${target}`), 403, 'also what no URL begins with');
+        assert.is((await ask(`${origin}${target}`, { headers: { cookie } })).status, 403);
+      }
+      assert.is(await upgraded(`${socket}?token=${token}`), 101);
+    } finally {
+      assert.is(await inspector.signal('SIGINT'), 0);
+    }
+  }));
+
+test('it says what is missing: a server, its token', () =>
+  withServer({ env: { OPERATOR_TOKEN: TOKEN } }, async ({ url }) => {
+    assert.match(await said('--url', url), /^1 [\s\S]*set the same one here/);
+    assert.match(await said('--url', 'http://127.0.0.1:1'), /^1 [\s\S]*Is the server running/);
+    assert.match(await said('--url', 'nowhere'), /^2 [\s\S]*is no address/);
+    assert.match(await said('--port', 'x', '--url', url), /^2 [\s\S]*is no port/);
+  }));
+
+test.run();

@@ -1,0 +1,313 @@
+// The page of the inspector in a real browser, while somebody dials: states light up, time goes back, tests come of it.
+
+import type { Page } from 'playwright-core';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { assertQuiet, assertReadable, weightOf } from '../pages/clean.ts';
+import { runSaved } from '../pages/run-saved.ts';
+import { browser, type Visit } from '../support/browser.ts';
+import { DIAL, sharedServer } from '../support/serve.ts';
+
+const PIN = '58213';
+const test = suite('inspector page');
+const server = sharedServer(test, {});
+const open = browser(test);
+const WIDE = { viewport: { width: 1280, height: 800 } };
+
+let number = 0;
+
+/** A phone that dials on. */
+function phone() {
+  number++;
+  const fields = { ...DIAL, sessionId: `inspected-${number}`, phoneNumber: `+26097123${1000 + number}` };
+  let text = '';
+  return {
+    label: fields.sessionId,
+    async say(input?: string): Promise<string> {
+      if (input !== undefined) text = text === '' ? input : `${text}*${input}`;
+      return server().ussd({ ...fields, text });
+    },
+  };
+}
+
+const visits: Visit[] = [];
+test.after.each(async () => {
+  for (const { page } of visits.splice(0)) await page.context().close();
+});
+
+/** The page, once it shows a session or, without one, a machine. */
+async function watching(label?: string, options: object = WIDE): Promise<Visit> {
+  const hash = label === undefined ? '' : `#session=${label}`;
+  const seen = await open(`${server().url}/inspector${hash}`, options);
+  visits.push(seen);
+  await seen.page.waitForSelector('#state .dot.live');
+  await seen.page.waitForSelector('svg.drawing');
+  return seen;
+}
+
+const active = (page: Page, state: string) => page.waitForSelector(`svg.drawing .state.active[data-state="${state}"]`);
+const told = (page: Page, selector: string, hasText: RegExp) => page.locator(selector, { hasText }).waitFor();
+const taken = (page: Page) =>
+  page.$$eval('svg.drawing .edge.taken', (edges) =>
+    edges.map((edge) => `${edge.getAttribute('data-from')} ${edge.getAttribute('data-to')}`),
+  );
+
+test('who dials is followed: the state lights up, the way there, the screen, the events, the variables', async () => {
+  const caller = phone();
+  const seen = await watching(caller.label);
+  const { page } = seen;
+  await caller.say();
+  await active(page, 'preMenu');
+  await caller.say('2');
+  await active(page, 'accountMenu');
+  assert.equal(await taken(page), ['preMenu accountMenu']);
+  assert.match((await page.textContent('#screen'))!, /^Account\n1\. Log in/);
+  assert.match((await page.textContent('#events li:last-child'))!, /opt\.account.*accountMenu.*typed “2”/);
+  assert.match((await page.textContent('#context'))!, /\+2609••••••\d\d/);
+  assert.match((await page.textContent('#sessions'))!, new RegExp(caller.label));
+  await caller.say('0');
+  await active(page, 'preMenu');
+  const chips = await page.$$eval('svg.drawing .chip.taken', (marks) => marks.map((mark) => mark.textContent));
+  assert.is(chips.length, 1, 'back is a word on its card');
+  assertQuiet(seen);
+});
+
+test('a call shows both ways of its turn, and a PIN is nowhere on the page', async () => {
+  const caller = phone();
+  const { page } = await watching(caller.label);
+  for (const input of [undefined, '2', '2', 'Tariro Moyo', PIN, PIN]) await caller.say(input);
+  await active(page, 'created');
+  assert.equal(await taken(page), ['repeatPin createAccount', 'createAccount created']);
+  assert.match((await page.textContent('#events li:last-child'))!, /typed a secret/);
+  const tree = page.locator('#context details.tree', { hasText: 'customerId' });
+  await tree.locator('summary').waitFor();
+  assert.match((await tree.textContent())!, /^\d fields.*ok: true/);
+  assert.not.ok((await page.content()).includes(PIN));
+});
+
+test('time stands still where one stops it, goes back and on, and outlives a reload', async () => {
+  const caller = phone();
+  const { page } = await watching(caller.label);
+  for (const input of [undefined, '1', '1']) await caller.say(input);
+  await active(page, 'about');
+  await page.keyboard.press('ArrowLeft');
+  await active(page, 'information');
+  assert.is(await page.textContent('#pause'), 'Go live');
+  await caller.say('1');
+  await told(page, '#moment', /^2 of 4/);
+  await active(page, 'information');
+  await page.reload();
+  await active(page, 'information');
+  await told(page, '#moment', /^2 of 4/);
+  await page.keyboard.press('ArrowLeft');
+  await active(page, 'preMenu');
+  await page.keyboard.press(' ');
+  await told(page, '#moment', /^4 of 4/);
+  assert.is(await page.textContent('#pause'), 'Pause');
+});
+
+test('sessions are chosen by keys, found by words, and the address leads to them', async () => {
+  const [one, two] = [phone(), phone()];
+  await one.say();
+  await two.say();
+  const { page } = await watching(one.label);
+  await told(page, '#sessions [aria-current]', new RegExp(`${one.label} `));
+  await page.keyboard.press('/');
+  await page.keyboard.type(two.label);
+  await page.waitForSelector('#sessions li:only-child');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('j');
+  await told(page, '#sessions [aria-current]', new RegExp(`${two.label} `));
+  assert.match(page.url(), /actor=/);
+});
+
+test('heat counts how often each way was taken', async () => {
+  const caller = phone();
+  const { page } = await watching(caller.label);
+  for (const input of [undefined, '1', '0', '1', '0', '2']) await caller.say(input);
+  await active(page, 'accountMenu');
+  await page.keyboard.press('h');
+  await page.waitForSelector('svg.drawing .edge[data-count]');
+  const count = (to: string) =>
+    page.getAttribute(`svg.drawing .edge[data-from="preMenu"][data-to="${to}"]`, 'data-count').then(Number);
+  assert.ok((await count('information')) >= 2);
+  assert.ok((await count('accountMenu')) >= 1);
+  assert.is(await page.getAttribute('#heat', 'aria-pressed'), 'true');
+});
+
+test('a session becomes a flow test that passes, with dummies for its PIN', async () => {
+  const caller = phone();
+  const { page } = await watching(caller.label);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  for (const input of [undefined, '2', '2', 'Tariro Moyo', PIN, PIN, '1', PIN]) await caller.say(input);
+  await active(page, 'accountHome');
+  await page.click('#copy');
+  await told(page, '#notice', /^Copied/);
+  const text = await page.evaluate<string>('navigator.clipboard.readText()');
+  assert.not.ok(text.includes(PIN));
+  const { tests } = JSON.parse(text) as { tests: { steps: { screen: string }[]; note?: string }[] };
+  assert.equal(
+    tests[0]!.steps.map(({ screen }) => screen),
+    ['preMenu', 'accountMenu', 'fullName', 'newPin', 'repeatPin', 'created', 'loginPin', 'accountHome'],
+  );
+  assert.is(tests[0]!.note, undefined);
+  assert.equal(await runSaved({ name: 'main.test.json', text }), []);
+});
+
+test('every machine can be drawn, also the lifecycles', async () => {
+  const { page } = await watching();
+  for (const name of ['wallet', 'domain-verification', 'delegation', 'agent-stream']) {
+    await page.click(`#machines [data-key="${name}"] button`);
+    await told(page, '#machine', new RegExp(`^${name}$`));
+    await page.waitForSelector(`svg.drawing[aria-label*="${name}"]`);
+  }
+});
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`it can be read in ${colorScheme}, on a desk and on a telephone`, async () => {
+    const caller = phone();
+    const wide = await watching(caller.label, { ...WIDE, colorScheme });
+    await caller.say();
+    await caller.say('1');
+    await active(wide.page, 'information');
+    await assertReadable(wide.page);
+    assertQuiet(wide);
+    const small = await watching(caller.label, { colorScheme, viewport: { width: 390, height: 844 } });
+    for (const part of ['side', 'stage', 'detail']) {
+      await small.page.click(`.tabs [data-part="${part}"]`);
+      await assertReadable(small.page);
+    }
+    assertQuiet(small);
+  });
+
+test('all of it is less than 100 kB', async () => {
+  assert.ok((await weightOf(`${server().url}/inspector`)) < 100_000);
+});
+
+test('nothing goes to stately.ai before it was asked for in plain words', async () => {
+  const seen = await open(`${server().url}/inspector/stately`);
+  assert.match((await seen.page.textContent('#hand-off'))!, /shown by a page of stately\.ai/);
+  await assertReadable(seen.page);
+  assertQuiet(seen);
+  await seen.page.context().route('https://stately.ai/**', (route) =>
+    route.fulfill({
+      contentType: 'text/html',
+      body: '<script>parent.postMessage({type:"@statelyai.connected"},"*");window.seen=[];onmessage=e=>seen.push(e.data)</script>',
+    }),
+  );
+  await phone().say();
+  await seen.page.click('#send');
+  assert.match((await seen.page.textContent('#notice'))!, /^Shown by https/);
+  assert.is(await seen.page.isVisible('#hand-off'), false);
+  const frame = await (await seen.page.waitForSelector('iframe'))!.contentFrame();
+  await phone().say();
+  await frame!.waitForFunction('seen.some(({ type }) => type === "@xstate.snapshot")');
+  const messages = await frame!.evaluate<{ type: string; definition?: string; twinline?: unknown }[]>('seen');
+  assert.ok(
+    messages.every(({ twinline }) => twinline === undefined),
+    'what Stately does not know of stays here',
+  );
+  assert.ok(messages.every(({ type, definition }) => type !== '@xstate.actor' || definition!.includes('"initial"')));
+});
+
+test('a caller is found by the end of a number, which no page and no log holds, and others are not', async () => {
+  const caller = phone();
+  await caller.say();
+  const other = phone();
+  await other.say();
+  const { page } = await watching();
+  // Long enough to be in no moment and no id of a log by chance.
+  const digits = `97123${1000 + number - 1}`;
+  await page.locator('#search').fill(digits);
+  await told(page, '#searched', new RegExp(`^1 of \\d+ living sessions: the number is ${digits} or ends so`));
+  assert.equal(await page.locator('#sessions .line .where').allTextContents(), [`${caller.label} · main · preMenu`]);
+  await page.locator('#sessions .line').click();
+  await active(page, 'preMenu');
+  assert.not.match((await page.textContent('#inspector'))!, `260${digits}`);
+  assert.not.match(JSON.stringify(server().logged), digits);
+  await page.locator('#search').fill('+990000000000');
+  await told(page, '#searched', /^0 of/);
+  await told(page, '#quiet', /^No session matches “\+990000000000”\.$/);
+});
+
+test('a session is ended by two presses: its caller reads so, and the audit log who it was', async () => {
+  const caller = phone();
+  const seen = await watching(caller.label);
+  const { page } = seen;
+  await caller.say();
+  await caller.say('2');
+  await active(page, 'accountMenu');
+  await page.click('#end');
+  await told(page, '#end', /^Really end it$/);
+  assert.match(await caller.say('0'), /^CON Welcome/, 'one press ends nothing');
+  await page.click('#end');
+  await told(page, '#notice', /^The session has ended/);
+  assert.is(await caller.say('2'), 'END Your session has ended. Please dial again.');
+  await told(page, '#events li:last-child', /ended by an operator/);
+  await told(page, '#sessions [aria-current]', /ended/);
+  assert.is(await page.isVisible('#end'), false);
+  const noted = server().logged.filter((line) => (line as { audit?: string }).audit === 'session.ended');
+  assert.match(JSON.stringify(noted), `"by":"loopback"`);
+  assert.match(JSON.stringify(noted), `"session":"${caller.label}"`);
+  assertQuiet(seen);
+});
+
+test('arrow keys lead along the ways of the drawing, and Enter shows the sessions that are there', async () => {
+  const caller = phone();
+  const { page } = await watching(caller.label);
+  await caller.say();
+  await active(page, 'preMenu');
+  await page.focus('svg.drawing .state[data-state="preMenu"]');
+  const here = () => page.evaluate<string>('document.activeElement.getAttribute("data-state")');
+  const ways = await page.$$eval('svg.drawing .edge', (edges) =>
+    edges.map((edge) => [edge.getAttribute('data-from'), edge.getAttribute('data-to')]),
+  );
+  for (const key of ['ArrowDown', 'ArrowRight', 'ArrowUp', 'ArrowLeft']) {
+    if ((await here()) !== 'preMenu') break;
+    await page.keyboard.press(key);
+  }
+  const next = await here();
+  assert.ok(
+    ways.some((ends) => ends.includes('preMenu') && ends.includes(next)),
+    next,
+  );
+  await page.focus('svg.drawing .state[data-state="preMenu"]');
+  await page.keyboard.press('Enter');
+  await told(page, '#sessions .where', new RegExp(`^${caller.label} · main · preMenu$`));
+  assert.equal([await page.inputValue('#filter-machine'), await page.inputValue('#filter-state')], ['main', 'preMenu']);
+  await page.keyboard.press('Enter');
+  assert.is(await page.inputValue('#filter-state'), '');
+});
+
+test('sessions are filtered by flow, screen and standing', async () => {
+  const one = phone();
+  for (const input of [undefined, '2']) await one.say(input);
+  const gone = phone();
+  const { page } = await watching(gone.label);
+  for (const input of [undefined, '*']) await gone.say(input);
+  await told(page, '#sessions .where', /ended/);
+  const shows = async (end: string) => {
+    let lines: string[] = [];
+    for (let tries = 0; tries < 200; tries++) {
+      lines = await page.locator('#sessions .where').allTextContents();
+      if (lines.length > 0 && lines.every((line) => line.endsWith(end))) return;
+      await page.waitForTimeout(50);
+    }
+    assert.unreachable(`${end}: ${lines.join(', ')}`);
+  };
+  await page.locator('#filter-standing').selectOption('Ended');
+  await shows(' · ended');
+  await page.locator('#filter-standing').selectOption('Living');
+  await page.locator('#filter-state').selectOption('accountMenu');
+  await shows(' · accountMenu');
+  await told(page, '#sessions .where', new RegExp(one.label));
+  await page.locator('#filter-machine').selectOption('wallet');
+  await told(page, '#quiet', /^No session is so\.$/);
+});
+
+test('the page begins with the flow of a dial', async () => {
+  const { page } = await watching();
+  assert.is(await page.textContent('#machine'), 'main');
+});
+
+test.run();

@@ -1,0 +1,158 @@
+// The registry in a real browser: a twin is registered, proposed, voted on by three people and verified there, with a key for
+// each of them; and what is looked for is found among many.
+
+import type { Page } from 'playwright-core';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { keyOf, type Name, path, place } from '../domain/place.ts';
+import { browser, fromElsewhere, type Visit } from '../support/browser.ts';
+import { assertQuiet } from './clean.ts';
+
+const test = suite('registry');
+const RULES = { quorum: '0.9', votingPeriodSeconds: 3_600 };
+const here = place(test, { rules: RULES });
+const open = browser(test);
+
+/** The registry as somebody with a key sees it, from a part of it. */
+async function as(name: Name, hash = '#/', { url = here.server().url, ...options } = {}): Promise<Visit> {
+  const seen = await open(`${url}/registry${hash}`, options);
+  await seen.page.getByLabel('API key').fill(keyOf(name));
+  await seen.page.getByRole('button', { name: 'Open' }).click();
+  await seen.page.getByText(`did:ixo:${name} ·`).waitFor();
+  return seen;
+}
+
+const hashOf = (page: Page) => new URL(page.url()).hash;
+
+test('a twin is registered, proposed, voted on by three people and verified in the browser only', async () => {
+  const owner = await as('owner');
+  await owner.page.getByRole('link', { name: 'Register a twin' }).click();
+  await owner.page.getByLabel('Protocol').selectOption('Clean cooking');
+  await owner.page.getByLabel('Name').fill('Stoves of Mukuni');
+  await owner.page.getByLabel('metricTwo').fill('many');
+  await owner.page.getByRole('button', { name: 'Register' }).click();
+  await owner.page.getByRole('alert').filter({ hasText: 'metricTwo: "many" is no number.' }).waitFor();
+  await owner.page.getByLabel('metricTwo').fill('12');
+  await owner.page.getByRole('button', { name: 'Register' }).click();
+  await owner.page.getByRole('heading', { level: 1, name: 'Stoves of Mukuni' }).waitFor();
+  assert.is(await owner.page.locator('h1 + .did').count(), 1);
+  assert.is(
+    await owner.page.getByRole('button', { name: 'Propose to verify' }).count(),
+    0,
+    'that is for representatives',
+  );
+  const twin = hashOf(owner.page);
+  await owner.page.locator('.drawing-box svg [data-state]').first().waitFor();
+
+  const rep = await as('rep', twin);
+  await rep.page.getByRole('button', { name: 'Propose to verify' }).click();
+  await rep.page.getByRole('heading', { name: 'What is voted on: revision 1' }).waitFor();
+  const proposal = hashOf(rep.page);
+  assert.match(proposal, /^#\/proposal\/[0-9a-f]{32}$/);
+  assert.match((await rep.page.locator('#registry').textContent())!, /metricTwo: 12/);
+  assert.is(await rep.page.getByRole('group', { name: 'Your vote' }).count(), 0, 'and votes are for voters');
+
+  const { url } = here.server();
+  for (const [name, choice, server] of [
+    ['ann', 'Yes', url],
+    ['bob', 'No', url],
+    ['cid', 'Yes', fromElsewhere(url)],
+  ] as const) {
+    const { page } = await as(name, proposal, { url: server });
+    await page.getByLabel('Your reason').fill(`${name} has looked at it.`);
+    await page.getByRole('button', { name: choice, exact: true }).click();
+    await page.getByText(`did:ixo:${name}`, { exact: true }).first().waitFor();
+    await page.context().close();
+  }
+  await rep.page.reload();
+  await rep.page.getByRole('link', { name: 'The twin as it is now' }).click();
+  await rep.page.locator('header .badge', { hasText: 'Verified' }).waitFor();
+  await rep.page.locator('.history summary').first().click();
+  assert.match((await rep.page.locator('.history li').first().textContent())!, /verify.*status/);
+  await rep.page.locator('.history li').first().getByText('UnderReview').waitFor();
+  assert.match((await rep.page.locator('.history li').first().textContent())!, /status.*UnderReview.*→.*Verified/);
+  const [credential] = await Promise.all([
+    rep.page.waitForEvent('download'),
+    rep.page.getByRole('button', { name: 'Card as a credential' }).click(),
+  ]);
+  assert.match(credential.suggestedFilename(), /\.vc\.json$/);
+  for (const seen of [owner, rep]) assertQuiet(seen);
+});
+
+test('twins are found by words, type, status and property, and what is no property is told', async () => {
+  for (const [name, metricTwo] of [
+    ['Alpha field', 5],
+    ['Beta field', 50],
+    ['Gamma hill', 500],
+  ] as const)
+    await here.domain({ metadata: { name }, properties: { metricTwo } });
+  const { page } = await as('nobody');
+  const names = async (count: number) => {
+    await page.getByText(`${count} shown, that is all`).waitFor();
+    return (await page.locator('.twins a').allTextContents()).sort();
+  };
+  await page.getByLabel('Name', { exact: true }).fill('field');
+  await page.keyboard.press('Enter');
+  assert.equal(await names(2), ['Alpha field', 'Beta field']);
+  await page.getByLabel('Property').fill('metricTwo > 10');
+  await page.keyboard.press('Enter');
+  assert.equal(await names(1), ['Beta field']);
+  await page.getByLabel('Status').selectOption('Verified');
+  await page.getByText('Nothing fits.').waitFor();
+  await page.getByLabel('Property').fill('more than ten');
+  await page.keyboard.press('Enter');
+  await page.getByText('A property is written as stoves > 10 or place = Lusaka.').waitFor();
+});
+
+test('open proposals are listed and decided by role; a deactivated twin is told as such, with its history', async () => {
+  const { did } = await here.domain({ metadata: { name: 'Mill of Kabwe' } });
+  const { id } = await here.proposal(did);
+  const rep = await as('rep', '#/proposals');
+  await rep.page.locator('.twins li', { hasText: did }).getByRole('link', { name: 'To verify Mill of Kabwe' }).click();
+  await rep.page.getByRole('heading', { name: /What is voted on/ }).waitFor();
+  assert.is(hashOf(rep.page), `#/proposal/${id}`);
+  assert.is(await rep.page.getByRole('button', { name: 'Veto' }).count(), 0, 'that is for operators');
+  await rep.page.getByRole('button', { name: 'Withdraw' }).click();
+  await rep.page.getByRole('button', { name: 'Withdraw' }).waitFor({ state: 'detached' });
+  await rep.page.getByRole('link', { name: 'Open proposals' }).click();
+  await rep.page.getByRole('heading', { name: 'Open proposals' }).waitFor();
+  assert.is(await rep.page.getByRole('link', { name: 'To verify Mill of Kabwe' }).count(), 0);
+
+  assert.is((await here.ask('owner', `DELETE ${path(did)}`)).status, 200);
+  const { page } = await as('nobody');
+  await page.getByLabel('Status').selectOption('Deactivated');
+  await page.getByRole('link', { name: 'Mill of Kabwe' }).click();
+  await page.getByText(/This twin was deactivated by did:ixo:owner/).waitFor();
+  assert.is(await page.locator('h1').textContent(), 'Mill of Kabwe');
+  await page.locator('.history summary').first().click();
+  await page.locator('.history li').first().getByText('Deactivated').waitFor();
+});
+
+test('the key stays in the tab, stands in no address, and is forgotten by a button; a wrong one is told', async () => {
+  const { page } = await as('ann');
+  assert.is(await page.evaluate('localStorage.length'), 0);
+  assert.equal(await page.context().cookies(), []);
+  assert.not.match(page.url(), keyOf('ann'));
+  await page.getByRole('button', { name: 'Forget the key' }).click();
+  await page.getByLabel('API key').fill('a-wrong-key-0123456789');
+  await page.getByRole('button', { name: 'Open' }).click();
+  await page.getByRole('alert').filter({ hasText: 'This key is not known here.' }).waitFor();
+  assert.is(await page.evaluate('sessionStorage.length'), 0);
+});
+
+test('what others wrote is text in every part', async () => {
+  const { did } = await here.domain({
+    metadata: { name: '<img src=x onerror=alert(1)>', description: '<script>alert(2)</script>' },
+  });
+  const { id } = await here.proposal(did);
+  const seen = await as('ann');
+  for (const hash of ['#/', '#/new', `#/twin/${encodeURIComponent(did)}`, `#/proposal/${id}`]) {
+    await seen.page.goto(`${here.server().url}/registry${hash}`);
+    await seen.page.locator('#registry .card').first().waitFor();
+    await seen.page.waitForTimeout(300);
+    assert.is(await seen.page.locator('#registry img, #registry script').count(), 0);
+  }
+  assertQuiet(seen);
+});
+
+test.run();

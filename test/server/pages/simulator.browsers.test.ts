@@ -1,0 +1,298 @@
+// The page of phones in a real browser: dialogues that outlive a reload, a network that misbehaves, and flow tests of both.
+
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { checkMenus } from '../../../server/menus/check.ts';
+import { browser } from '../support/browser.ts';
+import { sharedServer, withServer } from '../support/serve.ts';
+import { assertQuiet, assertReadable, weightOf } from './clean.ts';
+import { type Handset, handset } from './handset.ts';
+
+const PIN = '48291';
+const test = suite('simulator');
+const server = sharedServer(test, {});
+const open = browser(test);
+const visit = () => open(`${server().url}/simulator`);
+
+async function toPin(phone: Handset): Promise<void> {
+  await phone.press('Dial');
+  await phone.shows('Welcome to Twinline');
+  await phone.say('2');
+  await phone.shows('Create an account');
+  await phone.say('2');
+  await phone.shows('full name');
+  await phone.say('Tariro Moyo');
+  await phone.shows('Choose a PIN');
+}
+
+/** Saves the dialogue of a phone; the text of the file. */
+async function saved(page: Page, phone: Handset): Promise<{ name: string; text: string }> {
+  const coming = page.waitForEvent('download');
+  await phone.press('Save as flow test');
+  const download = await coming;
+  return { name: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') };
+}
+
+/** Runs a file of tests beside its flow, as `twinline test` does; what failed. */
+async function run({ name, text }: { name: string; text: string }, flow = 'menus/main.flow.json'): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'twinline-pages-'));
+  try {
+    copyFileSync(flow, join(folder, name.replace('.test.json', '.flow.json')));
+    writeFileSync(join(folder, name), text);
+    const { reports, problems } = await checkMenus({ folder });
+    assert.is(reports.length, 1, JSON.stringify(problems));
+    return reports[0]!.tests.flatMap(({ failures }) => failures.map(({ message }) => message));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test('a phone dials another flow, in another language and every dialect; a test of it begins so, too', async () => {
+  const seen = await visit();
+  const { page } = seen;
+  const phone = handset(page);
+  const choose = (what: string, value: string) => phone.whole.getByLabel(`${what}, Phone 1`).selectOption(value);
+  await phone.whole.getByText('Flow, language, dialect').click();
+  await choose('Flow', 'wallet');
+  await choose('Language', 'sw');
+  await assertReadable(page);
+  for (const dialect of ['', 'africastalking', 'hubtel', 'nalo', 'arkesel', 'infobip', 'comviva']) {
+    await choose('Dialect', dialect);
+    await phone.press('Dial');
+    const first = await phone.shows('Karibu');
+    const option = /(\d)\. English/.exec(first)![1]!;
+    await phone.say(option);
+    await phone.shows('Welcome');
+    const [sent] = await phone.sent();
+    assert.match(sent!, dialect === 'infobip' ? /^text=/ : new RegExp(`=${option}$`), dialect);
+    const canExpire = await phone.whole.getByRole('button', { name: 'Time out' }).isEnabled();
+    assert.is(canExpire, !['nalo', 'arkesel'].includes(dialect), dialect);
+  }
+  await choose('Dialect', 'hubtel');
+  await phone.press('Dial');
+  await phone.shows('Karibu');
+  await phone.press('Time out');
+  await phone.say('1');
+  await phone.shows('Your session has ended');
+  await phone.press('Dial');
+  await phone.shows('Karibu');
+  const file = await saved(page, phone);
+  assert.is(file.name, 'wallet.test.json');
+  assert.equal((JSON.parse(file.text) as { tests: { given: object }[] }).tests[0]!.given, { lang: 'sw' });
+  assert.equal(await run(file, 'menus/wallet.flow.json'), []);
+  assertQuiet(seen);
+});
+
+test('a dialogue goes on after a reload, hides its PIN, and becomes a flow test that passes', async () => {
+  const seen = await visit();
+  const { page } = seen;
+  const phone = handset(page);
+  await toPin(phone);
+  assert.ok(await phone.whole.locator('.answer input.secret').isVisible(), 'what is typed is hidden');
+  await page.reload();
+  await phone.shows('Choose a PIN');
+  assert.ok(await phone.whole.locator('.answer input.secret').isVisible());
+  await phone.say(PIN);
+  await phone.shows('PIN once more');
+  await page.reload();
+  await phone.say(PIN);
+  const created = await phone.shows('Your account is ready, Tariro Moyo');
+  assert.match(created, '1. Log in');
+  assert.not.match(await page.content(), PIN);
+  assert.match((await phone.sent())[0]!, 'text=…ro Moyo*••••*••••');
+
+  const file = await saved(page, phone);
+  assert.is(file.name, 'main.test.json');
+  assert.not.match(file.text, PIN);
+  const { tests } = JSON.parse(file.text) as { tests: { steps: { in: string }[]; services: object }[] };
+  const typed = tests[0]!.steps.map((step) => step.in);
+  assert.equal(typed.slice(0, 4), ['', '2', '2', 'Tariro Moyo']);
+  assert.match(typed[4]!, /^\d{5}$/);
+  assert.is(typed[4], typed[5], 'the same secret twice is the same other one twice');
+  assert.equal(Object.keys(tests[0]!.services), ['account.create']);
+  assert.equal(await run(file), []);
+  const broken = file.text.replace('Your account is ready', 'Your account is gone');
+  assert.ok((await run({ ...file, text: broken })).length > 0, 'and can fail');
+  assertQuiet(seen);
+});
+
+test('a dialogue becomes a test in the file beside its flow, under a name that is not there yet', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'twinline-pages-'));
+  cpSync('menus', folder, { recursive: true });
+  try {
+    await withServer({ env: { MENUS_DIR: folder } }, async ({ url }) => {
+      const seen = await open(`${url}/simulator`);
+      const phone = handset(seen.page);
+      await phone.press('Dial');
+      await phone.shows('Welcome to Twinline');
+      await phone.say('1');
+      await phone.shows('Know more');
+      const name = phone.whole.getByLabel('Name of a test, Phone 1');
+      await name.fill('somebody looks around');
+      await phone.press('Add to the tests');
+      await seen.page.locator('.notice', { hasText: 'is in main.test.json' }).waitFor();
+      const { reports } = await checkMenus({ folder });
+      const { tests } = reports.find(({ flow }) => flow === 'main')!;
+      assert.equal(tests.at(-1), { name: 'somebody looks around', failures: [] });
+      await name.fill('somebody looks around');
+      await phone.press('Add to the tests');
+      await seen.page.locator('.notice', { hasText: 'There is a test "somebody looks around" already' }).waitFor();
+    });
+    await withServer({ env: { MENUS_DIR: folder, STUDIO: 'false' } }, async ({ url }) => {
+      const seen = await open(`${url}/simulator`);
+      await seen.page.getByRole('button', { name: 'Save as flow test' }).waitFor();
+      assert.is(await seen.page.getByRole('button', { name: 'Add to the tests' }).count(), 0);
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a retry shows the same, two at once count once, and a lost answer is asked for again', async () => {
+  const seen = await visit();
+  const phone = handset(seen.page);
+  await phone.press('Dial');
+  const first = await phone.shows('Welcome to Twinline');
+  await phone.press('Retry');
+  assert.is(await phone.shows('Welcome to Twinline'), first);
+  await phone.press('Send twice');
+  await phone.say('1');
+  const second = await phone.shows('Know more');
+  await seen.page.locator('.log li').nth(3).waitFor();
+  assert.is(await seen.page.locator('.log li').count(), 4);
+  const bodies = await phone.whole.locator('.log pre:not(.sent)').allTextContents();
+  assert.is(bodies[0], bodies[1], 'byte for byte');
+  assert.is(bodies[2], bodies[3]);
+  await phone.press('Retry');
+  assert.is(await phone.shows('Know more'), second, 'the second of the two has changed nothing');
+  await phone.press('Lose answer');
+  await phone.say('3');
+  await phone.shows('The answer was lost');
+  await phone.whole.locator('.log .lost', { hasText: 'lost' }).waitFor();
+  await phone.press('Retry');
+  await phone.shows('Forgot your PIN?');
+  const file = await saved(seen.page, phone);
+  assert.equal(await run(file), []);
+  assert.is((JSON.parse(file.text) as { tests: { steps: object[] }[] }).tests[0]!.steps.length, 3);
+  assertQuiet(seen);
+});
+
+test('a session that the network forgets has ended, and a new one begins', async () => {
+  const seen = await visit();
+  const phone = handset(seen.page);
+  await phone.press('Dial');
+  await phone.shows('Welcome to Twinline');
+  await phone.press('Time out');
+  await seen.page.locator('.log', { hasText: 'time-out' }).waitFor();
+  await phone.say('1');
+  await phone.shows('Your session has ended. Please dial again.');
+  assert.match(await phone.room(), 'end');
+  await phone.press('New session');
+  await phone.shows('Welcome to Twinline');
+  assertQuiet(seen);
+});
+
+test('phones are side by side, each with its own session, and are kept by a reload until they are removed', async () => {
+  const seen = await visit();
+  const { page } = seen;
+  await page.getByRole('button', { name: 'Add a phone' }).click();
+  const [one, two] = [handset(page, 1), handset(page, 2)];
+  await one.press('Dial');
+  await two.press('Dial');
+  await one.shows('Welcome');
+  await two.shows('Welcome');
+  await two.say('1');
+  await two.shows('Know more');
+  await page.reload();
+  assert.match(await one.shows('Welcome'), '2. Account');
+  await two.shows('Know more');
+  await one.say('2');
+  await one.shows('Create an account');
+  await two.shows('Know more');
+  const numberOf = ({ whole }: Handset) => whole.getByLabel('Number', { exact: true }).inputValue();
+  assert.is.not(await numberOf(one), await numberOf(two));
+  await page.getByRole('button', { name: 'Remove, Phone 1' }).click();
+  await page.reload();
+  await two.shows('Know more');
+  assert.is(await one.whole.count(), 0);
+  assertQuiet(seen);
+});
+
+test('keys of the machine are keys of the phone, and a delay is waited for', async () => {
+  const seen = await visit();
+  const { page } = seen;
+  const phone = handset(page);
+  await phone.press('Dial');
+  await phone.shows('Welcome');
+  await phone.whole.getByRole('button', { name: 'Key 9, Phone 1' }).focus();
+  await page.keyboard.press('1');
+  await page.keyboard.press('2');
+  await page.keyboard.press('Backspace');
+  assert.is(await phone.whole.locator('.answer input').inputValue(), '1');
+  await phone.whole.getByRole('button', { name: 'Key star, Phone 1' }).click();
+  assert.is(await phone.whole.locator('.answer input').inputValue(), '1*');
+  await phone.whole.getByLabel('Delay').fill('750');
+  const begun = Date.now();
+  await phone.say('*');
+  await phone.shows(/bye|Thank/i);
+  assert.ok(Date.now() - begun >= 750);
+  assertQuiet(seen);
+});
+
+const LATEST = {
+  flow: 'main',
+  version: 1,
+  start: 'hello',
+  screens: {
+    hello: { type: 'menu', text: 'Karibu 🎉', options: [{ id: 'go', text: 'Go', to: 'bye' }] },
+    bye: { type: 'end', text: 'Bye' },
+  },
+};
+
+test('the latest answer alone is sent where the server takes it so, and room is counted as the screen needs', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'twinline-pages-'));
+  writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(LATEST));
+  try {
+    await withServer({ env: { MENUS_DIR: folder, USSD_TEXT_MODE: 'latest' } }, async ({ url }) => {
+      const seen = await open(`${url}/simulator`);
+      const phone = handset(seen.page);
+      await phone.press('Dial');
+      const text = await phone.shows('Karibu');
+      assert.match(await phone.room(), `${text.length}/80 characters (UCS-2)`);
+      await phone.say('7');
+      await phone.shows('Karibu');
+      await phone.say('1');
+      await phone.shows('Bye');
+      assert.match((await phone.sent())[0]!, /text=1\b/);
+      assert.match(await phone.room(), '3/182 characters');
+      assert.equal(await run(await saved(seen.page, phone), join(folder, 'main.flow.json')), []);
+      assertQuiet(seen);
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+for (const [colorScheme, width] of [
+  ['light', 1280],
+  ['dark', 390],
+] as const)
+  test(`everybody can use it: ${colorScheme}, ${width} px wide`, async () => {
+    const seen = await open(`${server().url}/simulator`, { colorScheme, viewport: { width, height: 900 } });
+    const phone = handset(seen.page);
+    await phone.press('Dial');
+    await phone.shows('Welcome');
+    await phone.whole.locator('.log summary').first().click();
+    await assertReadable(seen.page);
+    assertQuiet(seen);
+  });
+
+test('it is small', async () => {
+  assert.ok((await weightOf(`${server().url}/simulator`)) < 100_000);
+});
+
+test.run();

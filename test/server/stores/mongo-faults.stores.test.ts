@@ -1,0 +1,125 @@
+// Words of MongoDB about PIN checks that are lost: checks fail closed and in time, and no guess is free. All other faults are
+// played in test/server/faults.
+
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { MongoClient } from 'mongodb';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ACCOUNT_LIMITS } from '../../../lib/account/limits.ts';
+import { type FaultProxy, faultProxy, PASS } from '../../support/fault-proxy.ts';
+import { type MongoServer, startMongo } from '../../support/mongo-server.ts';
+import { withFolder } from '../../support/process.ts';
+import { timed } from '../../support/timed.ts';
+import { LOGIN, pastWaiting } from '../support/login.ts';
+import { json, type Served, withServer } from '../support/serve.ts';
+
+const test = suite('MongoDB faults');
+
+const DEADLINE_MS = 1_200;
+const GRACE_MS = 250;
+const PIN = '83519';
+const WRONG = '47026';
+const phone = '+260971230001';
+
+let mongo: MongoServer;
+let proxy: FaultProxy;
+
+test.before(async () => {
+  mongo = await startMongo();
+  proxy = await faultProxy({ port: Number(new URL(mongo.url).port) });
+});
+
+test.after.each(() => proxy.set(PASS));
+
+test.after(async () => {
+  await proxy?.close();
+  await mongo?.stop();
+});
+
+interface Login {
+  readonly text: string;
+  readonly ms: number;
+}
+
+interface Dialled extends Login {
+  /** Sends the same text with more behind it. */
+  say(more: string): Promise<string>;
+}
+
+interface Bench {
+  readonly server: Served;
+  /** Dials and types the PIN; the answer, and how long that took. */
+  login(pin: string): Promise<Login>;
+  /** The same, going on until the check is over; the last answer. */
+  outcome(pin: string): Promise<string>;
+}
+
+function withAccount(work: (bench: Bench) => Promise<void>): Promise<void> {
+  const database = `faults-${randomBytes(4).toString('hex')}`;
+  return withFolder(async (folder) => {
+    writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(LOGIN));
+    const env = {
+      // Directly, or the driver would go around the proxy.
+      MONGODB_URL: `mongodb://127.0.0.1:${proxy.port}/${database}?directConnection=true`,
+      USSD_TURN_DEADLINE_MS: String(DEADLINE_MS),
+      MENUS_DIR: folder,
+      LOG_LEVEL: 'warn',
+    };
+    try {
+      await withServer({ env }, async (server) => {
+        let calls = 0;
+        const dial = async (choice: string, pin: string): Promise<Dialled> => {
+          const fields = { sessionId: `call-${calls++}`, serviceCode: '*2233#', phoneNumber: phone };
+          for (const text of ['', choice]) await server.ussd({ ...fields, text });
+          const typed = `${choice}*${pin}`;
+          const { result, ms } = await timed(() => server.ask('/api/ussd', json({ ...fields, text: typed })));
+          assert.is(result.status, 200);
+          return { text: result.text, ms, say: (more) => server.ussd({ ...fields, text: typed + more }) };
+        };
+        const outcome = async (choice: string, pin: string) => {
+          const { text, say } = await dial(choice, pin);
+          return pastWaiting(text, say);
+        };
+        assert.is(await outcome('1', PIN), 'END Made');
+        await work({ server, login: (pin) => dial('2', pin), outcome: (pin) => outcome('2', pin) });
+      });
+    } finally {
+      const client = new MongoClient(mongo.url);
+      await client.db(database).dropDatabase();
+      await client.close();
+    }
+  });
+}
+
+async function readyAgain(server: Served): Promise<void> {
+  for (const end = performance.now() + 10_000; ; await pause(50)) {
+    if ((await server.ask('/readyz')).status === 200) return;
+    if (performance.now() > end) throw new Error('the server was not ready again within 10 s');
+  }
+}
+
+// What a caller may hear while a PIN cannot be checked; and nobody is let in, nor told whether it was right.
+const NOT_CHECKED = /^(END Trouble|CON Please wait\.\n1\. Continue|END Service temporarily unavailable\..*)$/;
+
+const WRITES = /update[^a-z]/;
+
+for (const after of ['close', 'stall'] as const)
+  test(`lost acknowledgements (${after}) give no guess for free: what was counted stays counted`, () =>
+    withAccount(async ({ server, login, outcome }) => {
+      await proxy.set({ kind: 'lose-reply', to: WRITES, after });
+      for (let at = 0; at < ACCOUNT_LIMITS.pinFailuresToLock; at++) {
+        const { text, ms } = await login(at === 1 ? PIN : WRONG);
+        assert.match(text, NOT_CHECKED);
+        assert.ok(ms < DEADLINE_MS + GRACE_MS, `${ms} ms`);
+      }
+      assert.ok(proxy.lost > 0);
+      await proxy.set(PASS);
+      await readyAgain(server);
+      // Closed rather than open: tries whose check never came count like failures.
+      assert.is(await outcome(PIN), 'END Locked');
+    }));
+
+test.run();

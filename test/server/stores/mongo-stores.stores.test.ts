@@ -1,0 +1,88 @@
+// Documents in a real MongoDB: what the start says about it, accounts that two instances share, and what the doctor finds.
+
+import { randomBytes } from 'node:crypto';
+import { MongoClient } from 'mongodb';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { TwinlineError } from '../../../lib/errors.ts';
+import { parseKeyring } from '../../../lib/keyring.ts';
+import { readConfig } from '../../../server/config/config.ts';
+import { examine } from '../../../server/doctor/examine.ts';
+import { type MongoServer, startMongo } from '../../support/mongo-server.ts';
+import { caller, hangUpAll } from '../../support/phone.ts';
+import { withServer } from '../support/serve.ts';
+
+const test = suite('MongoDB stores');
+
+const KEYS = {
+  PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
+  ORACLE_KEY: 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=',
+};
+const OTHER_KEY = '0b61d9f3e27c5b8490ad6f138f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe';
+const PIN = '83519';
+
+let mongo: MongoServer;
+const database = `stores-${randomBytes(4).toString('hex')}`;
+
+test.before(async () => {
+  mongo = await startMongo();
+});
+
+test.after(async () => {
+  hangUpAll();
+  if (!mongo) return;
+  const client = new MongoClient(mongo.url);
+  await client.db(database).dropDatabase();
+  await client.close();
+  await mongo.stop();
+});
+
+function envOf(): Record<string, string> {
+  const url = new URL(mongo.url);
+  url.pathname = `/${database}`;
+  return { ...KEYS, MONGODB_URL: url.href, PORT: '0', DATA_DIR: ':memory:' };
+}
+
+const doctor = async (env: NodeJS.ProcessEnv) => {
+  const told = await examine(readConfig(env), env);
+  return (check: string) => told.find((one) => one.check === check);
+};
+
+test('an account that was opened on one instance logs in on another, and the start names version and durability', () =>
+  withServer({ env: envOf() }, (one) =>
+    withServer({ env: envOf() }, async (other) => {
+      const place = one.places.find(({ keeps }) => keeps === 'documents')!;
+      assert.match(place.program, /^MongoDB \d/);
+      assert.ok(['power-loss', 'replicated'].includes(place.durability));
+      const opening = caller('opening', '+260971230009');
+      let said = '';
+      for (const typed of [undefined, '2', '2', 'Tariro Moyo', PIN, PIN]) said = await opening.send(one.url, typed);
+      assert.match(said, /C[0-9A-Z]{8}/, said);
+      const login = caller('login', '+260971230009');
+      for (const typed of [undefined, '2', '1', PIN]) said = await login.send(other.url, typed);
+      assert.match(said, /^CON Tariro Moyo\n/);
+    }),
+  ));
+
+test('the doctor finds it answering, its clock, its topology, and whether the PIN key belongs to its data', async () => {
+  const find = await doctor(envOf());
+  for (const check of ['MongoDB answers', 'MongoDB write concern', 'clock', 'PIN key and data'])
+    assert.is(find(check)?.level, 'fine', JSON.stringify(find(check)));
+  assert.match(find('MongoDB topology')!.words, /sharded|stands alone|replica set of \d/);
+  assert.match(find('PIN key and data')!.words, /belong to this key/);
+  const other = await doctor({ ...envOf(), PIN_ENCRYPTION_KEY: OTHER_KEY });
+  assert.is(other('PIN key and data')?.level, 'broken');
+});
+
+test('an instance with another key does not start on it, and both keys are named by their fingerprints', () =>
+  withServer({ env: envOf() }, async () => {
+    const [own, other] = [KEYS.PIN_ENCRYPTION_KEY, OTHER_KEY].map((key) => parseKeyring(key).active);
+    const error = await withServer({ env: { ...envOf(), PIN_ENCRYPTION_KEY: OTHER_KEY } }, async () => undefined).then(
+      () => undefined,
+      (error: TwinlineError) => error,
+    );
+    assert.is(error?.code, 'ERR_CONFIG');
+    assert.match(error!.message, `The stored PINs need the key "${own}", but only these are configured: ${other}.`);
+  }));
+
+test.run();

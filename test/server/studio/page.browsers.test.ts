@@ -1,0 +1,290 @@
+// The studio in a real browser: a menu is made, mended, tested, saved and dialled without leaving it.
+
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeProject } from '../../../server/cli/verbs/new.ts';
+import { assertReadable } from '../pages/clean.ts';
+import { browser, type Visit } from '../support/browser.ts';
+import { DIAL, type Served, withServer } from '../support/serve.ts';
+import { dial, part, paste, pasteHere, problems, text } from './hands.ts';
+
+const test = suite('the page of the studio');
+const open = browser(test);
+
+interface Place {
+  readonly seen: Visit;
+  readonly page: Page;
+  readonly server: Served;
+  /** The text of a file of the menus. */
+  readonly file: (name: string) => string;
+  readonly folder: string;
+}
+
+/** A fresh project of `twinline new ussd`, its server, and the studio in a browser. */
+async function inStudio(work: (place: Place) => Promise<void>, options = {}): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'twinline-studio-'));
+  try {
+    makeProject({ template: 'ussd', folder: join(folder, 'project'), name: 'menus', twinline: '0.1.0' });
+    const menus = join(folder, 'project', 'menus');
+    const SERVICES = join(folder, 'project', 'services', 'orders.js');
+    const env = { MENUS_DIR: menus, ...(readService(SERVICES) && { SERVICES }) };
+    await withServer({ env }, async (server) => {
+      const seen = await open(`${server.url}/studio`, options);
+      const { page } = seen;
+      await page.locator('#state', { hasText: 'Saved' }).waitFor();
+      await work({ seen, page, server, folder: menus, file: (name) => readFileSync(join(menus, name), 'utf8') });
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function readService(path: string): boolean {
+  try {
+    return readFileSync(path).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+const CHANGE =
+  '"change": { "type": "menu", "text": "Call 2233 to change it.", "options": [{ "id": "end", "text": "End", "to": "bye" }] },';
+
+test('mistakes are named where they stand, a screen is added, a dialogue becomes a test, and what is saved is dialled', () =>
+  inStudio(async ({ seen, page, server, file }) => {
+    await page.locator('#begin').click();
+    await page.locator('#new-name').fill('market');
+    await page.locator('label', { hasText: 'form: ' }).click();
+    await page.locator('#create').click();
+    await page.locator('#notice', { hasText: 'The flow is there' }).waitFor();
+    const made = file('market.flow.json');
+
+    const wrong = made
+      .replace('"Thank you, {{name}}."', '"Thank you, {{nmae}}."')
+      .replace('"to": "confirm"', '"to": "confrim"')
+      .replace('{{bags}} bags?', '{bags} bags?');
+    await paste(page, wrong);
+    await page.locator('#problems li').nth(2).waitFor();
+    const found = await problems(page);
+    assert.is(found.length, 3, found.join('\n'));
+    const lineOf = (words: string) => wrong.slice(0, wrong.indexOf(words)).split('\n').length;
+    for (const [words, says] of [
+      ['{{nmae}}', 'name'],
+      ['"confrim"', 'confirm'],
+      ['{bags}', '{{bags}}'],
+    ] as const) {
+      const named = found.find((line) => line.startsWith(`${lineOf(words)}:`) && line.includes(says));
+      assert.ok(named, `${words} in line ${lineOf(words)}: ${found.join('\n')}`);
+    }
+    assert.match((await page.locator('#state').allTextContents()).join(), /errors?/);
+    await page.locator('#save').click();
+    await page.locator('#notice', { hasText: 'Not saved: the flow has errors.' }).waitFor();
+    assert.is(file('market.flow.json'), made, 'nothing was written');
+
+    // What is certain is mended by a button.
+    await page.locator('#problems li', { hasText: 'confrim' }).getByRole('button', { name: 'Mend' }).click();
+    await page.locator('#problems li', { hasText: 'confrim' }).waitFor({ state: 'detached' });
+    assert.match(await text(page), '"to": "confirm"');
+
+    const mended = made
+      .replace('How many bags?', 'How many bags of maize?')
+      .replace('"text": "No", "to": "bye"', '"text": "No", "to": "change"')
+      .replace('"bye": {', `${CHANGE}\n    "bye": {`);
+    assert.ok(mended.includes('"to": "change"'), mended);
+    await paste(page, mended);
+    await page.locator('#problems li').first().waitFor({ state: 'hidden' });
+    await part(page, 'tests');
+    await page.locator('#tested', { hasText: 'passed' }).waitFor();
+
+    await part(page, 'phone');
+    await page.locator('#dial').click();
+    await page.locator('#device .screen', { hasText: 'Your name?' }).waitFor();
+    await dial(page, [
+      ['Ann Banda', 'How many bags of maize?'],
+      ['7', 'Ann Banda, 7 bags?'],
+      ['2', 'Call 2233 to change it.'],
+    ]);
+    await page.locator('#test-name').fill('somebody changes their mind');
+    await page.locator('#record button').click();
+    await page.locator('#notice', { hasText: 'The dialogue is a test now' }).waitFor();
+    await part(page, 'tests');
+    await page.locator('#results li', { hasText: 'somebody changes their mind' }).waitFor();
+    assert.is(await page.locator('#results .failed').count(), 0);
+    await page.locator('#save').click();
+    await page.locator('#notice', { hasText: 'Saved, and served' }).waitFor();
+    assert.is(file('market.flow.json'), mended);
+    assert.match(file('market.test.json'), 'somebody changes their mind');
+    const served = (await server.ask('/inspector/machines')).text;
+    assert.match(served, '"market"');
+    await part(page, 'history');
+    await page.locator('#versions button', { hasText: 'Before the first save' }).waitFor();
+    await page.locator('#versions button').last().click();
+    await page.locator('#version-diff').waitFor();
+    await page.locator('#restore').click();
+    await page.locator('#state', { hasText: 'Not saved' }).waitFor();
+    assert.is(await text(page), made, 'the version of before is in the editor');
+    // Saving what has errors is refused by the server, which browsers call a complaint.
+    assert.equal(
+      seen.complaints.filter((words) => !words.includes('422')),
+      [],
+    );
+    assert.equal(seen.strangers, []);
+  }));
+
+test('what is typed while a text is checked moves the place that Mend changes, and what was edited there is left alone', () =>
+  inStudio(async ({ page, file }) => {
+    const right = file('main.flow.json');
+    const [first, second] = Object.keys((JSON.parse(right) as { screens: object }).screens);
+    const wrong = right.replaceAll(`"to": "${second}"`, `"to": "${second}x"`).replace('"start":', '"strat":');
+    assert.ok(wrong.includes(`"to": "${second}x"`) && wrong.includes('"strat":'), `${first} leads to ${second}`);
+    await paste(page, wrong);
+    const mend = page.locator('#problems li', { hasText: 'strat' }).getByRole('button', { name: 'Mend' });
+    await mend.waitFor();
+    // From now on no check is answered.
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/studio/check', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.locator('#editor .cm-content').press('Control+Home');
+    await pasteHere(page, '\n\n   ');
+    await mend.click();
+    const mended = wrong.replace('"strat":', '"start":');
+    assert.is(await text(page), `\n\n   ${mended}`);
+    await mend.click();
+    await page.locator('#notice', { hasText: 'edited there meanwhile' }).waitFor();
+    assert.is(await text(page), `\n\n   ${mended}`, 'the same change is not made twice');
+    release();
+    await mend.waitFor({ state: 'detached' });
+    // Now the next kind of mistake is found; each is mended before the answer to the one before has come.
+    const others = page.locator('#problems li', { hasText: `"${second}x"` }).getByRole('button', { name: 'Mend' });
+    await others.first().waitFor();
+    for (let at = (await others.count()) - 1; at >= 0; at--) await others.nth(at).click();
+    assert.is((await text(page)).trim(), right.trim());
+  }));
+
+test('what is dialled is the flow as it is in the editor, and the served one is another until it is saved', () =>
+  inStudio(async ({ page, server, file }) => {
+    const before = file('main.flow.json');
+    const { start, screens } = JSON.parse(before) as {
+      start: string;
+      screens: Record<string, { text: string | Record<string, string> }>;
+    };
+    const { text: title } = screens[start]!;
+    const words = typeof title === 'string' ? title : Object.values(title)[0]!;
+    await paste(page, before.replace(words, 'A draft'));
+    await page.locator('#state', { hasText: 'Not saved' }).waitFor();
+    await part(page, 'phone');
+    await page.locator('#dial').click();
+    await page.locator('#device .screen', { hasText: 'A draft' }).waitFor();
+    assert.not.match(await server.ussd(DIAL), 'A draft');
+    // Its test expects the old words: it is not saved until they are written anew.
+    await page.locator('#save').click();
+    await page.locator('#notice', { hasText: 'its tests do not pass' }).waitFor();
+    await page.locator('#results .removed').first().waitFor();
+    await page.locator('#update').click();
+    await page.locator('#tested', { hasText: /\d expectations? written/ }).waitFor();
+    await page.locator('#save').click();
+    await page.locator('#notice', { hasText: 'Saved, and served' }).waitFor();
+    assert.match(await server.ussd({ ...DIAL, sessionId: 's2' }), 'A draft');
+  }));
+
+test('an edit on disk is shown, and never overwritten unless the author says so; what is not saved outlives a reload', () =>
+  inStudio(async ({ page, folder, file }) => {
+    const before = file('main.flow.json');
+    const noted = before.replace('"version": 1,', '"version": 1,\n  "note": "from the browser",');
+    await paste(page, noted);
+    await page.locator('#state', { hasText: 'Not saved' }).waitFor();
+    page.removeAllListeners('dialog');
+    page.on('dialog', (dialog) => void dialog.accept());
+    await page.reload();
+    await page.locator('#notice', { hasText: 'This is what you had not saved.' }).waitFor();
+    assert.is(await text(page), noted);
+    const onDisk = before.replace('"version": 1,', '"version": 1,\n  "note": "from another editor",');
+    writeFileSync(join(folder, 'main.flow.json'), onDisk);
+    await page.locator('#save').click();
+    await page.locator('#conflict').waitFor();
+    assert.match((await page.locator('#conflict-diff .cm-content').allTextContents()).join(), 'from another editor');
+    assert.is(file('main.flow.json'), onDisk);
+    await page.locator('#keep-mine').click();
+    await page.locator('#save').click();
+    await page.locator('#notice', { hasText: 'Saved, and served' }).waitFor();
+    assert.is(file('main.flow.json'), noted);
+    cpSync(join(folder, 'main.flow.json'), join(folder, 'copy.json'));
+  }));
+
+test('a file with line ends of Windows is not changed by being opened, and keeps them when it is saved', () =>
+  inStudio(async ({ page, folder, file }) => {
+    const windows = file('main.flow.json').replaceAll('\n', '\r\n');
+    writeFileSync(join(folder, 'main.flow.json'), windows);
+    await page.reload();
+    await page.locator('#state', { hasText: /^Saved/ }).waitFor();
+    const edited = windows.replace('"version": 1,', '"version": 1,\r\n  "note": "x",');
+    await paste(page, edited.replaceAll('\r\n', '\n'));
+    await page.locator('#state', { hasText: /^Not saved/ }).waitFor();
+    await page.locator('#save').click();
+    await page.locator('#notice', { hasText: 'Saved, and served' }).waitFor();
+    assert.is(file('main.flow.json'), edited);
+  }));
+
+test('a click on a state leads to its text, keys propose what may stand there, and languages are edited side by side', () =>
+  inStudio(async ({ page, file }) => {
+    const [screen] = Object.keys((JSON.parse(file('main.flow.json')) as { screens: object }).screens).slice(1);
+    await page.locator(`#picture .state[data-state="${screen}"]`).click();
+    const line = (await page.locator('#editor .cm-activeLine').allTextContents()).join();
+    assert.match(line, `"${screen}"`);
+    await paste(page, '{ "flow": "main", ');
+    await page.keyboard.type('"scr');
+    await page.locator('#editor .cm-tooltip-autocomplete li', { hasText: 'screens' }).waitFor();
+    // The list is made again after the last letter, and for 75 ms a new one takes no Enter, so that none is taken by accident.
+    await page.waitForTimeout(500);
+    await page.keyboard.press('Enter');
+    assert.match(await text(page), '"screens": {');
+    await page.locator('#show-tests').click();
+    await paste(page, '{ "flow": "main", "tests": [{ "name": "a", "steps": [{ "in": "", ');
+    await page.keyboard.type('"scr');
+    await page.locator('#editor .cm-tooltip-autocomplete li', { hasText: 'screen' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('#show-flow').click();
+    const two = {
+      flow: 'main',
+      version: 1,
+      start: 'a',
+      langs: ['en', 'sw'],
+      screens: { a: { type: 'end', text: 'Hello' } },
+    };
+    await paste(page, JSON.stringify(two, null, 2));
+    await part(page, 'words');
+    const cells = page.locator('#wordings textarea');
+    await cells.nth(1).waitFor();
+    await cells.nth(1).fill('Habari');
+    await cells.nth(1).blur();
+    await page.waitForFunction(`document.querySelector('#state').textContent.includes('Not saved')`);
+    assert.equal((JSON.parse(await text(page)) as typeof two).screens.a.text, { en: 'Hello', sw: 'Habari' });
+  }));
+
+for (const [width, scheme] of [
+  [1280, 'light'],
+  [390, 'dark'],
+] as const)
+  test(`it can be read at ${width}, ${scheme}, in every part`, () =>
+    inStudio(
+      async ({ seen, page }) => {
+        for (const name of ['drawing', 'phone', 'tests', 'words', 'history']) {
+          await part(page, name);
+          await page.locator(`#${name}`).waitFor();
+          await assertReadable(page);
+        }
+        assert.equal([seen.complaints, seen.strangers], [[], []]);
+      },
+      { viewport: { width, height: 860 }, colorScheme: scheme },
+    ));
+
+test.run();

@@ -1,0 +1,109 @@
+// The channel over Redis keeps the contract of all channels, and comes back from whatever breaks its connections.
+
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import * as assert from 'uvu/assert';
+import { redisChannel } from '../../lib/store/redis/channel.ts';
+import { channelName } from '../../lib/store/redis/layout.ts';
+import { channelContract, listen } from '../contract/channel.ts';
+import { type RedisServer, startRedis, startRedisCluster } from '../support/redis-server.ts';
+import { suite } from '../support/suites.ts';
+
+const server = await startRedis();
+const cluster = await startRedisCluster();
+
+channelContract('redis', (prefix) => redisChannel({ url: server.url, prefix }));
+channelContract('redis cluster', (prefix) => redisChannel({ url: cluster.url, prefix }));
+
+const test = suite('Redis channel');
+const TOPICS = Array.from({ length: 30 }, (_, at) => `topic ${at}`);
+
+test.after(async () => {
+  await server.stop();
+  await cluster.stop();
+});
+
+test('a broken connection is told as a gap, and after it messages arrive again', async () => {
+  const channel = redisChannel({ url: server.url });
+  const all = await Promise.all(TOPICS.map((topic) => listen(channel, topic)));
+  await hangUp(server, 'pubsub');
+  await Promise.all(all.map((one) => one.count(0, 1)));
+  await tellAll(channel, all);
+  assert.equal(
+    all.map((one) => one.gaps()),
+    TOPICS.map(() => 1),
+  );
+  await channel.close();
+});
+
+test('a server that is killed and started again is subscribed again', async () => {
+  const channel = redisChannel({ url: server.url });
+  const all = await Promise.all(TOPICS.map((topic) => listen(channel, topic)));
+  await server.kill();
+  await pause(100);
+  await server.restart();
+  await Promise.all(all.map((one) => one.count(0, 1)));
+  await tellAll(channel, all);
+  await channel.close();
+});
+
+test('a topic whose slot moves to another master is followed there', async () => {
+  const channel = redisChannel({ url: cluster.url });
+  const all = await Promise.all(TOPICS.map((topic) => listen(channel, topic)));
+  await moveSlot(channelName('twinline:', TOPICS[0]!));
+  await all[0]!.count(0, 1);
+  await tellAll(channel, all);
+  await channel.close();
+});
+
+test('after a master was killed its replica carries its topics', async () => {
+  const channel = redisChannel({ url: cluster.url });
+  const all = await Promise.all(TOPICS.map((topic) => listen(channel, topic)));
+  await cluster.nodes[0]!.kill();
+  const told = () => all.filter((one) => one.gaps() > 0).length;
+  for (const end = Date.now() + 20_000; told() === 0 && Date.now() < end; ) await pause(50);
+  assert.ok(told() > 0 && told() < TOPICS.length, `${told()} topics had a gap`);
+  await tellAll(channel, all);
+  await channel.close();
+});
+
+test.run();
+
+async function tellAll(channel: ReturnType<typeof redisChannel>, all: readonly Awaited<ReturnType<typeof listen>>[]) {
+  for (const [at, topic] of TOPICS.entries()) {
+    // The client may not know yet that a connection is back, or that a slot has moved.
+    for (let tries = 0; ; tries++) {
+      const failed = await channel.publish(topic, `to ${topic}`).catch((error: unknown) => error);
+      if (!failed) break;
+      if (tries > 200) throw failed;
+      await pause(50);
+    }
+    await all[at]!.count(1);
+    // What seemed to fail may have been done.
+    assert.equal([...new Set(all[at]!.heard)], [`to ${topic}`]);
+  }
+}
+
+async function hangUp({ port }: RedisServer, type: string): Promise<void> {
+  const client = new Redis({ port, host: '127.0.0.1', disableClientInfo: true });
+  await client.call('CLIENT', 'KILL', 'TYPE', type);
+  client.disconnect();
+  await once(client, 'end');
+}
+
+// An empty slot needs no migration of keys.
+async function moveSlot(key: string): Promise<void> {
+  const clients = cluster.nodes
+    .slice(0, 3)
+    .map(({ port }) => new Redis({ port, host: '127.0.0.1', disableClientInfo: true }));
+  const slot = (await clients[0]!.cluster('KEYSLOT', key)) as number;
+  const from = Math.floor((slot * 3) / 16_384);
+  const to = (from + 1) % 3;
+  const id = (await clients[to]!.cluster('MYID')) as string;
+  for (const at of [to, from, 3 - to - from]) await clients[at]!.call('CLUSTER', 'SETSLOT', slot, 'NODE', id);
+  for (const client of clients) {
+    client.disconnect();
+    await once(client, 'end');
+  }
+}
