@@ -3,7 +3,7 @@
 //
 //   npm test                        what Node alone proves, with fixed seeds
 //   npm test -- ussd flow/render    only the files, of any suite, whose path holds one of the words
-//   --suite <names>                 the suites of test/support/choose.ts, with commas; `all` for each of them, at its full size
+//   --suite <names>                 suites of test/support/choose.ts at their full size, with commas; `all` for each of them
 //   --seed <n>                      of random cases, default 1
 //   --root <folder>                 where to look, default: this folder
 //   --jobs <n>                      processes at a time, default: the cores and one more, the cores for the named suites; 1 with words
@@ -17,8 +17,9 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import * as fc from 'fast-check';
+import colors from 'picocolors';
 import { builtModules, builtPackage } from './support/build.ts';
-import { filesOf, listTests, SUITES, type SuiteName, type TestFile } from './support/choose.ts';
+import { filesOf, listTests, SUITES, type SuiteName, type TestFile, usualFiles } from './support/choose.ts';
 import { doing, type Limits, runFile } from './support/file.ts';
 import { type JobOptions, runInJobs, type Said } from './support/jobs.ts';
 import {
@@ -83,24 +84,23 @@ async function main(): Promise<void> {
     lastLineIfStuck: () => lastLine({ ...totals(), failed: totals().failed + 1 }),
   };
   if (values.job) return takeFiles(limits);
-  const suites = parseSuites(values.suite);
   const files = chooseFiles(root, positionals);
   repeatOptions = `${values.suite && ` --suite ${values.suite}`}${seed === 1 ? '' : ` --seed ${seed}`}`;
-  // With words and no suite, whatever they name.
-  if (positionals.length && !values.suite) return runFiles(files, { size: 'short', jobs: 1, values, limits });
-  for (const suite of suites) {
-    const jobs = availableParallelism() + (suite === 'node' ? 1 : 0);
-    const size = suite === 'node' ? 'short' : 'day';
+  const [cores, words] = [availableParallelism(), positionals.length > 0];
+  const runs = (chosen: TestFile[], size: Size, jobs: number) =>
+    runFiles(chosen, { size, jobs: words ? 1 : jobs, values, limits });
+  // With words and no suite: whatever they name.
+  if (!values.suite) return runs(words ? files : usualFiles(files), 'short', cores + 1);
+  for (const suite of parseSuites(values.suite)) {
     const from = performance.now();
-    const own = filesOf(suite, files, values.suite === 'all');
-    await runFiles(own, { size, jobs: positionals.length ? 1 : jobs, values, limits });
-    if (suites.length > 1) console.log(`— ${suite}: ${own.length} files, ${span(performance.now() - from)}\n`);
+    await runs(filesOf(suite, files), suite === 'node' ? 'short' : 'day', suite === 'node' ? cores + 1 : cores);
+    console.log(colors.dim(`${suite} took ${span(performance.now() - from)}`));
   }
 }
 
 function parseSuites(names: string): readonly SuiteName[] {
   if (names === 'all') return SUITES;
-  return (names || 'node').split(',').map((name) => {
+  return names.split(',').map((name) => {
     const suite = SUITES.find((one) => one === name);
     if (!suite) throw new Error(`--suite ${name}: no such suite; there are ${SUITES.join(', ')} and all`);
     return suite;

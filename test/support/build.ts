@@ -22,6 +22,7 @@ import { writeFilesBeside } from '../../server/packaging/beside.ts';
 import { isBuilt, keyOfDist, listOutputs, sourceKey } from '../../server/packaging/dist.ts';
 import { writeAssets } from '../../server/web/kit/assets.ts';
 import { manifest, ROOT, sourceOf } from '../package/manifest.ts';
+import { isShort } from './size.ts';
 
 const BUILDS = join(ROOT, 'build');
 const PROJECT = 'test/tsconfig.build.json';
@@ -50,9 +51,10 @@ export const builtPackage = once('package', () => keyOfDist(ROOT), makePackage);
 /** The same with each module in a file, without declarations, and with `dist/test`, where the programs of tests are. */
 export const builtModules = once('modules', () => keyOfModules(), makeModules);
 
-/** The built file of a source: of the package, `server/main.ts`, or of a program of tests such as `test/store/lmdb-child.ts`. */
+/**
+ * The built file of a source: of the package (in `npm test` of the modules, which are built in a quarter of the time), `server/main.ts`, or of a program of tests such as `test/store/lmdb-child.ts`. */
 export async function builtFile(source: string): Promise<string> {
-  const folder = await (ENTRIES.has(source) && !isCovered ? builtPackage : builtModules)();
+  const folder = await (ENTRIES.has(source) && !isCovered && !isShort ? builtPackage : builtModules)();
   return join(folder, 'dist', source.replace(/\.ts$/, '.js'));
 }
 
@@ -73,6 +75,7 @@ function once(name: string, keyNow: () => string, make: (folder: string, key: st
       return folder;
     }
     mkdirSync(BUILDS, { recursive: true });
+    console.log(`Building the ${name} that tests run, once for this state of the source …`);
     removeOld();
     const made = mkdtempSync(join(BUILDS, 'new-'));
     await make(made, key);

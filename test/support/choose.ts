@@ -46,7 +46,12 @@ export function listTests(root: string, onMistake: (name: string, reason: string
   });
 }
 
-/** The files of a suite, in the order in which they begin. With the others at hand (`isWhole`), `node` leaves out what they run at length. */
-export function filesOf(suite: SuiteName, files: readonly TestFile[], isWhole: boolean): TestFile[] {
-  return files.filter((file) => file.suite === suite || (suite === 'node' && file.isShort && !isWhole));
+/** The files of a suite by itself, at its full size. */
+export function filesOf(suite: SuiteName, files: readonly TestFile[]): TestFile[] {
+  return files.filter((file) => file.suite === suite);
+}
+
+/** The files of `npm test`: those of Node alone, and the others that have a short size. */
+export function usualFiles(files: readonly TestFile[]): TestFile[] {
+  return files.filter(({ suite, isShort }) => suite === 'node' || isShort);
 }

@@ -45,10 +45,9 @@ async function work(left: TestFile[], options: JobOptions): Promise<void> {
       continue;
     }
     child ??= begin(options);
-    if ((await runIn(child, file, options)) > RSS_MOST_BYTES || !child.connected) {
-      child.kill();
-      child = undefined;
-    }
+    if (await runIn(child, file, options)) continue;
+    child.kill();
+    child = undefined;
   }
   child?.kill();
 }
@@ -61,23 +60,23 @@ function begin({ program, args, env, onLate }: JobOptions): ChildProcess {
   return child;
 }
 
-/** Runs a file in `child`, tells its report and resolves with the memory that the process holds then. */
-function runIn(child: ChildProcess, { name }: TestFile, { onReport }: JobOptions): Promise<number> {
+/** Runs a file in `child`, tells its report and resolves with whether the process can take another file. */
+function runIn(child: ChildProcess, { name }: TestFile, { onReport }: JobOptions): Promise<boolean> {
   return new Promise((resolve) => {
-    const finish = (report: FileReport, rssBytes: number): void => {
+    const finish = (report: FileReport, isUsable: boolean): void => {
       child.off('message', take);
       child.off('exit', gone);
       onReport(report);
-      resolve(rssBytes);
+      resolve(isUsable);
     };
     const take = (said: Said): void => {
-      if ('report' in said) finish(said.report, said.rssBytes);
+      if ('report' in said) finish(said.report, !said.report.hangs && said.rssBytes < RSS_MOST_BYTES);
     };
     const gone = (code: number | null, signal: string | null): void => {
       const report = newReport(name);
       const how = `its process ended with ${signal ?? code}: something called process.exit(), or never yielded`;
       fail(report, 'the file', how);
-      finish(report, 0);
+      finish(report, false);
     };
     child.on('message', take);
     child.once('exit', gone);

@@ -17,10 +17,12 @@ export interface FileReport {
   readonly failures: Failure[];
   readonly skips: Failure[];
   ms: number;
+  /** A test of it still runs, in a process that nobody should use any more. */
+  hangs: boolean;
 }
 
 export function newReport(file: string): FileReport {
-  return { file, passed: 0, failed: 0, failures: [], skips: [], ms: 0 };
+  return { file, passed: 0, failed: 0, failures: [], skips: [], ms: 0, hangs: false };
 }
 
 /** Counts and keeps one failure. */
