@@ -1,9 +1,9 @@
-// `npm run build` and `npm start`, several at once: one of them builds, none meets half a dist, and nobody builds twice.
+// `npm run build`, several at once, as two `npm start` of a fresh checkout do: one of them builds, none meets half a dist, and nobody builds
+// twice.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -18,7 +18,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isBuilt, keyOfDist } from '../../server/packaging/dist.ts';
-import { ask } from '../server/support/serve.ts';
 import { killed, withFolder } from '../support/process.ts';
 import { manifest, ROOT } from './manifest.ts';
 
@@ -182,49 +181,5 @@ test('a build that was killed leaves the dist of before as it was, and holds nob
     assert.is(code, 0, said);
     assert.match(readFileSync(join(root, 'dist/lib/index.js'), 'utf8'), /"b"/);
   }));
-
-test('two npm starts at once in a fresh checkout, and a third one later, all serve after one build', () =>
-  withFolder(async (root) => {
-    for (const path of ['lib', 'machines', 'server', 'menus', ...SETTINGS])
-      cpSync(join(ROOT, path), join(root, path), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
-    const started: Start[] = [];
-    try {
-      started.push(...(await Promise.all([start(root), start(root)])));
-      started.push(await start(root));
-      for (const { url } of started) assert.is((await ask(`${url}/livez`)).status, 200);
-      assert.is(started.filter(({ said }) => said().includes('Built dist')).length, 1);
-    } finally {
-      await Promise.all(started.map(({ end }) => end()));
-    }
-  }));
-
-interface Start {
-  readonly url: string;
-  said(): string;
-  end(): Promise<void>;
-}
-
-/** `npm start`; resolves when it listens. */
-async function start(root: string): Promise<Start> {
-  const child = shell(root, 'npm start', { PORT: '0', DATA_DIR: ':memory:', NODE_ENV: 'development' });
-  let said = '';
-  const over = once(child, 'close');
-  const url = await new Promise<string>((resolve, reject) => {
-    const listen = (chunk: Buffer) => {
-      said += chunk;
-      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
-      if (found) resolve(found);
-    };
-    child.stdout!.on('data', listen);
-    child.stderr!.on('data', listen);
-    void over.then(() => reject(new Error(`npm start ended:\n${said}`)));
-  });
-  const end = async () => {
-    child.kill('SIGTERM');
-    await over;
-  };
-  return { url, said: () => said, end };
-}
 
 test.run();
