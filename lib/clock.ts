@@ -86,6 +86,17 @@ export class SimulatedClock implements Clock {
   }
 }
 
+/** Calls `work` every `ms` milliseconds, until the function that it returns is called. */
+export function every(clock: Pick<Clock, 'wait'>, ms: number, work: () => void): () => void {
+  const over = new AbortController();
+  const { signal } = over;
+  const goOn = async () => {
+    for (await clock.wait(ms, signal); !signal.aborted; await clock.wait(ms, signal)) work();
+  };
+  void goOn();
+  return () => over.abort();
+}
+
 const SLICE_MS = 10;
 
 /** A function that waits for the next turn of the event loop, but only when 10 ms have passed since it last did. */

@@ -5,7 +5,7 @@ import type { Middleware } from 'koa';
 import { openAgent } from '../../lib/agent/agent.ts';
 import type { Responder } from '../../lib/agent/responder.ts';
 import type { FlowResponder } from '../../lib/agent/responders/flow.ts';
-import { systemClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { DELEGATION_KINDS, delegations, revocations } from '../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../lib/delegation/guard.ts';
@@ -74,6 +74,7 @@ export interface AgentServiceOptions {
   /** Receives the inspection events of chats, runs and delegations. */
   readonly inspector?: Inspector | undefined;
   readonly log: Log;
+  readonly clock: Clock;
   /** Routes of the server, which plugins may not take. */
   readonly ownRoutes: readonly DeclaredRoute[];
   /** Lets operators through. */
@@ -92,10 +93,8 @@ export function openAgentService(options: AgentServiceOptions): Promise<AgentSer
   return openWithDisposables((ends) => open(options, ends));
 }
 
-const clock = systemClock;
-
 async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposables): Promise<AgentService> {
-  const { config, stores, redis, keyring, services, inspector, log, parts = {} } = options;
+  const { config, stores, redis, keyring, services, inspector, log, clock, parts = {} } = options;
   const { documents } = stores;
   const onProblem = (what: string) => (error: unknown) => {
     options.onProblem();
@@ -121,10 +120,10 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     ...{ operatorsOnly: options.operatorsOnly, audit: options.audit, given: parts.plugins },
   });
   defer(plugins.close);
-  const { logs, channel } = await openRunStores(config, redis, parts.stores?.logs);
+  const { logs, channel } = await openRunStores(config, { redis, clock, given: parts.stores?.logs });
   defer(() => Promise.all([logs.close(), channel.close()]));
   const onSocketProblem = onProblem('a socket of the agent failed');
-  const socketServer = await openSocketServer({ config, redis, onProblem: onSocketProblem });
+  const socketServer = await openSocketServer({ config, redis, clock, onProblem: onSocketProblem });
   defer(socketServer.close);
 
   const delegationService = delegations({
@@ -150,7 +149,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   if (!isAnswered)
     log.warn({ flow: config.agent.flow }, 'chats are not answered: the flow of AGENT_FLOW is not loaded');
   const { responder, add } = await openResponder({
-    ...{ config, keyring, services, inspector, given: parts.responder },
+    ...{ config, keyring, services, inspector, clock, given: parts.responder },
     snapshots: stores.snapshots,
     conversations: options.conversations,
     report: (error, what) => onProblem(what)(error),
@@ -185,6 +184,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   plugins.bind({ agent, delegations: delegationService });
   const onStreamProblem = onProblem('a stream of the agent failed');
   const streams = eventStreams({
+    clock,
     most: { all: SERVER_LIMITS.eventStreams, perOwner: SERVER_LIMITS.eventStreamsPerUser },
     onProblem: onStreamProblem,
   });
@@ -234,18 +234,23 @@ function issuerMethods(
   };
 }
 
+interface RunStoreOptions {
+  readonly redis: RedisConnection | undefined;
+  readonly clock: Clock;
+  readonly given: LogStore | undefined;
+}
+
 /** Where runs are logged, and over what instances tell each other of them: Redis, or `dataDir` and this process. */
 async function openRunStores(
   config: Config,
-  redis: RedisConnection | undefined,
-  given: LogStore | undefined,
+  { redis, clock, given }: RunStoreOptions,
 ): Promise<{ readonly logs: LogStore; readonly channel: Channel }> {
   if (redis) {
     const { openRedisLogs, redisChannel } = await import('../../lib/store/redis/index.ts');
     const channel = redisChannel({ connection: redis });
-    return { logs: given ?? (await openRedisLogs({ connection: redis })), channel };
+    return { logs: given ?? (await openRedisLogs({ connection: redis, clock })), channel };
   }
   if (given) return { logs: given, channel: memoryChannel() };
-  if (config.dataDir === IN_MEMORY) return { logs: memoryLogs(), channel: memoryChannel() };
-  return { logs: lmdbLogs({ path: join(config.dataDir, 'runs') }), channel: memoryChannel() };
+  if (config.dataDir === IN_MEMORY) return { logs: memoryLogs({ clock }), channel: memoryChannel() };
+  return { logs: lmdbLogs({ path: join(config.dataDir, 'runs'), clock }), channel: memoryChannel() };
 }

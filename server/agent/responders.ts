@@ -2,6 +2,7 @@
 
 import type { Responder } from '../../lib/agent/responder.ts';
 import { type FlowResponder, flowResponder } from '../../lib/agent/responders/flow.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Inspector } from '../../lib/engine/conversation.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
@@ -18,6 +19,7 @@ export interface ResponderOptions {
   readonly keyring: Keyring;
   readonly conversations: readonly CompiledFlow[];
   readonly services: Services;
+  readonly clock: Clock;
   /** Watches the conversations of a flow. */
   readonly inspector?: Inspector | undefined;
   readonly report: (error: unknown, what: string) => void;
@@ -31,7 +33,7 @@ export interface OpenedResponder {
 
 /** Opens it; throws ERR_CONFIG when the flow cannot be used, or when packages for a model are missing. */
 export async function openResponder(options: ResponderOptions): Promise<OpenedResponder> {
-  const { config, given, report } = options;
+  const { config, given, clock, report } = options;
   const { model } = config;
   if (given) return { responder: checkResponder(given), add: () => {} };
   if (!model) return openFlowResponder(options);
@@ -40,6 +42,7 @@ export async function openResponder(options: ResponderOptions): Promise<OpenedRe
   const { baseUrl, apiKey, name, others, systemPrompt } = model;
   const responder = await modelResponder({
     endpoint: { baseUrl, apiKey },
+    clock,
     model: name,
     others,
     ...(systemPrompt !== undefined && { systemPrompt }),
@@ -71,6 +74,7 @@ function openFlowResponder({ config, snapshots, report, ...options }: ResponderO
     flow,
     services: options.services,
     keyring: options.keyring,
+    clock: options.clock,
     inspector: options.inspector,
     onProblem: ({ error, reason }) => report(error ?? reason, 'a conversation with the agent cannot go on'),
   });

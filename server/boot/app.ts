@@ -1,6 +1,7 @@
 // The HTTP application: what a request passes through, in this order, and the routes at the end of it.
 
 import Koa, { type Middleware, type Next, type ParameterizedContext } from 'koa';
+import type { Clock } from '../../lib/clock.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Adapter } from '../../lib/ussd/adapter.ts';
 import type { UssdService } from '../../lib/ussd/service.ts';
@@ -71,6 +72,7 @@ export interface AppDeps {
   readonly overload: Overload;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly clock: Clock;
   /** Where instances count requests together; without it each counts for itself. */
   readonly redis?: RedisConnection | undefined;
   /** Everything below /v1. */
@@ -113,20 +115,20 @@ export function createApp(deps: AppDeps): App {
   const operators = operatorsOnly(deps.operators);
   const declared = routeGroups(config, deps.adapters);
   const cors = crossOrigin(config);
-  const dials = dialLimiter(limiter, log);
+  const dials = dialLimiter(limiter, deps);
   const ussdDoor = ussdRoutes({
     ...deps,
     admit: admission({ overload, readClient, limiter: dials }),
     admitOperator: admission({ overload, readClient, limiter: async () => 0 }),
     limiter: dials,
     cors: cors.ussd,
-    onForbidden: forbiddenGateways({ metrics, log }),
+    onForbidden: forbiddenGateways({ metrics, log, now: deps.clock.monotonic }),
     errorStatus: config.ussd.errorStatus,
   });
   const router = newRouter();
   router.use(jsonBody(bodyLimits(declared)));
   addRoutes(router, HEALTH_ROUTES, {
-    deps: { health, environment: config.environment, sendHome: deps.toolPages.sendHome },
+    deps: { health, clock: deps.clock, environment: config.environment, sendHome: deps.toolPages.sendHome },
   });
   addRoutes(router, operatorRouteGroup({ metrics: config.metricsPort === undefined }), {
     deps: { ussd: deps.ussd, desk: deps.desk, metrics, health },

@@ -5,7 +5,7 @@ import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
 import { pinVault } from '../../lib/account/pin.ts';
 import { accountServices } from '../../lib/account/services.ts';
 import { sharedSpray } from '../../lib/account/spray.ts';
-import { systemClock } from '../../lib/clock.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Inspector } from '../../lib/engine/conversation.ts';
 import { createEngine, type Engine, type EngineProblem } from '../../lib/engine/engine.ts';
 import type { Service, Services } from '../../lib/engine/service.ts';
@@ -48,6 +48,8 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
 
 export interface HostOptions {
   readonly log: Log;
+  /** @default the system's clock */
+  readonly clock?: Clock | undefined;
   /** Names of the telecom dialects that are served. @default those that are shipped */
   readonly dialects?: readonly string[];
   /** Counts what went wrong. */
@@ -69,15 +71,16 @@ export interface HostOptions {
 /** Builds it all. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or ERR_STORE; then nothing is left open. */
 export async function openHost(config: Config, options: HostOptions): Promise<Host> {
   const keyring = parseKeyring(config.pinKeys);
-  const opened = await openStores(config, options.log, options.parts?.stores);
+  const { clock = systemClock } = options;
+  const opened = await openStores(config, { log: options.log, clock, given: options.parts?.stores });
   const { places, redis, close } = opened;
-  const stores = watchWrites(options.stores?.(opened) ?? opened);
+  const stores = watchWrites(options.stores?.(opened) ?? opened, clock);
   // A store of the program may be shared, too.
   const isShared = redis !== undefined || options.parts?.stores?.snapshots !== undefined;
   try {
     await prepareStores({ documents: stores.documents, redis }, keyring);
     return {
-      ...(await build(config, options, { stores, keyring, isShared })),
+      ...(await build(config, options, { stores, keyring, clock, isShared })),
       stores,
       places,
       redis,
@@ -92,11 +95,12 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
 interface HostDeps {
   readonly stores: Stores;
   readonly keyring: Keyring;
+  readonly clock: Clock;
   /** Whether other instances have the same sessions. */
   readonly isShared: boolean;
 }
 
-async function build(config: Config, options: HostOptions, { stores, keyring, isShared }: HostDeps) {
+async function build(config: Config, options: HostOptions, { stores, keyring, clock, isShared }: HostDeps) {
   const { log, onProblem, onCrowded, parts = {}, services: between = (services) => services } = options;
   const vault = pinVault({ keyring });
   const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
@@ -105,14 +109,14 @@ async function build(config: Config, options: HostOptions, { stores, keyring, is
       { audit: 'account.sim-change', phone: vault.alias(phone), customerId },
       'an account was opened from another SIM than before: its PIN cannot be changed for some days',
     );
-  const noting = { store: stores.snapshots, clock: systemClock };
+  const noting = { store: stores.snapshots, clock };
   const kept = accounts({
-    ...{ documents: stores.documents, vault, clock: systemClock, onAlarm, onSimChange },
+    ...{ documents: stores.documents, vault, clock, onAlarm, onSimChange },
     ...(isShared && {
-      shareSpray: sharedSpray(sharedNotes({ ...noting, keepMs: ACCOUNT_LIMITS.sprayWindowMs }), systemClock),
+      shareSpray: sharedSpray(sharedNotes({ ...noting, keepMs: ACCOUNT_LIMITS.sprayWindowMs }), clock),
     }),
   });
-  const audit = auditLog({ documents: stores.documents, keyring, clock: systemClock, log });
+  const audit = auditLog({ documents: stores.documents, keyring, clock, log });
   const desk = accountDesk({ accounts: kept, alias: vault.alias, audit });
   const services = between(await allServices(config, kept, parts.services));
   const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
@@ -125,6 +129,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring, is
     conversations: [...menus.compiled.values()],
     services: observed,
     keyring,
+    clock,
     ttlSeconds: config.ussd.ttlSeconds,
     inspector: options.inspector,
     // The key of a session is left out: it may hold a phone number.

@@ -3,6 +3,7 @@
 import type { RequestListener } from 'node:http';
 import { pinVault } from '../../lib/account/pin.ts';
 import { RUN } from '../../lib/agent/kinds.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { DELIVERY, PROPOSAL } from '../../lib/domain/kinds.ts';
 import type { Engine } from '../../lib/engine/engine.ts';
 import type { Services } from '../../lib/engine/service.ts';
@@ -31,7 +32,13 @@ export interface Observed {
   addMenus(menus: MenuWatch): void;
 }
 
-export function observe(config: Config, { log, overload }: { log: Log; overload: Overload }): Observed {
+export interface ObserveOptions {
+  readonly log: Log;
+  readonly overload: Overload;
+  readonly clock: Clock;
+}
+
+export function observe(config: Config, { log, overload, clock }: ObserveOptions): Observed {
   const metrics = createMetrics(overload);
   const turns = turnWatch({ log, alias: pinVault({ keyring: parseKeyring(config.pinKeys) }).alias });
   const calls = serviceCalls();
@@ -43,7 +50,7 @@ export function observe(config: Config, { log, overload }: { log: Log; overload:
     watchServices: calls.watch,
     addStores: (engine, documents) => {
       const countStored = () => countIn(engine, documents);
-      metrics.add(processMetrics({ version: readVersion(), dataDir: config.dataDir, countStored }).metrics);
+      metrics.add(processMetrics({ version: readVersion(), dataDir: config.dataDir, clock, countStored }).metrics);
     },
     addMenus: (menus) => metrics.add(() => editLines(menus)),
   };

@@ -1,8 +1,7 @@
 // Builds a server from a configuration: the engine, its doors, background work; and closes it in order.
 
-import { setTimeout as pause } from 'node:timers/promises';
 import type { DestinationStream } from 'pino';
-import { systemClock } from '../../lib/clock.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
 import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
@@ -10,7 +9,7 @@ import { openAgentService } from '../agent/open.ts';
 import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { openDomain } from '../domain/open.ts';
-import type { QueryGateway } from '../gateway/open.ts';
+import type { GatewayOptions, QueryGateway } from '../gateway/open.ts';
 import { type Watched, watchHealth } from '../health/health.ts';
 import { createLog, type Log } from '../health/log.ts';
 import type { WatchedStores } from '../health/write-watch.ts';
@@ -50,6 +49,8 @@ export interface Seams {
   readonly webhookSender?: SenderOptions;
   readonly connections?: ConnectionRules;
   readonly unsent?: AppDeps['unsent'];
+  /** What the server and its stores take for the time. @default the system's clock */
+  readonly clock?: Clock;
 }
 
 /** Starts a server. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or ERR_STORE; then nothing is left open. */
@@ -59,17 +60,17 @@ export function startServer(config: Config, seams: Seams = {}): Promise<RunningS
 
 async function start(config: Config, seams: Seams, { defer, disposeAll }: Disposables): Promise<RunningServer> {
   const log = createLog(config, seams.log);
-  const { parts = {} } = seams;
+  const { parts = {}, clock = systemClock } = seams;
   const given = { ...parts, stores: checkGivenStores(parts.stores ?? {}) };
   const overload = overloadWatch(log, seams.overload);
   defer(overload.stop);
-  const observed = observe(config, { log, overload });
+  const observed = observe(config, { log, overload, clock });
   const { metrics } = observed;
   const onUnseen = (error: unknown) => {
     metrics.problem('background');
     log.error({ err: error }, 'the inspector does not show everything');
   };
-  const inspector = createInspector({ keyring: parseKeyring(config.pinKeys), onProblem: onUnseen });
+  const inspector = createInspector({ keyring: parseKeyring(config.pinKeys), clock, onProblem: onUnseen });
   defer(inspector.close);
   // Without access to operator pages nothing is recorded for them.
   const recorder = serviceRecorder();
@@ -84,7 +85,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     },
   });
   const host = await openHost(config, {
-    ...{ dialects: Object.keys(adapters), parts: given },
+    ...{ dialects: Object.keys(adapters), parts: given, clock },
     ...{ log, onProblem: metrics.problem, stores: seams.stores, inspector: hub, onTurn: observed.onTurn },
     services: (given) => observed.watchServices(isOperated ? recorder.watch(given) : given),
     onCrowded: () => metrics.refused('sessions'),
@@ -97,7 +98,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   if (redis && isOperated) await inspector.join(redis);
   warnAtStart(config, log);
   for (const { id, version } of menus.compiled.values()) log[atStart]({ flow: id, version }, 'a menu is served');
-  const health = watchHealth(watchedStores(stores), { onChange: storeHealthLogger(log) });
+  const health = watchHealth(watchedStores(stores), { clock, onChange: storeHealthLogger(log) });
 
   const domain = await openDomain({
     documents: stores.documents,
@@ -106,6 +107,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     oracleKey: config.oracleKey,
     publicUrl: config.publicUrl,
     keyring,
+    clock,
     webhookSender: seams.webhookSender,
     production: config.production,
     inspector: hub,
@@ -116,11 +118,11 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   defer(domain.close);
   metrics.add(domain.metrics);
 
-  const operators = readOperators(config, keyring, log);
+  const operators = readOperators(config, { keyring, log, clock });
   const conversations = [...menus.compiled.values()];
   const agent = await openAgentService({
     ...{ ownRoutes: ownRoutes(config, adapters), parts: given },
-    ...{ config, stores, redis, keyring, conversations, services, inspector: hub, log },
+    ...{ config, stores, redis, keyring, conversations, services, inspector: hub, log, clock },
     sender: seams.webhookSender,
     operatorsOnly: operatorsOnly(operators),
     audit,
@@ -130,11 +132,11 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   metrics.add(agent.metrics);
   observed.addStores(engine, stores.documents);
 
-  const query = await openQuery(config, log, () => metrics.problem('http'));
+  const query = await openQuery(config, { log, clock, onProblem: () => metrics.problem('http') });
   defer(async () => query?.close());
   if (query) metrics.add(query.metrics);
 
-  const gateways = ussdGateways(config.ussd.gateways, Object.keys(adapters));
+  const gateways = ussdGateways(config.ussd.gateways, { dialects: Object.keys(adapters), clock });
   const { routes, unsent } = seams;
   logPublicRoutes(agent.door.publicRoutes, log, config);
   const inspectorDoor = inspector.open({ engine, audit, flow: config.ussd.flow });
@@ -144,7 +146,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     ? await openStudio({
         ...{ folder: config.menusDir, flow: config.ussd.flow, library: engine.library },
         documents: stores.documents,
-        clock: systemClock,
+        clock,
         drawings: inspectorDoor.drawings,
         reload: () => reloads.now(),
         onEdit: ({ by, ...details }) =>
@@ -168,6 +170,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     overload,
     metrics,
     log,
+    clock,
     redis,
     routes,
     documentation: agent.documentation,
@@ -186,6 +189,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
       studio,
       operators,
       health,
+      clock,
     }),
     query,
   });
@@ -195,9 +199,12 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const connections = { ...app.connections, ...seams.connections };
   const door = await listen(app.listener, { host: config.host, port: config.port, connections });
 
-  const sweeper = startSweeper([sweepSessions(engine), domain.sweep, agent.sweep], (error) => {
-    metrics.problem('sweep');
-    log.error({ err: error }, 'background work failed');
+  const sweeper = startSweeper([sweepSessions(engine), domain.sweep, agent.sweep], {
+    clock,
+    onProblem: (error) => {
+      metrics.problem('sweep');
+      log.error({ err: error }, 'background work failed');
+    },
   });
   const onProblem = () => metrics.problem('reload');
   const watchedMenus = watchMenus({
@@ -214,15 +221,17 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
 
   const stop = async (drainDelayMs: number) => {
     health.draining = true;
-    if (drainDelayMs > 0) await pause(drainDelayMs);
-    const until = performance.now() + SERVER_LIMITS.drainMs;
+    if (drainDelayMs > 0) await clock.wait(drainDelayMs);
+    const until = clock.monotonic() + SERVER_LIMITS.drainMs;
     domain.drain();
     inspector.drain();
     query?.drain();
     const answered = agent.drain(SERVER_LIMITS.drainMs);
     await Promise.all([door.close(SERVER_LIMITS.drainMs), answered]);
     // All answers are given; what goes on behind them (late calls) may still finish.
-    await Promise.race([engine.idle(), pause(Math.max(0, until - performance.now()), undefined, { ref: false })]);
+    const isIdle = new AbortController();
+    await Promise.race([engine.idle(), clock.wait(Math.max(0, until - clock.monotonic()), isIdle.signal)]);
+    isIdle.abort();
     await disposeAll();
   };
   let stopping: Promise<void> | undefined;
@@ -242,26 +251,36 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   };
 }
 
-function readOperators(config: Config, keyring: Keyring, log: Log): OperatorRule {
+interface OperatorDeps {
+  readonly keyring: Keyring;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+function readOperators(config: Config, { keyring, log, clock }: OperatorDeps): OperatorRule {
   const { trustedProxies: proxies, production, operatorTokens: tokens } = config;
   const readClient = clientReader({ ...config.rateLimit, proxies });
-  const onWrong = callRarely((address: string, times) =>
-    log.warn({ address, times }, 'wrong tokens of operators: somebody may be guessing'),
+  const onWrong = callRarely(
+    (address: string, times) => log.warn({ address, times }, 'wrong tokens of operators: somebody may be guessing'),
+    clock,
   );
   const key = keyring.subkey('operator-pass/v1')!;
   return {
     production,
     readClient,
-    tokens: tokens.length ? operatorTokens(tokens, { key, readClient, onWrong }) : undefined,
+    tokens: tokens.length ? operatorTokens(tokens, { key, readClient, onWrong, now: clock.monotonic }) : undefined,
   };
 }
 
 // What it is made of takes a third of the time of a start, so it is loaded where it is asked for.
-async function openQuery(config: Config, log: Log, onProblem: () => void): Promise<QueryGateway | undefined> {
+async function openQuery(
+  config: Config,
+  tools: Pick<GatewayOptions, 'log' | 'clock' | 'onProblem'>,
+): Promise<QueryGateway | undefined> {
   const { gatewayFile: path, storeWaitMs: patienceMs } = config;
   if (path === undefined) return undefined;
   const { openGateway } = await import('../gateway/open.ts');
-  return openGateway({ path, patienceMs, log, onProblem });
+  return openGateway({ path, patienceMs, ...tools });
 }
 
 function watchedStores({ snapshots, documents, takesWrites }: WatchedStores): Watched[] {

@@ -1,6 +1,6 @@
 // The loop of background work: does what is due, and removes what has expired.
 
-import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import type { Engine } from '../../lib/engine/engine.ts';
 import { wakeSession } from '../../lib/engine/session/turn.ts';
@@ -16,26 +16,32 @@ const AT_ONCE = 16;
 /** One round of work in the background; true when there is more to do at once. Problems with single items are reported. */
 export type Round = (onProblem: (error: unknown) => void) => Promise<boolean>;
 
+export interface SweeperOptions {
+  readonly clock: Clock;
+  readonly onProblem: (error: unknown) => void;
+}
+
 /** Works every second, give or take a fifth so that instances do not march in step. Rounds never overlap. */
-export function startSweeper(rounds: readonly Round[], onProblem: (error: unknown) => void): Sweeper {
-  let stopped = false;
-  let running: Promise<void> = Promise.resolve();
-  let timer: NodeJS.Timeout;
-  const plan = (ms: number) => {
-    timer = setTimeout(() => {
-      running = workOnce(rounds, onProblem).then((more) => {
-        if (!stopped) plan(more ? 0 : PAUSE_MS * (0.9 + Math.random() / 5));
-      });
-    }, ms).unref();
+export function startSweeper(rounds: readonly Round[], { clock, onProblem }: SweeperOptions): Sweeper {
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  let running: Promise<unknown> = Promise.resolve();
+  const work = async () => {
+    for (let ms = PAUSE_MS * Math.random(); !signal.aborted; ) {
+      await clock.wait(ms, signal);
+      if (signal.aborted) return;
+      const round = workOnce(rounds, onProblem);
+      running = round;
+      ms = (await round) ? 0 : PAUSE_MS * (0.9 + Math.random() / 5);
+    }
   };
-  plan(PAUSE_MS * Math.random());
+  void work();
   return {
     stop: async () => {
-      stopped = true;
-      clearTimeout(timer);
+      stopped.abort();
       // A store that hangs must not hold up the end.
       const ended = new AbortController();
-      await Promise.race([running, pause(PAUSE_MS, undefined, { signal: ended.signal })]);
+      await Promise.race([running, clock.wait(PAUSE_MS, ended.signal)]);
       ended.abort();
     },
   };

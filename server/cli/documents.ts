@@ -35,7 +35,7 @@ export async function withDocuments<T>(
     import('../health/log.ts'),
   ]);
   const log = createLog({ logLevel: 'warn', redact: config.redact }, pino.destination({ dest: 2, sync: true }));
-  const { store: documents, close } = await openFirst(DOCUMENT_BACKENDS, config, log);
+  const { store: documents, close } = await openFirst(DOCUMENT_BACKENDS, config, { log });
   try {
     const keyring = parseKeyring(config.pinKeys);
     await checkDocuments(documents, keyring);

@@ -51,7 +51,7 @@ export async function surveyHoldings(env: NodeJS.ProcessEnv): Promise<Holdings> 
     const counted = { documentsIn: documents.name, documents: await countDocuments(documents) };
     if (!hasSessions(config))
       return { sessionsIn: undefined, formats: {}, flows: {}, newer: 0, unreadable: 0, ...counted };
-    const { store, program, place, close } = await openFirst(SESSION_BACKENDS, config, log);
+    const { store, program, place, close } = await openFirst(SESSION_BACKENDS, config, { log });
     try {
       return { sessionsIn: `${program} ${place}`, ...(await countSessions(store)), ...counted };
     } finally {

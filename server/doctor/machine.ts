@@ -162,7 +162,7 @@ export async function gatewayFinding({
     const words = 'USSD_GATEWAYS=*: everybody who reaches the server may speak for any phone';
     return advice(words, 'List the addresses of your telecom gateway, or give its dialect a secret.');
   }
-  ussdGateways(gateways, Object.keys(adapters));
+  ussdGateways(gateways, { dialects: Object.keys(adapters) });
   const networks = gateways.filter(isNetwork);
   const wide = networks.filter(isWide);
   if (wide.length)

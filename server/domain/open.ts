@@ -1,7 +1,7 @@
 // The domain service of this server: what it is made of, its door, and what goes on behind it.
 
 import { createHash } from 'node:crypto';
-import { type Clock, systemClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { bulk } from '../../lib/domain/bulk/bulk.ts';
@@ -60,8 +60,7 @@ export interface DomainOptions {
   readonly publicUrl: string | undefined;
   /** Seals the secrets of webhooks. */
   readonly keyring: Keyring;
-  /** For tests. @default the system's clock */
-  readonly clock?: Clock | undefined;
+  readonly clock: Clock;
   /** For tests: how webhooks reach their receivers. */
   readonly webhookSender?: SenderOptions | undefined;
   readonly production: boolean;
@@ -80,7 +79,7 @@ export async function openDomain({
   oracleKey,
   publicUrl,
   keyring,
-  clock = systemClock,
+  clock,
   webhookSender: sender,
   production,
   inspector,
@@ -97,7 +96,7 @@ export async function openDomain({
   const noteKeys = ({ digest, keys }: HeldKeys) =>
     noteChange(audit, { action: 'keys.changed', file: apiKeysFile, digest, more: { keys } });
   const { keys, governance } = readDomainFiles(governanceFile, {
-    ...{ file: apiKeysFile, production, log },
+    ...{ file: apiKeysFile, production, log, clock },
     onChange: (held) => void noteKeys(held).catch(onFailure('keys.changed is not in the audit log')),
   });
   if (production && governanceFile === undefined) log.warn(BUILT_IN_RULES);
@@ -130,7 +129,7 @@ export async function openDomain({
   const repeated = idempotency({ documents, clock });
   const signer = issuer(parseOracleKey(oracleKey));
   const events = feed({ documents, clock, onProblem: onFailure('the feed of events cannot be read') });
-  const streams = eventStreams({ onProblem: onFailure('a stream of events was cut off') });
+  const streams = eventStreams({ clock, onProblem: onFailure('a stream of events was cut off') });
   const hooks = {
     documents,
     clock,

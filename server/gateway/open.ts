@@ -1,5 +1,6 @@
 // The query gateway of this server: what GATEWAY_FILE asks for, opened; and its orderly end.
 
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import {
   type GuardedChannel,
   guardedChannel,
@@ -37,6 +38,7 @@ export interface GatewayOptions {
   /** How long a node that must describe itself is waited for. */
   readonly patienceMs: number;
   readonly log: Log;
+  readonly clock: Clock;
   readonly onProblem: () => void;
 }
 
@@ -44,15 +46,15 @@ export interface GatewayOptions {
  * Opens the gateway. A node that must describe itself is waited for as stores are. Throws
  * ERR_CONFIG with every problem, and ERR_SERVICE when the node does not describe itself.
  */
-export async function openGateway({ path, patienceMs, log, onProblem }: GatewayOptions): Promise<QueryGateway> {
+export async function openGateway({ path, patienceMs, log, clock, onProblem }: GatewayOptions): Promise<QueryGateway> {
   const file = readGatewayFile(path);
   const onWait = (reason: string) => log.warn({ reason }, 'waiting for the node of the query gateway');
-  const opened = await openCatalog(file, { patienceMs, onWait });
+  const opened = await openCatalog(file, { patienceMs, onWait, clock });
   const { catalog, channel, types } = opened;
   for (const warning of catalog.warnings) log.warn({ warning }, 'the query gateway is not quite as its file says');
   const large = largeReplies({ base: types.base, lessons: types.lessons, form: file.settings.json });
-  const service = makeService(opened, createRenderer(large));
-  const streams = openStreams();
+  const service = makeService(opened, { renderer: createRenderer(large), clock });
+  const streams = openStreams({ clock });
   return {
     door: (others, front) => {
       const door = gatewayDoor({
@@ -98,14 +100,17 @@ export async function gatewayRouteGroup(
 const AT_ONCE = { http2: GATEWAY_LIMITS.grpcCallsAtOnce, 'grpc-js': SERVER_LIMITS.grpcJsCallsAtOnce };
 
 /** The routes of a file, and the channel to its node, which is to be closed. Throws as {@link openGateway} does. */
-export async function openCatalog(file: GatewayFile, wait: NodeWait): Promise<OpenedGateway> {
+export async function openCatalog(
+  file: GatewayFile,
+  { clock = systemClock, ...wait }: NodeWait & { readonly clock?: Clock },
+): Promise<OpenedGateway> {
   const channel = await openChannel(file);
   try {
     const descriptors = await readDescriptors(file, channel, wait);
     const { deadlineMs, channel: kind } = file.settings;
-    const guarded = guardedChannel(channel, { deadlineMs, atOnce: AT_ONCE[kind] });
+    const guarded = guardedChannel(channel, { deadlineMs, atOnce: AT_ONCE[kind], clock });
     // Who gave a file may have a node that does not describe itself, or wants no questions about it.
-    const types = typeSource({ base: descriptors.registry, channel: file.descriptors ? undefined : guarded });
+    const types = typeSource({ base: descriptors.registry, channel: file.descriptors ? undefined : guarded, clock });
     const catalog = createCatalog(file, { ...descriptors, registry: types.registry });
     return { catalog, channel: guarded, types };
   } catch (error) {
@@ -114,10 +119,15 @@ export async function openCatalog(file: GatewayFile, wait: NodeWait): Promise<Op
   }
 }
 
-function makeService({ catalog, channel, types }: OpenedGateway, renderer: Renderer): Service {
+interface ServiceTools {
+  readonly renderer: Renderer;
+  readonly clock: Clock;
+}
+
+function makeService({ catalog, channel, types }: OpenedGateway, { renderer, clock }: ServiceTools): Service {
   // Without a cache nothing is kept, and calls that run are shared all the same.
   const { ttlMs, maxBytes } = catalog.settings.cache ?? { ttlMs: 0, maxBytes: 1 };
-  const cache = openCache<CachedResponse>({ ttlMs, maxBytes, ...CACHE_RULES });
+  const cache = openCache<CachedResponse>({ ttlMs, maxBytes, clock, ...CACHE_RULES });
   const counts = createCounts({ channel, cache });
   return { catalog, channel, types, cache, renderer, counts };
 }

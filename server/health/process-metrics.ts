@@ -1,6 +1,7 @@
 // The process and its place as metrics: which build it is, memory, the disk, and how much of what is stored waits.
 
 import { statfs } from 'node:fs/promises';
+import type { Clock } from '../../lib/clock.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import { gauge } from './metrics.ts';
 
@@ -31,10 +32,11 @@ export interface StoredCounts {
 export interface ProcessMetricsOptions {
   readonly version: string;
   readonly dataDir: string;
+  readonly clock: Pick<Clock, 'monotonic'>;
   readonly countStored: () => Promise<StoredCounts>;
 }
 
-export function processMetrics({ version, dataDir, countStored }: ProcessMetricsOptions): ProcessMetrics {
+export function processMetrics({ version, dataDir, clock, countStored }: ProcessMetricsOptions): ProcessMetrics {
   let free: number | undefined;
   let stored: StoredCounts | undefined;
   let renewedAt = Number.NEGATIVE_INFINITY;
@@ -46,8 +48,9 @@ export function processMetrics({ version, dataDir, countStored }: ProcessMetrics
 
   return {
     metrics() {
-      if (performance.now() - renewedAt >= RENEW_MS) {
-        renewedAt = performance.now();
+      const now = clock.monotonic();
+      if (now - renewedAt >= RENEW_MS) {
+        renewedAt = now;
         // A store that is away has its own gauge; the last count stands until it is back.
         renew().catch(() => {});
       }

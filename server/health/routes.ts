@@ -1,6 +1,7 @@
 // The routes of liveness, readiness and health, for orchestrators, load balancers and people.
 
 import type { Context } from 'koa';
+import type { Clock } from '../../lib/clock.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
 import type { Config } from '../config/config.ts';
@@ -10,6 +11,7 @@ import { AWAY_REASONS, type Health } from './health.ts';
 
 export interface HealthDeps extends Pick<Config, 'environment'> {
   readonly health: Health;
+  readonly clock: Pick<Clock, 'now'>;
   /** Answers `GET /` with a page where the client would rather have one; resolves to whether it did. */
   readonly sendHome: (ctx: Context) => Promise<boolean>;
 }
@@ -61,9 +63,9 @@ export const HEALTH_ROUTES: RouteGroup<HealthDeps> = {
         },
         429: PLAIN_ANSWERS[429],
       },
-      handle: async (ctx, { environment, sendHome }) => {
+      handle: async (ctx, { clock, environment, sendHome }) => {
         if (await sendHome(ctx)) return;
-        const timestamp = new Date().toISOString();
+        const timestamp = new Date(clock.now()).toISOString();
         ctx.body = { status: 'ok', message: 'Twinline is running', environment, timestamp };
       },
     },
@@ -124,12 +126,12 @@ export const HEALTH_ROUTES: RouteGroup<HealthDeps> = {
         },
         429: PLAIN_ANSWERS[429],
       },
-      handle: async (ctx, { health, environment }) => {
+      handle: async (ctx, { health, clock, environment }) => {
         const connected = (await storesAway(health)).length === 0;
         ctx.body = {
           status: connected ? 'ok' : 'degraded',
           environment,
-          timestamp: new Date().toISOString(),
+          timestamp: new Date(clock.now()).toISOString(),
           uptime: process.uptime(),
           database: connected ? 'connected' : 'disconnected',
         };

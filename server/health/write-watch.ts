@@ -1,7 +1,7 @@
 // Whether stores take writes: one that answers questions may refuse them, as on a full disk.
 
 import { randomUUID } from 'node:crypto';
-import { systemClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { DocumentStore, SnapshotStore } from '../../lib/store/store.ts';
 import { SERVER } from '../stores/key-mark.ts';
@@ -25,7 +25,7 @@ interface WriteState {
 }
 
 /** After a refused write, a store counts as refusing until a write succeeds: a caller's, or a trial when health is asked for. */
-function writeState(tryToWrite: () => Promise<void>): WriteState {
+function writeState(clock: Clock, tryToWrite: () => Promise<void>): WriteState {
   let refused: { readonly error: unknown } | undefined;
   let trial: { readonly at: number; readonly done: Promise<void> } | undefined;
 
@@ -47,7 +47,7 @@ function writeState(tryToWrite: () => Promise<void>): WriteState {
     },
     async takesWrites() {
       if (!refused) return;
-      const now = performance.now();
+      const now = clock.monotonic();
       if (!trial || now - trial.at >= PAUSE_MS) {
         trial = { at: now, done: carryOutTrial() };
         // The client may have gone.
@@ -64,9 +64,9 @@ const isOfStore = (error: unknown) =>
   error instanceof TwinlineError && (error.code === 'ERR_STORE' || error.code === 'ERR_TIMEOUT');
 
 /** The same stores, watched. */
-export function watchWrites({ snapshots, documents }: Stores): WatchedStores {
-  const sessions = writeState(() => trySession(snapshots));
-  const papers = writeState(() => tryDocument(documents));
+export function watchWrites({ snapshots, documents }: Stores, clock: Clock): WatchedStores {
+  const sessions = writeState(clock, () => trySession(snapshots, clock));
+  const papers = writeState(clock, () => tryDocument(documents));
   return {
     snapshots: {
       ...snapshots,
@@ -84,9 +84,9 @@ export function watchWrites({ snapshots, documents }: Stores): WatchedStores {
 }
 
 // An ended session is in no list; should its removal fail, it expires.
-async function trySession(snapshots: SnapshotStore): Promise<void> {
+async function trySession(snapshots: SnapshotStore, clock: Clock): Promise<void> {
   const key = `trial ${randomUUID()}`;
-  const expiresAt = systemClock.now() + TRIAL_MS;
+  const expiresAt = clock.now() + TRIAL_MS;
   const session = { record: TRIAL, turnKey: 'trial', reply: '', ended: true, expiresAt, dueAt: null };
   await snapshots.commit(key, 0, session);
   await snapshots.remove(key);

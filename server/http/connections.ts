@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Clock, systemClock } from '../../lib/clock.ts';
+import { type Clock, every, systemClock } from '../../lib/clock.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Answer } from './guard.ts';
 
@@ -135,13 +135,13 @@ export function watchConnections(server: Server, options: ConnectionOptions = {}
   }
 
   server.on('connection', enter);
-  const timer = setInterval(look, Math.min(LOOK_MS, stallMs / 4)).unref();
+  const stop = every(clock, Math.min(LOOK_MS, stallMs / 4), look);
   return {
     look,
     cutSilent: () => {
       for (const socket of open.keys()) if (socket.bytesRead === 0) socket.destroy();
     },
-    stop: () => clearInterval(timer),
+    stop,
   };
 }
 

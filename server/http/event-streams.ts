@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
+import { type Clock, every } from '../../lib/clock.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { Refusal } from './errors.ts';
 import { WAITING } from './guard.ts';
@@ -28,6 +29,7 @@ export interface EventStreams {
 }
 
 export interface StreamOptions {
+  readonly clock: Clock;
   /** @default SERVER_LIMITS.eventHeartbeatMs */
   readonly heartbeatMs?: number;
   /** @default SERVER_LIMITS.eventStallMs */
@@ -54,6 +56,7 @@ const HEADERS = {
 const SHUTDOWN = 'event: shutdown\ndata: {"reason":"connect again"}\n\n';
 
 export function eventStreams({
+  clock,
   heartbeatMs = SERVER_LIMITS.eventHeartbeatMs,
   stallMs = SERVER_LIMITS.eventStallMs,
   most = { all: SERVER_LIMITS.eventStreams, perOwner: SERVER_LIMITS.eventStreamsPerTenant },
@@ -87,7 +90,7 @@ export function eventStreams({
     res.write(hello);
     for await (const message of messages(signal)) {
       if (res.write(message)) continue;
-      if (!(await waitUntilTaken(res, { signal, stallMs }))) break;
+      if (!(await waitUntilTaken(res, { signal, stallMs, clock }))) break;
     }
     if (res.writableNeedDrain) res.destroy();
     else res.end(signal.aborted ? SHUTDOWN : undefined);
@@ -102,10 +105,10 @@ export function eventStreams({
       ctx.set(HEADERS);
       res.flushHeaders();
       res.emit(WAITING);
-      const beat = setInterval(() => {
+      const endBeat = every(clock, heartbeatMs, () => {
         if (!source.mayRead()) stream.ended.abort();
         else if (!res.writableNeedDrain) res.write(': still here\n\n');
-      }, heartbeatMs);
+      });
       const gone = () => stream.ended.abort();
       source.stop?.addEventListener('abort', gone, { once: true });
       if (source.stop?.aborted) gone();
@@ -117,7 +120,7 @@ export function eventStreams({
           res.destroy();
         })
         .finally(() => {
-          clearInterval(beat);
+          endBeat();
           dismiss(stream);
         });
     },
@@ -131,19 +134,20 @@ export function eventStreams({
 /** Waits until the reader has taken what is buffered; false when the time is over or the signal aborts first. */
 export function waitUntilTaken(
   res: ServerResponse,
-  options: { signal: AbortSignal; stallMs: number },
+  options: { signal: AbortSignal; stallMs: number; clock: Clock },
 ): Promise<boolean> {
-  const { signal, stallMs } = options;
+  const { signal, stallMs, clock } = options;
   return new Promise((resolve) => {
+    const over = new AbortController();
     const settle = (took: boolean) => {
-      clearTimeout(timer);
+      over.abort();
       res.off('drain', onDrain);
       signal.removeEventListener('abort', onEnd);
       resolve(took);
     };
     const onDrain = () => settle(true);
     const onEnd = () => settle(false);
-    const timer = setTimeout(onEnd, stallMs);
+    void clock.wait(stallMs, over.signal).then(onEnd);
     res.once('drain', onDrain);
     if (signal.aborted) onEnd();
     else signal.addEventListener('abort', onEnd, { once: true });

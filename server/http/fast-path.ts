@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Context, Middleware } from 'koa';
-import { type Clock, systemClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
@@ -126,6 +126,7 @@ export interface TurnAwayDeps {
   readonly overload: Pick<Overload, 'isOver' | 'inFlight'>;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly clock: Clock;
   /** Where instances count requests together; without it each counts for itself. */
   readonly redis?: RedisConnection | undefined;
 }
@@ -147,10 +148,15 @@ export function openLimiter(deps: TurnAwayDeps): ClientLimiter {
 const isCaller = (bucket: string) => bucket.startsWith('phone ') || bucket.startsWith('session ');
 
 /** The same for dials; an address that is refused is logged, for it may be that of a telecom gateway. */
-export function dialLimiter(limiter: ClientLimiter, log: Log): ClientLimiter {
+export function dialLimiter(
+  limiter: ClientLimiter,
+  { log, clock }: Pick<TurnAwayDeps, 'log' | 'clock'>,
+): ClientLimiter {
   const fix = 'If this is your telecom gateway, list it in RATE_LIMIT_EXEMPT: its callers are then limited one by one.';
-  const tell = callRarely((address: string, times) =>
-    log.warn({ address, times }, `dials are refused: too many requests from one address. ${fix}`),
+  const tell = callRarely(
+    (address: string, times) =>
+      log.warn({ address, times }, `dials are refused: too many requests from one address. ${fix}`),
+    clock,
   );
   return async (bucket, network) => {
     const seconds = await limiter(bucket, network);
@@ -160,9 +166,11 @@ export function dialLimiter(limiter: ClientLimiter, log: Log): ClientLimiter {
 }
 
 /** The overload check; it also counts the requests that it refuses, and tells the log now and then: a line for each is work too. */
-export function countedOverload({ overload, metrics, log }: TurnAwayDeps): Pick<Overload, 'isOver'> {
-  const tell = callRarely((inFlight: number, times) =>
-    log.warn({ inFlight, times }, 'requests are turned away: there is more to do than this server can'),
+export function countedOverload({ overload, metrics, log, clock }: TurnAwayDeps): Pick<Overload, 'isOver'> {
+  const tell = callRarely(
+    (inFlight: number, times) =>
+      log.warn({ inFlight, times }, 'requests are turned away: there is more to do than this server can'),
+    clock,
   );
   return {
     isOver: (req) => {
@@ -175,20 +183,25 @@ export function countedOverload({ overload, metrics, log }: TurnAwayDeps): Pick<
 }
 
 /** The rules for connections: known proxies and gateways may have any number. */
-export function connectionOptions({ metrics, log }: TurnAwayDeps, readClient: ReadClient): ConnectionOptions {
-  const logCrowd = callRarely((address: string, times) =>
-    log.warn(
-      { address, times },
-      'connections are refused: this address has too many. A proxy belongs into TRUST_PROXY_CIDRS',
-    ),
+export function connectionOptions({ metrics, log, clock }: TurnAwayDeps, readClient: ReadClient): ConnectionOptions {
+  const logCrowd = callRarely(
+    (address: string, times) =>
+      log.warn(
+        { address, times },
+        'connections are refused: this address has too many. A proxy belongs into TRUST_PROXY_CIDRS',
+      ),
+    clock,
   );
-  const logCut = callRarely((reason: CutReason, times) =>
-    log.warn(
-      { reason, times },
-      'connections are cut: their clients do not read the answers, or do not send what they began',
-    ),
+  const logCut = callRarely(
+    (reason: CutReason, times) =>
+      log.warn(
+        { reason, times },
+        'connections are cut: their clients do not read the answers, or do not send what they began',
+      ),
+    clock,
   );
   return {
+    clock,
     countedAs: (socket: Socket) => {
       const { bucket, exempt, proxy } = readClient({ socket, headers: {} });
       return exempt || proxy || bucket === UNCOUNTED ? undefined : bucket;
@@ -205,10 +218,12 @@ export function connectionOptions({ metrics, log }: TurnAwayDeps, readClient: Re
 }
 
 /** Counts the streams and sockets of each client; an address that has too many is logged now and then. */
-export function countedLivePlaces({ config, metrics, log }: TurnAwayDeps, readClient: ReadClient): LivePlaces {
+export function countedLivePlaces({ config, metrics, log, clock }: TurnAwayDeps, readClient: ReadClient): LivePlaces {
   const fix = 'Where many clients share it, raise STREAMS_PER_CLIENT; a proxy belongs into TRUST_PROXY_CIDRS.';
-  const tell = callRarely((address: string, times) =>
-    log.warn({ address, times }, `streams and sockets are refused: this address has too many. ${fix}`),
+  const tell = callRarely(
+    (address: string, times) =>
+      log.warn({ address, times }, `streams and sockets are refused: this address has too many. ${fix}`),
+    clock,
   );
   const onRefused = (address: string) => {
     metrics.refused('streams');
@@ -217,7 +232,8 @@ export function countedLivePlaces({ config, metrics, log }: TurnAwayDeps, readCl
   return livePlaces({ readClient, perClient: config.rateLimit.streams, onRefused });
 }
 
-function plainLimiter({ redis, metrics, log }: TurnAwayDeps, limits: LimiterOptions): Limiter {
+function plainLimiter({ redis, metrics, log, clock }: TurnAwayDeps, limit: Omit<LimiterOptions, 'clock'>): Limiter {
+  const limits = { ...limit, clock };
   const local = rateLimiter(limits);
   if (!redis) return local;
   const onAway = (error: unknown) => {
@@ -233,7 +249,7 @@ const PAUSE_MS = 60_000;
 /** Calls `tell` with the first of what happens, and then at most once a minute; `times`: how often it happened since. */
 export function callRarely<T>(
   tell: (what: T, times: number) => void,
-  clock: Pick<Clock, 'monotonic'> = systemClock,
+  clock: Pick<Clock, 'monotonic'>,
 ): (what: T) => void {
   let toldAt: number | undefined;
   let times = 0;

@@ -2,6 +2,7 @@
 
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { type ConnectionOptions, type Connections, spareLongUploads, watchConnections } from './connections.ts';
@@ -38,16 +39,20 @@ interface ListenOptions {
 /** Listens. Throws ERR_CONFIG when the port cannot be had. */
 export async function listen(app: Listener, options: ListenOptions): Promise<Listening> {
   const { host, port, timeouts } = options;
+  const { clock = systemClock } = options.connections ?? {};
   const server = createServer({ ...TIMEOUTS, ...timeouts, ServerResponse: Answer }, app);
   spareLongUploads(server);
   passUpgrades(server, app);
   server.maxHeadersCount = SERVER_LIMITS.headersPerRequest;
   const connections = watchConnections(server, options.connections);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(portError(error, { host, port })));
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      connections.stop();
+      reject(portError(error, { host, port }));
+    });
     server.listen(port, host, () => resolve());
   });
-  return { url: findUrl(server), close: (patienceMs) => close(server, { patienceMs, connections }) };
+  return { url: findUrl(server), close: (patienceMs) => close(server, { patienceMs, connections, clock }) };
 }
 
 const WHY: Readonly<Record<string, string>> = {
@@ -79,19 +84,21 @@ const LOOK_MS = 25;
 interface Closing {
   readonly patienceMs: number;
   readonly connections: Connections;
+  readonly clock: Clock;
 }
 
-async function close(server: Server, { patienceMs, connections }: Closing): Promise<void> {
+async function close(server: Server, { patienceMs, connections, clock }: Closing): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
   // A connection that was busy becomes idle after its answer, and then holds the server open.
   const idle = setInterval(() => server.closeIdleConnections(), LOOK_MS);
-  const late = setTimeout(() => server.closeAllConnections(), patienceMs);
+  const over = new AbortController();
+  void clock.wait(patienceMs, over.signal).then(() => server.closeAllConnections());
   server.closeIdleConnections();
   connections.cutSilent();
   await closed;
   clearInterval(idle);
-  clearTimeout(late);
+  over.abort();
   connections.stop();
 }

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Socket as Connection, Server as Engine } from 'engine.io';
 import type { Context, Middleware } from 'koa';
 import { Server } from 'socket.io';
+import type { Clock } from '../../lib/clock.ts';
 import { isRepeat, readJson } from '../../lib/json/reader.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Config } from '../config/config.ts';
@@ -30,12 +31,18 @@ export interface SocketServerOptions {
   readonly config: Pick<Config, 'corsOrigins' | 'publicUrl'>;
   /** Through which instances share their events; without it there is one instance. */
   readonly redis: RedisConnection | undefined;
+  readonly clock: Clock;
   readonly onProblem: (error: unknown) => void;
 }
 
 /** Makes the server; requests come to it through its door. */
-export async function openSocketServer({ config, redis, onProblem }: SocketServerOptions): Promise<SocketServer> {
-  const shared = redis && (await import('./stream-adapter.ts')).shareEvents({ connection: redis, onProblem });
+export async function openSocketServer({
+  config,
+  redis,
+  clock,
+  onProblem,
+}: SocketServerOptions): Promise<SocketServer> {
+  const shared = redis && (await import('./stream-adapter.ts')).shareEvents({ connection: redis, clock, onProblem });
   const limits = { maxHttpBufferSize: SERVER_LIMITS.socketMessageBytes };
   const io = new Server({
     ...limits,
@@ -53,7 +60,7 @@ export async function openSocketServer({ config, redis, onProblem }: SocketServe
     allowRequest: (req: IncomingMessage, answer) => answer(isWelcome(req) ? null : REFUSED, isWelcome(req)),
   });
   io.bind(engine);
-  engine.on('connection', (connection: Connection) => limitConnection(connection));
+  engine.on('connection', (connection: Connection) => limitConnection(connection, clock));
   const door = socketDoor(engine);
   let closing: Promise<void> | undefined;
   return {
@@ -188,15 +195,15 @@ interface Packet {
 }
 
 /** Cuts a connection off when it sends too many packets of any kind, one that says a name twice, or leaves too many bytes waiting. */
-function limitConnection(connection: Connection): void {
+function limitConnection(connection: Connection, clock: Pick<Clock, 'monotonic'>): void {
   let left: number = SERVER_LIMITS.socketMessagesAtOnce;
-  let seenAt = performance.now();
+  let seenAt = clock.monotonic();
   let waiting = 0;
   // Of a polling client that does not come back for its goodbye.
   Object.assign(connection.transport, { closeTimeout: SERVER_LIMITS.socketGoodbyeMs });
 
   connection.on('packet', ({ data }: Packet) => {
-    const now = performance.now();
+    const now = clock.monotonic();
     const more = ((now - seenAt) / 1_000) * SERVER_LIMITS.socketMessagesPerSecond;
     left = Math.min(SERVER_LIMITS.socketMessagesAtOnce, left + more);
     left -= 1 + countBytes(data) / SERVER_LIMITS.socketShareBytes;

@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import type { Namespace } from 'socket.io';
 import { ClusterAdapter, type ClusterMessage, MessageType, type Session } from 'socket.io-adapter';
-import { systemClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { retryDelay } from '../../lib/retry.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
@@ -23,6 +23,7 @@ export interface SharedEvents {
 export interface SharedEventsOptions {
   /** Where Redis is; the adapter has connections of its own. */
   readonly connection: RedisConnection;
+  readonly clock: Clock;
   /** Gets what keeps events of other instances from being read, and states from being kept. */
   readonly onProblem: (error: unknown) => void;
 }
@@ -48,7 +49,7 @@ const TRIM = `
   redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
 
 /** Opens the connections; they connect in the background, again and again. */
-export function shareEvents({ connection, onProblem }: SharedEventsOptions): SharedEvents {
+export function shareEvents({ connection, clock, onProblem }: SharedEventsOptions): SharedEvents {
   const writer = connection.duplicate();
   const reader = connection.duplicate({ blockMs: SERVER_LIMITS.socketBlockMs });
   const over = new AbortController();
@@ -61,8 +62,8 @@ export function shareEvents({ connection, onProblem }: SharedEventsOptions): Sha
 
   // Called with `new`, which no arrow function can be.
   function openAdapter(namespace: Namespace): ClusterAdapter {
-    const adapter = new StreamAdapter(namespace, { writer, onProblem });
-    reading = readStream({ reader, onProblem, signal: over.signal }, adapter);
+    const adapter = new StreamAdapter(namespace, { writer, clock, onProblem });
+    reading = readStream({ reader, clock, onProblem, signal: over.signal }, adapter);
     return adapter;
   }
 
@@ -79,16 +80,18 @@ export function shareEvents({ connection, onProblem }: SharedEventsOptions): Sha
 
 class StreamAdapter extends ClusterAdapter {
   readonly #writer: RedisConnection;
+  readonly #clock: Clock;
   readonly #onProblem: (error: unknown) => void;
   /** States that were taken out of Redis: a second look tells what happened since the first. */
   readonly #taken = new LRUCache<string, SocketState>({ max: PAGE, ttl: SERVER_LIMITS.socketRecoveryMs });
 
   constructor(
     namespace: Namespace,
-    { writer, onProblem }: { writer: RedisConnection } & Pick<SharedEventsOptions, 'onProblem'>,
+    { writer, clock, onProblem }: { writer: RedisConnection } & Pick<SharedEventsOptions, 'clock' | 'onProblem'>,
   ) {
     super(namespace);
     this.#writer = writer;
+    this.#clock = clock;
     this.#onProblem = onProblem;
   }
 
@@ -149,7 +152,7 @@ class StreamAdapter extends ClusterAdapter {
   // What is found here and read from the stream only afterwards would reach the client twice.
   async #hasRead(offset: string): Promise<void> {
     for (let tries = 0; isBefore(this.position, offset) && tries < CATCH_UP_TRIES; tries++)
-      await systemClock.wait(CATCH_UP_MS);
+      await this.#clock.wait(CATCH_UP_MS);
   }
 
   async #takeState(pid: string): Promise<SocketState | undefined> {
@@ -198,13 +201,13 @@ function readMissed({ rooms }: SocketState, fields: readonly string[]): unknown[
   }
 }
 
-interface StreamReading extends Pick<SharedEventsOptions, 'onProblem'> {
+interface StreamReading extends Pick<SharedEventsOptions, 'clock' | 'onProblem'> {
   readonly reader: RedisConnection;
   readonly signal: AbortSignal;
 }
 
 /** Hands every entry from now on to the adapter, until the signal aborts; goes on where it was when Redis was away. */
-async function readStream({ reader, onProblem, signal }: StreamReading, adapter: StreamAdapter): Promise<void> {
+async function readStream({ reader, clock, onProblem, signal }: StreamReading, adapter: StreamAdapter): Promise<void> {
   let after: string | undefined;
   for (let failures = 0; !signal.aborted; ) {
     try {
@@ -224,7 +227,7 @@ async function readStream({ reader, onProblem, signal }: StreamReading, adapter:
     } catch (error) {
       if (signal.aborted) return;
       if (failures++ === 0) onProblem(error);
-      await systemClock.wait(retryDelay(failures, AGAIN), signal);
+      await clock.wait(retryDelay(failures, AGAIN), signal);
     }
   }
 

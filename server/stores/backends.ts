@@ -3,6 +3,7 @@
 
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
 import { memoryDocuments, memorySnapshots } from '../../lib/store/memory/index.ts';
@@ -18,6 +19,13 @@ export type StoreConfig = Pick<
   Config,
   'dataDir' | 'redisUrl' | 'mongodbUrl' | 'production' | 'redisAcceptLoss' | 'storeWaitMs'
 >;
+
+/** What stores of any kind are opened with. */
+export interface StoreTools {
+  readonly log: Log;
+  /** @default the system's clock */
+  readonly clock?: Clock;
+}
 
 /** A store that answers, and what is known about it. */
 export interface OpenedStore<S> {
@@ -35,7 +43,7 @@ export interface OpenedStore<S> {
 interface Backend<S> {
   readonly when: (config: StoreConfig) => boolean;
   /** Throws ERR_CONFIG or ERR_STORE; then nothing is left open. */
-  readonly open: (config: StoreConfig, log: Log) => Promise<OpenedStore<S>>;
+  readonly open: (config: StoreConfig, tools: StoreTools) => Promise<OpenedStore<S>>;
 }
 
 const isInMemory = ({ dataDir }: StoreConfig) => dataDir === IN_MEMORY;
@@ -43,26 +51,33 @@ const always = () => true;
 
 export const SESSION_BACKENDS: readonly Backend<SnapshotStore>[] = [
   { when: ({ redisUrl }) => redisUrl !== undefined, open: redisSessions },
-  { when: isInMemory, open: async () => inMemory(memorySnapshots()) },
+  { when: isInMemory, open: async (_config, tools) => inMemory(memorySnapshots(tools)) },
   {
     when: always,
-    open: async (config) => onDisk(config, 'LMDB', (folder) => lmdbSnapshots({ path: join(folder, 'sessions') })),
+    open: async (config, { clock }) =>
+      onDisk(config, 'LMDB', (folder) => lmdbSnapshots({ path: join(folder, 'sessions'), ...(clock && { clock }) })),
   },
 ];
 
 export const DOCUMENT_BACKENDS: readonly Backend<DocumentStore>[] = [
   { when: ({ mongodbUrl }) => mongodbUrl !== undefined, open: mongoDocuments },
-  { when: isInMemory, open: async () => inMemory(memoryDocuments()) },
+  { when: isInMemory, open: async (_config, tools) => inMemory(memoryDocuments(tools)) },
   {
     when: always,
-    open: async (config) =>
-      onDisk(config, 'SQLite', (folder) => sqliteDocuments({ path: join(folder, 'twinline.db') })),
+    open: async (config, { clock }) =>
+      onDisk(config, 'SQLite', (folder) =>
+        sqliteDocuments({ path: join(folder, 'twinline.db'), ...(clock && { clock }) }),
+      ),
   },
 ];
 
 /** Opens the store of the first row that applies. */
-export function openFirst<S>(rows: readonly Backend<S>[], config: StoreConfig, log: Log): Promise<OpenedStore<S>> {
-  return rows.find(({ when }) => when(config))!.open(config, log);
+export function openFirst<S>(
+  rows: readonly Backend<S>[],
+  config: StoreConfig,
+  tools: StoreTools,
+): Promise<OpenedStore<S>> {
+  return rows.find(({ when }) => when(config))!.open(config, tools);
 }
 
 interface Store {
@@ -85,13 +100,13 @@ function onDisk<S extends Store>(
 }
 
 // Drivers are loaded only where they are used: they cost a start a good part of its time.
-async function redisSessions(config: StoreConfig, log: Log): Promise<OpenedStore<SnapshotStore>> {
+async function redisSessions(config: StoreConfig, { log, clock }: StoreTools): Promise<OpenedStore<SnapshotStore>> {
   const { connectRedis, openRedisSnapshots } = await import('../../lib/store/redis/index.ts');
   const { redisFacts } = await import('./facts.ts');
   const redis = connectRedis({ url: config.redisUrl! });
   try {
     await waitForStore(redis, { setting: 'REDIS_URL', patienceMs: config.storeWaitMs, log });
-    const store = await openRedisSnapshots({ connection: redis });
+    const store = await openRedisSnapshots({ connection: redis, ...(clock && { clock }) });
     refuseLoss(store.durability, { config, log, name: redis.name });
     const [facts] = await redisFacts(redis);
     const program = `Redis ${facts?.version ?? ''}`.trim();
@@ -106,13 +121,13 @@ async function redisSessions(config: StoreConfig, log: Log): Promise<OpenedStore
   }
 }
 
-async function mongoDocuments(config: StoreConfig, log: Log): Promise<OpenedStore<DocumentStore>> {
+async function mongoDocuments(config: StoreConfig, { log, clock }: StoreTools): Promise<OpenedStore<DocumentStore>> {
   const { connectMongo, mongoDocuments: open } = await import('../../lib/store/mongo/index.ts');
   const { mongoFacts } = await import('./facts.ts');
   const mongo = connectMongo({ url: config.mongodbUrl! });
   try {
     await waitForStore(mongo, { setting: 'MONGODB_URL', patienceMs: config.storeWaitMs, log });
-    const store = open({ connection: mongo });
+    const store = open({ connection: mongo, ...(clock && { clock }) });
     const close = async () => {
       await store.close();
       await mongo.close();

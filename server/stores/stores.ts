@@ -7,8 +7,14 @@ import { checkCanary } from '../../lib/sealing.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { DocumentStore, Durability, SnapshotStore } from '../../lib/store/store.ts';
 import { AUDIT_KIND } from '../audit/audit.ts';
-import type { Log } from '../health/log.ts';
-import { DOCUMENT_BACKENDS, type OpenedStore, openFirst, SESSION_BACKENDS, type StoreConfig } from './backends.ts';
+import {
+  DOCUMENT_BACKENDS,
+  type OpenedStore,
+  openFirst,
+  SESSION_BACKENDS,
+  type StoreConfig,
+  type StoreTools,
+} from './backends.ts';
 import { type GivenStores, pingGivenStores } from './given.ts';
 import { agreeOnKey, documentMark, redisMark } from './key-mark.ts';
 
@@ -45,17 +51,22 @@ const SURVIVES: { readonly [durability in Durability]: string } = {
   replicated: 'outlive the loss of a machine: with a majority before the answer',
 };
 
+export interface StoreOptions extends StoreTools {
+  /** Stores that a program gives. */
+  readonly given?: GivenStores | undefined;
+}
+
 /**
  * Opens the stores of the configuration that are not given. Throws ERR_CONFIG or ERR_STORE; then nothing is left open, and what
  * was given stays open.
  */
-export async function openStores(config: StoreConfig, log: Log, given: GivenStores = {}): Promise<OpenedStores> {
+export async function openStores(config: StoreConfig, { given = {}, ...tools }: StoreOptions): Promise<OpenedStores> {
   if (given.documents && config.mongodbUrl !== undefined)
     throw new TwinlineError('ERR_CONFIG', 'MONGODB_URL is set, and the program gives stores.documents. Choose one.');
   await pingGivenStores(given);
-  const sessions = await openSessions(config, log, given.snapshots);
+  const sessions = await openSessions(config, tools, given.snapshots);
   try {
-    const documents = given.documents ? openGiven(given.documents) : await openFirst(DOCUMENT_BACKENDS, config, log);
+    const documents = given.documents ? openGiven(given.documents) : await openFirst(DOCUMENT_BACKENDS, config, tools);
     return {
       snapshots: sessions.store,
       documents: documents.store,
@@ -76,11 +87,11 @@ export async function openStores(config: StoreConfig, log: Log, given: GivenStor
 // Redis has more than sessions, which other instances share.
 async function openSessions(
   config: StoreConfig,
-  log: Log,
+  tools: StoreTools,
   given: SnapshotStore | undefined,
 ): Promise<OpenedStore<SnapshotStore>> {
   if (given && config.redisUrl === undefined) return openGiven(given);
-  const opened = await openFirst(SESSION_BACKENDS, config, log);
+  const opened = await openFirst(SESSION_BACKENDS, config, tools);
   return given ? { ...opened, ...openGiven(given), close: opened.close } : opened;
 }
 

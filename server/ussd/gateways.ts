@@ -8,6 +8,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { GATEWAY_SECRET, isNetwork } from '../config/kinds.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
@@ -42,11 +43,21 @@ export const EVERYBODY: UssdGateways = { findCheck: () => () => ADMITTED };
 /** The header of a signature: `t=<seconds since 1970>,v1=<hex>`. */
 export const SIGNATURE_HEADER = 'x-twinline-signature';
 
+export interface GatewayOptions {
+  /** Those that are served here. */
+  readonly dialects: readonly string[];
+  /** @default the system's clock */
+  readonly clock?: Pick<Clock, 'now'>;
+}
+
 /**
  * Compiles the entries of USSD_GATEWAYS; one that fits lets a request in. Throws ERR_CONFIG for a dialect that is not
  * served here.
  */
-export function ussdGateways(entries: '*' | readonly string[], dialects: readonly string[]): UssdGateways {
+export function ussdGateways(
+  entries: '*' | readonly string[],
+  { dialects, clock = systemClock }: GatewayOptions,
+): UssdGateways {
   if (entries === '*') return EVERYBODY;
   const listed = addressList(entries.filter(isNetwork));
   const secrets = new Map<string, string[]>();
@@ -62,7 +73,7 @@ export function ussdGateways(entries: '*' | readonly string[], dialects: readonl
   }
   return {
     findCheck(dialect) {
-      const check = secretCheck(secrets.get(dialect) ?? []);
+      const check = secretCheck(secrets.get(dialect) ?? [], clock);
       return (request, address) => (listed(address) ? ADMITTED : check(request));
     },
   };
@@ -100,7 +111,7 @@ function addressList(networks: readonly string[]): (address: string) => boolean 
 
 const readFamily = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
 
-function secretCheck(secrets: readonly string[]): (request: IncomingMessage) => Credential {
+function secretCheck(secrets: readonly string[], clock: Pick<Clock, 'now'>): (request: IncomingMessage) => Credential {
   if (!secrets.length) return () => REFUSED.address;
   const digests = secrets.map(digest);
   // All are compared, so that the time does not tell which one was near.
@@ -110,7 +121,7 @@ function secretCheck(secrets: readonly string[]): (request: IncomingMessage) => 
   };
   return (request) => {
     const header = request.headers[SIGNATURE_HEADER];
-    if (typeof header === 'string') return readSignature(request, { header, secrets });
+    if (typeof header === 'string') return readSignature(request, { header, secrets, seconds: clock.now() / 1_000 });
     return listShownSecrets(request).some(isSecret) ? ADMITTED : REFUSED.secret;
   };
 }
@@ -120,14 +131,21 @@ const digest = (text: string) => createHash('sha256').update(text).digest();
 
 const SIGNATURE = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;
 
+interface ShownSignature {
+  readonly header: string;
+  readonly secrets: readonly string[];
+  /** Since 1970. */
+  readonly seconds: number;
+}
+
 function readSignature(
   { method = '', url = '' }: IncomingMessage,
-  { header, secrets }: { readonly header: string; readonly secrets: readonly string[] },
+  { header, secrets, seconds: now }: ShownSignature,
 ): Credential {
   const [, seconds, hex] = SIGNATURE.exec(header) ?? [];
   if (seconds === undefined || hex === undefined) return REFUSED.signature;
   const at = Number(seconds);
-  if (Math.abs(Date.now() / 1_000 - at) > SERVER_LIMITS.ussdSignatureSeconds) return REFUSED.timestamp;
+  if (Math.abs(now - at) > SERVER_LIMITS.ussdSignatureSeconds) return REFUSED.timestamp;
   const given = Buffer.from(hex, 'hex');
   const fits = (body: string) =>
     secrets.map((secret) => timingSafeEqual(computeMac(secret, { at, method, url, body }), given)).includes(true);

@@ -2,7 +2,7 @@
 
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { systemClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { didOfKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import type { Library } from '../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
@@ -57,6 +57,7 @@ export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder
   readonly studio: StudioDeps | undefined;
   readonly operators: OperatorRule;
   readonly health: Health;
+  readonly clock: Clock;
 }
 
 export interface ToolPages {
@@ -68,9 +69,9 @@ export interface ToolPages {
 }
 
 export function toolPages(deps: ToolPagesDeps): ToolPages {
-  const { config, keyring, operators } = deps;
+  const { config, keyring, operators, clock } = deps;
   const { tokens } = operators;
-  const passes = tokens && operatorPasses({ tokens, keyring, clock: systemClock });
+  const passes = tokens && operatorPasses({ tokens, keyring, clock });
   return {
     addRoutes: (router, phones) => addToolRoutes(router, { ...deps, ...phones, passes }),
     headers: {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../../lib/clock.ts';
 import { makeAnchor } from '../../server/docs/markdown.ts';
 import { createMetrics } from '../../server/health/metrics.ts';
 import { processMetrics } from '../../server/health/process-metrics.ts';
@@ -48,7 +49,7 @@ async function renderedMetrics(): Promise<string> {
     signal: new AbortController().signal,
   } as never);
   const stored = { sessions: 0, proposals: 0, deliveries: 0, deadLetters: 0, runs: 0 };
-  const own = processMetrics({ version: '1', dataDir: '.', countStored: async () => stored });
+  const own = processMetrics({ version: '1', dataDir: '.', clock: systemClock, countStored: async () => stored });
   own.metrics();
   return withGateway({}, async ({ server }) => {
     for (const sessionId of ['a', 'b', 'c', 'd']) await server.ussd({ ...DIAL, sessionId });

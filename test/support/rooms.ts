@@ -233,8 +233,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'server/audit server/http/middleware',
   ),
   'server/web': room(
-    'lib lib/delegation/issuer server/config server/http server/http/middleware server/web/chat server/web/home server/web/inspector server/web/kit server/web/simulator server/web/studio',
-    'lib/engine lib/flow/run server/health',
+    'lib/delegation/issuer server/config server/http server/http/middleware server/web/chat server/web/home server/web/inspector server/web/kit server/web/simulator server/web/studio',
+    'lib lib/engine lib/flow/run server/health',
   ),
   'server/web/browser': room('server/web/kit'),
   'server/web/browser/chat': room('lib server/web/browser', 'lib/agent/run lib/agent/session'),

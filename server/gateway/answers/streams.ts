@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import accepts from 'accepts';
+import { type Clock, systemClock } from '../../../lib/clock.ts';
 import {
   earlyTrailers,
   type HttpAnswer,
@@ -71,7 +72,14 @@ function send(res: ServerResponse, { before, after }: StreamForm, message: Buffe
 const UNSTORED = ['Cache-Control', 'no-store', 'X-Accel-Buffering', 'no'];
 const STOPPING = '{"code":14,"message":"The server is stopping. Ask again.","details":[]}';
 
-export function openStreams(stallMs: number = SERVER_LIMITS.eventStallMs): Streams {
+interface StreamRules {
+  /** Milliseconds that a reader may take nothing. */
+  readonly stallMs?: number;
+  /** @default the system's clock */
+  readonly clock?: Clock;
+}
+
+export function openStreams({ stallMs = SERVER_LIMITS.eventStallMs, clock = systemClock }: StreamRules = {}): Streams {
   const open = new Set<AbortController>();
   let isClosed = false;
 
@@ -122,7 +130,7 @@ export function openStreams(stallMs: number = SERVER_LIMITS.eventStallMs): Strea
     try {
       for (let next = first; !next.done; next = await messages.next()) {
         const message = await writeMessage(next.value, { route, service, waiting });
-        if (!send(res, form, message) && !(await waitUntilTaken(res, { signal, stallMs }))) break;
+        if (!send(res, form, message) && !(await waitUntilTaken(res, { signal, stallMs, clock }))) break;
       }
     } catch (error) {
       fault = errorResponse(error, service.catalog.answers);

@@ -1,6 +1,7 @@
 // Permits: requests that a process may let pass by itself, fetched in batches from a count that it shares with others.
 
 import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../../lib/clock.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 
 /** What a shared count answers. */
@@ -15,7 +16,7 @@ export interface CountAnswer {
 export type AskForPermits = (bucket: string, count: number) => Promise<CountAnswer>;
 
 export interface Permits {
-  /** Takes one request of what is left; false when nothing is. `now`: milliseconds of performance.now(). */
+  /** Takes one request of what is left; false when nothing is. `now`: by the monotonic clock. */
   take(bucket: string, now: number): boolean;
   /** Waits for one of a new batch: 0, or the milliseconds to the end of the window. Rejects with what `ask` rejects with. */
   fetch(bucket: string): Promise<number>;
@@ -31,8 +32,13 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
+export interface PermitOptions {
+  readonly ask: AskForPermits;
+  readonly clock: Pick<Clock, 'monotonic'>;
+}
+
 /** Permits in batches of this size, or of as many as wait for one when they are more. A batch ends with its window. */
-export function createPermits(batch: number, ask: AskForPermits): Permits {
+export function createPermits(batch: number, { ask, clock }: PermitOptions): Permits {
   const held = new LRUCache<string, { left: number; readonly until: number }>({ max: SERVER_LIMITS.countedClients });
   const lines = new Map<string, Waiter[]>();
 
@@ -45,7 +51,7 @@ export function createPermits(batch: number, ask: AskForPermits): Permits {
         const served = line.splice(0, passing);
         for (const { resolve } of served) resolve(0);
         if (passing < count) for (const { resolve } of line.splice(0)) resolve(leftMs);
-        held.set(bucket, { left: passing - served.length, until: performance.now() + leftMs });
+        held.set(bucket, { left: passing - served.length, until: clock.monotonic() + leftMs });
       }
     } catch (error) {
       for (const { reject } of line) reject(error);

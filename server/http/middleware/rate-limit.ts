@@ -3,6 +3,7 @@
 import type { Context } from 'koa';
 import ratelimit from 'koa-ratelimit';
 import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../../lib/clock.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 
 /** Counts one request under `bucket`: 0 when it may pass, else the seconds to wait, at least 1. */
@@ -15,12 +16,13 @@ export interface LimiterOptions {
   /** Requests per window. */
   readonly max: number;
   readonly windowMs: number;
+  readonly clock: Pick<Clock, 'monotonic'>;
 }
 
 /** All that koa-ratelimit sees of a request; what it would answer, the doors say in their own words. */
 class Counted {
   readonly bucket: string;
-  readonly state: { rateLimit?: { after: number } } = {};
+  readonly state: { rateLimit?: unknown } = {};
 
   constructor(bucket: string) {
     this.bucket = bucket;
@@ -30,12 +32,14 @@ class Counted {
 }
 
 /** One count per bucket for all routes that use this limiter. */
-export function rateLimiter({ max, windowMs }: LimiterOptions): Limiter {
+export function rateLimiter({ max, windowMs, clock }: LimiterOptions): Limiter {
+  const windows = new Windows(SERVER_LIMITS.countedClients, { windowMs, clock });
   const limit = ratelimit({
     driver: 'memory',
-    db: new LastSeenMap(SERVER_LIMITS.countedClients),
+    db: windows,
     max,
-    duration: windowMs,
+    // It is the memory that ends windows: the library knows no clock but that of the machine.
+    duration: Number.POSITIVE_INFINITY,
     disableHeader: true,
     id: (ctx) => (ctx as unknown as Counted).bucket,
   });
@@ -43,8 +47,7 @@ export function rateLimiter({ max, windowMs }: LimiterOptions): Limiter {
     const counted = new Counted(bucket);
     await limit(counted as unknown as Context, pass);
     const { rateLimit } = counted.state;
-    // The library measures windows by a clock that never jumps, and the time that is left by the one on the wall.
-    return rateLimit === undefined ? 0 : Math.min(Math.ceil(windowMs / 1_000), Math.max(1, rateLimit.after));
+    return rateLimit === undefined ? 0 : windows.secondsLeft(bucket);
   };
 }
 
@@ -106,5 +109,36 @@ export class LastSeenMap<V extends object> extends Map<string, V> {
 
   override forEach(look: (value: V, key: string, map: Map<string, V>) => void): void {
     for (const [key, value] of this.entries()) look(value, key, this);
+  }
+}
+
+/** Where koa-ratelimit keeps what is left of the window of a bucket: it is there until the window ends. */
+class Windows extends LastSeenMap<{ until?: number }> {
+  readonly #windowMs: number;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+
+  constructor(max: number, { windowMs, clock }: Pick<LimiterOptions, 'windowMs' | 'clock'>) {
+    super(max);
+    this.#windowMs = windowMs;
+    this.#clock = clock;
+  }
+
+  override get(key: string): { until?: number } | undefined {
+    const window = super.get(key);
+    if (!window || this.#clock.monotonic() < window.until!) return window;
+    this.delete(key);
+    return undefined;
+  }
+
+  /** Begins a window. */
+  override set(key: string, window: { until?: number }): this {
+    window.until = this.#clock.monotonic() + this.#windowMs;
+    return super.set(key, window);
+  }
+
+  /** Until the window of a bucket ends, at least 1. */
+  secondsLeft(bucket: string): number {
+    const { until = 0 } = super.get(`limit:${bucket}`) ?? {};
+    return Math.max(1, Math.ceil((until - this.#clock.monotonic()) / 1_000));
   }
 }

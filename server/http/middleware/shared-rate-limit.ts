@@ -4,6 +4,7 @@
 // limits, requests of one microsecond count once, and clocks that differ shift the window. This is one number per client.
 
 import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../../lib/clock.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
@@ -11,6 +12,7 @@ import { type AskForPermits, computeBatchSize, createPermits } from './permits.t
 import type { Limiter, LimiterOptions } from './rate-limit.ts';
 
 export interface SharedLimiterOptions extends LimiterOptions {
+  readonly clock: Clock;
   readonly redis: Pick<RedisConnection, 'run' | 'script'>;
   /** Counts while Redis is away. */
   readonly local: Limiter;
@@ -41,7 +43,7 @@ const COUNT = `
  * more than `max` pass, and what an instance has taken and does not give out is lost to the others in this window.
  */
 export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
-  const { redis, local, max, windowMs, patienceMs = SERVER_LIMITS.sharedCountMs, onAway, onBack } = options;
+  const { redis, local, max, windowMs, clock, patienceMs = SERVER_LIMITS.sharedCountMs, onAway, onBack } = options;
   const count = redis.script(COUNT, 1);
   const batch = computeBatchSize(max);
   // Clients that must wait are refused without asking again: a flood of refused requests costs Redis nothing.
@@ -50,17 +52,17 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
 
   const ask: AskForPermits = async (bucket, requests) => {
     const counted = redis.run('count a request', () => count(PREFIX + bucket, windowMs, max, requests));
-    const [passing, leftMs] = (await within(patienceMs, counted)) as [number, number];
+    const [passing, leftMs] = (await within(counted, patienceMs, clock)) as [number, number];
     if (retryAt !== undefined) onBack?.();
     retryAt = undefined;
-    if (passing < requests) waiting.set(bucket, performance.now() + leftMs);
+    if (passing < requests) waiting.set(bucket, clock.monotonic() + leftMs);
     return { passing, leftMs };
   };
   const askForOne = async (bucket: string): Promise<number> => {
     const { passing, leftMs } = await ask(bucket, 1);
     return passing > 0 ? 0 : leftMs;
   };
-  const permits = createPermits(batch, ask);
+  const permits = createPermits(batch, { ask, clock });
   const askFor = batch === 1 ? askForOne : permits.fetch;
 
   // koa-ratelimit hands out its record and reads it a moment later: counted at the same moment, all would see the last
@@ -73,7 +75,7 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
   };
 
   return async (bucket) => {
-    const now = performance.now();
+    const now = clock.monotonic();
     if (permits.take(bucket, now)) return 0;
     if (retryAt !== undefined && now < retryAt) return countHere(bucket);
     const until = waiting.get(bucket);
@@ -84,7 +86,7 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
       return seconds(await askFor(bucket));
     } catch (error) {
       if (retryAt === undefined) onAway?.(error);
-      retryAt = performance.now() + RETRY_MS;
+      retryAt = clock.monotonic() + RETRY_MS;
       return countHere(bucket);
     }
   };
@@ -92,10 +94,11 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
 
 const seconds = (ms: number) => Math.ceil(ms / 1_000);
 
-function within<T>(ms: number, work: Promise<T>): Promise<T> {
+function within<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {
+    const over = new AbortController();
     const late = () => reject(new TwinlineError('ERR_TIMEOUT', `Redis did not count a request within ${ms} ms.`));
-    const timer = setTimeout(late, ms);
-    void work.then(resolve, reject).finally(() => clearTimeout(timer));
+    void clock.wait(ms, over.signal).then(() => over.signal.aborted || late());
+    void work.then(resolve, reject).finally(() => over.abort());
   });
 }

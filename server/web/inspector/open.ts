@@ -1,6 +1,6 @@
 // The inspector of a server: its hub, which the engines are given, and the machines that its page shows.
 
-import { systemClock } from '../../../lib/clock.ts';
+import type { Clock } from '../../../lib/clock.ts';
 import type { Engine } from '../../../lib/engine/engine.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
@@ -37,11 +37,12 @@ export interface InspectorSources {
 
 export interface InspectorOptions {
   readonly keyring: Keyring;
+  readonly clock: Clock;
   readonly onProblem: (error: unknown) => void;
 }
 
 /** An inspector without viewers yet. */
-export function createInspector({ keyring, onProblem }: InspectorOptions): Inspector {
+export function createInspector({ keyring, clock, onProblem }: InspectorOptions): Inspector {
   const secret = keyring.subkey('inspector/v1')!;
   let instances: Instances | undefined;
   let diagrams: Drawings | undefined;
@@ -53,7 +54,7 @@ export function createInspector({ keyring, onProblem }: InspectorOptions): Inspe
     onProblem,
   });
   const most = { all: PAGE_LIMITS.inspectorViewers, perOwner: PAGE_LIMITS.inspectorViewers };
-  const streams = eventStreams({ most, onProblem });
+  const streams = eventStreams({ most, clock, onProblem });
   const drain = () => {
     streams.close();
     socket?.close();
@@ -64,7 +65,7 @@ export function createInspector({ keyring, onProblem }: InspectorOptions): Inspe
       const machines = listMachines(engine.library);
       diagrams = drawings({ flows: machines.flows });
       const openSessions = (signal: AbortSignal) => listOpenSessions(engine, { secret, signal });
-      const source: FeedSource = { hub, machines, openSessions, now: systemClock.now };
+      const source: FeedSource = { hub, machines, openSessions, now: clock.now };
       socket = statelySocket({ messages: (signal) => feed(source, { signal, definitions: 'always' }), onProblem });
       const options: SessionOptions = { engine, audit, secret };
       const reveal = (request: SessionRequest) => showPrivate(options, request);

@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http';
 import Koa from 'koa';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import { AGENT_ROUTES } from '../../../server/agent/routes.ts';
 import { eventStreams } from '../../../server/http/event-streams.ts';
@@ -30,7 +31,11 @@ test('a reader that takes nothing of 16 MB holds one read, is cut off, and reads
   const run = await say(agent, session, 'hi');
 
   const answers: ServerResponse[] = [];
-  const streams = eventStreams({ stallMs: 4_000, onProblem: (error) => assert.unreachable(String(error)) });
+  const streams = eventStreams({
+    clock: systemClock,
+    stallMs: 4_000,
+    onProblem: (error) => assert.unreachable(String(error)),
+  });
   const router = newRouter();
   const readers = { admit: () => new AbortController().signal };
   const deps = { agent, streams, readers, delegations: undefined as never };

@@ -33,7 +33,10 @@ test('due timers fire by themselves, in many sessions at once', async () => {
   const engine = createEngine({ store: memorySnapshots(), conversations: [machineConversation(bell)] });
   const keys = Array.from({ length: 40 }, (_, at) => `bell-${at}`);
   for (const key of keys) await takeTurn(engine, { key, decide: () => ({ kind: 'begin', conversation: 'bell' }) });
-  const sweeper = startSweeper([sweepSessions(engine)], (error) => problems.push(error));
+  const sweeper = startSweeper([sweepSessions(engine)], {
+    clock: systemClock,
+    onProblem: (error) => problems.push(error),
+  });
   const rung = async (key: string) => (await viewSession(engine, key))?.rest.state === 'rung';
   await until(async () => (await Promise.all(keys.map(rung))).every(Boolean));
   await sweeper.stop();
@@ -48,7 +51,7 @@ test('sessions that are over are removed from the store, not only hidden', async
   for (let at = 0; at < 450; at++) await store.commit(`s${at}`, 0, { ...session, expiresAt: now + 1_000 });
   await store.commit('stays', 0, { ...session, expiresAt: now + 60_000 });
   now += 2_000;
-  const sweeper = startSweeper([sweepSessions(engine)], () => {});
+  const sweeper = startSweeper([sweepSessions(engine)], { clock: systemClock, onProblem: () => {} });
   // What is left for us to sweep says what is still there.
   let left = Number.POSITIVE_INFINITY;
   await until(async () => {
@@ -65,9 +68,10 @@ test('a store that fails is told about, and sweeping goes on', async () => {
   const store = memorySnapshots();
   const failing = { ...store, due: async () => Promise.reject(new Error(`due ${++calls}`)) };
   const problems: Error[] = [];
-  const sweeper = startSweeper([sweepSessions(createEngine({ store: failing }))], (error) =>
-    problems.push(error as Error),
-  );
+  const sweeper = startSweeper([sweepSessions(createEngine({ store: failing }))], {
+    clock: systemClock,
+    onProblem: (error) => problems.push(error as Error),
+  });
   await until(async () => calls >= 2);
   await sweeper.stop();
   assert.ok(problems.length >= 2);
@@ -85,7 +89,10 @@ test('a store that hangs does not hold up the end, and rounds do not overlap', a
       });
     },
   };
-  const sweeper = startSweeper([sweepSessions(createEngine({ store: hanging }))], () => {});
+  const sweeper = startSweeper([sweepSessions(createEngine({ store: hanging }))], {
+    clock: systemClock,
+    onProblem: () => {},
+  });
   await until(async () => calls === 1);
   await pause(1_300);
   assert.is(calls, 1);

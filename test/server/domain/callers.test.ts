@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../../../lib/clock.ts';
 import { type Action, type Caller, PERMITTED, ROLES, type Role, requireRole } from '../../../lib/domain/caller.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { apiKeys, authenticate, findRecheck, readCaller } from '../../../server/domain/api-keys.ts';
@@ -30,7 +31,7 @@ function open(entries: unknown, text = JSON.stringify(entries)) {
   writeFileSync(file, text);
   const lines: Line[] = [];
   const write = (fields: Line['fields'], words: string) => void lines.push({ fields, words });
-  const keys = apiKeys({ file, production: true, log: { info: write, error: write } as never });
+  const keys = apiKeys({ file, production: true, clock: systemClock, log: { info: write, error: write } as never });
   return { keys, lines };
 }
 
@@ -150,7 +151,8 @@ test('a hash that is none is told, and not taken for a key', () => {
 });
 
 test('a file that cannot be read or is no JSON says why, and what to write', () => {
-  const missing = () => apiKeys({ file: join(folder, 'none.json'), production: true, log: {} as never });
+  const missing = () =>
+    apiKeys({ file: join(folder, 'none.json'), production: true, clock: systemClock, log: {} as never });
   assert.throws(missing, (error: TwinlineError) => /none\.json cannot be read \(ENOENT\)\./.test(error.message));
   assert.throws(missing, ({ cause }: TwinlineError) => (cause as NodeJS.ErrnoException).code === 'ENOENT');
   const [problem] = problems(undefined, '[{"key": }]');
@@ -160,7 +162,7 @@ test('a file that cannot be read or is no JSON says why, and what to write', () 
 
 test('without a file, development has one key that may do everything, and production knows nobody', () => {
   const log = {} as never;
-  const development = apiKeys({ file: undefined, production: false, log });
+  const development = apiKeys({ file: undefined, production: false, clock: systemClock, log });
   const key = development.developmentKey!;
   assert.match(key, /^dev_[\w-]{24}$/);
   assert.equal(development.findCaller(key), {
@@ -168,9 +170,9 @@ test('without a file, development has one key that may do everything, and produc
     roles: new Set(ROLES),
     tenant: 'default',
   });
-  assert.is.not(apiKeys({ file: undefined, production: false, log }).developmentKey, key);
+  assert.is.not(apiKeys({ file: undefined, production: false, clock: systemClock, log }).developmentKey, key);
   assert.equal(development.voters('default'), [{ did: 'did:ixo:development', power: '1' }]);
-  const production = apiKeys({ file: undefined, production: true, log });
+  const production = apiKeys({ file: undefined, production: true, clock: systemClock, log });
   assert.equal(
     [production.developmentKey, production.findCaller(key), production.voters('default')],
     [undefined, undefined, []],

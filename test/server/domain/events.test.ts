@@ -147,7 +147,7 @@ interface StreamBench {
 /** Streams alone, without a domain service behind them. */
 async function withStreams(bench: StreamBench, work: (url: string, streams: EventStreams) => Promise<void>) {
   const { messages, mayRead = () => true, ...options } = bench;
-  const streams = eventStreams({ ...options, onProblem: () => {} });
+  const streams = eventStreams({ clock: systemClock, ...options, onProblem: () => {} });
   const app = new Koa();
   app.use((ctx: Context) => {
     const tenant = String(ctx.query.tenant ?? 'one');

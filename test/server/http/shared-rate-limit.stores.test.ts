@@ -2,6 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../../../lib/clock.ts';
 import { connectRedis, type RedisConnection } from '../../../lib/store/redis/connection.ts';
 import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { type Limiter, rateLimiter } from '../../../server/http/middleware/rate-limit.ts';
@@ -47,7 +48,7 @@ async function instance(
   open.push(redis);
   await redis.ping();
   const told: string[] = [];
-  const limits = { max, windowMs };
+  const limits = { max, windowMs, clock: systemClock };
   const limiter: Limiter = sharedRateLimiter({
     ...limits,
     patienceMs,

@@ -64,7 +64,7 @@ async function opened(writer: 'flow' | 'model'): Promise<{ place: ChatPlace; clo
     responder: scripted((turn) => script(turn)),
     oracle: { name: 'Twinline', did: key.did, entityDid: key.did },
   });
-  const streams = eventStreams({ onProblem });
+  const streams = eventStreams({ clock, onProblem });
   const guard = tokenGuard({
     audience: key.did,
     clock,

@@ -5,6 +5,7 @@ import Koa from 'koa';
 import { type Socket as Client, io as connect, type ManagerOptions, type SocketOptions } from 'socket.io-client';
 import type { Agent } from '../../../lib/agent/agent.ts';
 import type { Responder } from '../../../lib/agent/responder.ts';
+import { systemClock } from '../../../lib/clock.ts';
 import { DELEGATION_KINDS, type Delegations, delegations, revocations } from '../../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../../lib/delegation/guard.ts';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
@@ -48,7 +49,12 @@ export async function openPlace(options: PlaceOptions = {}): Promise<Place> {
   const { documents, clock, channel } = here;
   const problems: unknown[] = [];
   const onProblem = (error: unknown) => void problems.push(error);
-  const server = await openSocketServer({ config: { corsOrigins, publicUrl: undefined }, redis, onProblem });
+  const server = await openSocketServer({
+    config: { corsOrigins, publicUrl: undefined },
+    redis,
+    clock: systemClock,
+    onProblem,
+  });
   const agent = await here.agent(responder, {
     tell: tellSockets(server.io, onProblem),
     isHeard: hearSockets(server.io),

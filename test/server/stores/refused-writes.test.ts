@@ -3,6 +3,7 @@
 import { Redis } from 'ioredis';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../../../lib/clock.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { memoryDocuments, memorySnapshots } from '../../../lib/store/memory/index.ts';
 import { watchWrites } from '../../../server/health/write-watch.ts';
@@ -92,10 +93,11 @@ async function fragile() {
   };
   const [snapshots, documents] = [memorySnapshots(), memoryDocuments()];
   await documents.declare([KIND, { name: 'server', indexes: {} }]);
-  const stores = watchWrites({
+  const refusing = {
     snapshots: { ...snapshots, commit: tried(snapshots.commit) as never },
     documents: { ...documents, insert: tried(documents.insert) as never, replace: tried(documents.replace) as never },
-  });
+  };
+  const stores = watchWrites(refusing, systemClock);
   return { state, stores };
 }
 

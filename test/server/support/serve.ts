@@ -2,8 +2,10 @@
 
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from 'koa';
 import type { Test } from 'uvu';
+import { type Clock, SimulatedClock } from '../../../lib/clock.ts';
 import { type RunningServer, type Seams, startServer } from '../../../server/boot/start.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import type { Method, Route, RouteGroup } from '../../../server/http/route-table.ts';
@@ -49,7 +51,10 @@ export function testRoutes(handlers: Readonly<Record<string, (ctx: Context) => u
   return { tag: 'Test', description: 'Of a test.', access: 'public', routes };
 }
 
-/** Starts a server on a free port, in memory unless `env` says otherwise; stops it when `work` is done. */
+/**
+ * Starts a server on a free port, in memory unless `env` says otherwise; stops it when `work` is done. With `clock: new SimulatedClock()`
+ * the time of the server stands still until the test advances it.
+ */
 export async function withServer<T>(options: ServeOptions, work: (server: Served) => Promise<T>): Promise<T> {
   const { env, ...seams } = options;
   const lines: Record<string, unknown>[] = [];
@@ -73,10 +78,25 @@ export async function withServer<T>(options: ServeOptions, work: (server: Served
   try {
     result = await work({ ...server, logged: lines, ask: asking, ussd });
   } finally {
-    await server.close({ drainDelayMs: 0 });
+    await closeServer(server, seams.clock);
   }
   refuseLeaks({ ...reading, env: given, url: server.url }, lines.map((line) => JSON.stringify(line)).join('\n'));
   return result;
+}
+
+const CLOSING_MS = 5;
+
+async function closeServer(server: RunningServer, clock: Clock | undefined): Promise<void> {
+  let isClosed = false;
+  const closed = server.close({ drainDelayMs: 0 }).finally(() => {
+    isClosed = true;
+  });
+  // What the end waits for must not wait for a clock that nobody advances any more.
+  while (clock instanceof SimulatedClock && !isClosed) {
+    await clock.advance(CLOSING_MS);
+    await pause(1);
+  }
+  await closed;
 }
 
 /** One server for all tests of a suite, which must not disturb each other. */

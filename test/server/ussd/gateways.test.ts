@@ -180,7 +180,7 @@ test('a wrong list is told at the start, without its secrets', () => {
     assert.not.match(problems, /tooshort|mistyped/);
   }
   assert.is(maskSetting('USSD_GATEWAYS', `10.0.0.0/8, hubtel:${SECRET},::1`), '"10.0.0.0/8,hubtel:****,::1"');
-  assert.throws(() => ussdGateways([`hubtell:${SECRET}`], ['hubtel']), /no dialect "hubtell".*hubtel/);
+  assert.throws(() => ussdGateways([`hubtell:${SECRET}`], { dialects: ['hubtel'] }), /no dialect "hubtell".*hubtel/);
 });
 
 test('the log names an address once a minute, and only so many of them', () => {
