@@ -82,13 +82,4 @@ test('skips are counted and explained, and fail when CI=true', async () => {
   assert.is(ci.code, 1);
 });
 
-test('with CI=true, tests are skipped for the reasons that --may-skip names, and for no other', async () => {
-  const run = (...reasons: string[]) =>
-    runFixture('skips', { words: reasons.flatMap((words) => ['--may-skip', words]), env: { CI: 'true' } });
-  const [all, some] = await Promise.all([run('no server', 'no network', 'no browser'), run('no server', 'no network')]);
-  assert.equal([all.lastLine, all.code], ['1 passed, 0 failed, 4 skipped', 0], all.text);
-  assert.equal([some.lastLine, some.code], ['1 passed, 1 failed, 4 skipped', 1]);
-  assert.match(some.text, /1 skipped\n +CI=true wants every test to run/);
-});
-
 test.run();
