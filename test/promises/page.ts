@@ -8,8 +8,9 @@ export const PAGE = 'server/docs/guides/guarantees.md';
 
 const WORDS = `# What Twinline guarantees
 
-Each promise with the tests that prove it. \`npm test\` runs all of them; the commands run longer. \`npm run promises\` runs the proofs
-at their whole size and prints, for each promise, what came out on this machine; \`npm run promises -- chaos\` those whose proof or words have this word.
+Each promise with the tests that prove it. \`npm test\` proves all of them but those that say what they need besides Node;
+\`npm run test:all\` runs every test, and the commands run longer. \`npm run promises\` runs the proofs at their whole size and prints, for
+each promise, what came out on this machine; \`npm run promises -- chaos\` those whose proof or words have this word.
 
 <!-- Made by \`npm run guides\` from test/promises/promises.ts and test/server/faults/matrix.ts. -->
 `;
@@ -33,8 +34,9 @@ function lastRun(command: string): string {
   return LONG_RUNS.find((run) => run.command.startsWith(program!) && run.command.includes(options))?.last ?? '';
 }
 
-function describe({ promise, proofs, longer, measured }: Promised): string[] {
+function describe({ promise, proofs, needs, longer, measured }: Promised): string[] {
   const files = proofs.map((proof) => `\`test/${proof}.test.ts\``);
   const proof = [...files, ...(longer === undefined ? [] : [`\`${longer}\``])].join(', ');
-  return [promise, proof, measured ?? (longer === undefined ? '' : lastRun(longer))];
+  const words = needs === undefined ? promise : `${promise} (needs ${needs})`;
+  return [words, proof, measured ?? (longer === undefined ? '' : lastRun(longer))];
 }

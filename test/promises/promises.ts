@@ -5,6 +5,8 @@ export interface Promised {
   readonly promise: string;
   /** Test files below test/, without .test.ts. */
   readonly proofs: readonly string[];
+  /** What Node alone lacks for a proof: only the named suites prove it. */
+  readonly needs?: string;
   /** A command that proves it for longer; the figures of its last run stand beside the promise. */
   readonly longer?: string;
   /** What was measured where no such command says it, with its day and machine. */
@@ -87,11 +89,13 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise: 'A store that forgets its words, stops or dies gives no guess at a PIN for free',
       proofs: ['server/stores/redis-faults.stores', 'server/stores/mongo-faults.stores'],
+      needs: 'Redis and MongoDB',
     },
     {
       promise:
         'Instances, Redis (alone, Cluster, Sentinel) and MongoDB killed under callers: no turn lost, doubled or mismatched',
       proofs: ['chaos/chaos.kills'],
+      needs: 'Redis and MongoDB',
       longer: 'npm run chaos',
     },
     {
@@ -371,6 +375,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       promise:
         'The package installs and works as published, with pinned dependencies, no install scripts and a list of its materials',
       proofs: ['package/consumer.package', 'package/image.package', 'package/lockfile.package'],
+      needs: 'npm',
     },
   ],
 };
