@@ -8,7 +8,6 @@ import type { Server, Socket } from 'socket.io';
 import type { Agent } from '../../lib/agent/agent.ts';
 import { type Room, type RoomEvent, shortPayload } from '../../lib/agent/room.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
-import { SERVER_LIMITS } from '../config/limits.ts';
 import { type Member, nameRoom } from './leaving.ts';
 
 /** Under another name, too: the source's tables and its clients disagree. */
@@ -26,12 +25,10 @@ const FLAT_ONLY: ReadonlySet<RoomEvent> = new Set(['reasoning', 'router_update']
 
 /** For `openAgent`: flat under its own name, and once more as `event` with the name inside; clients need either. */
 export function tellSockets(io: Server, onProblem: (error: unknown) => void): Room['tell'] {
-  const bound = limitMemory(io);
   return async (session, event, payload) => {
     try {
       const short = shortPayload(event, payload);
       for (const [name, words] of listWireEvents(event, short)) io.to(nameRoom(session)).emit(name, words);
-      bound();
       return true;
     } catch (error) {
       onProblem(error);
@@ -104,12 +101,6 @@ interface HeldEvents {
 /** The parts of socket.io's adapters that are used here. */
 interface RecoveringAdapter {
   restoreSession(pid: string, offset: string): Promise<Restored | null>;
-  /** What happened lately, where one process keeps it. */
-  readonly packets?: KeptPacket[];
-}
-
-interface KeptPacket {
-  readonly data: readonly unknown[];
 }
 
 export interface Recovery {
@@ -148,33 +139,6 @@ export function holdRecovery(io: Server): Recovery {
       for (const packet of news)
         sendDirect(socket, ...(seen.size ? (packet.slice(0, -1) as unknown as Packet) : packet));
     },
-  };
-}
-
-/** Forgets old events beyond SERVER_LIMITS.socketEventsKept and socketEventBytesKept where one process keeps them; call it after each. */
-function limitMemory(io: Server): () => void {
-  const sizes = new WeakMap<object, number>();
-  const measure = (packet: KeptPacket) => {
-    const bytes = sizes.get(packet) ?? JSON.stringify(packet.data).length;
-    sizes.set(packet, bytes);
-    return bytes;
-  };
-  const { socketEventsKept, socketEventBytesKept } = SERVER_LIMITS;
-  let added = 0;
-  return () => {
-    // Asked each time: it has none where Redis keeps them.
-    const { packets } = io.of('/').adapter as unknown as RecoveringAdapter;
-    const last = packets?.at(-1);
-    if (!packets || !last) return;
-    added += measure(last);
-    if (packets.length <= socketEventsKept * 1.1 && added <= socketEventBytesKept / 8) return;
-    added = 0;
-    let first = packets.length;
-    for (let bytes = 0; first > 0 && packets.length - first < socketEventsKept; first--) {
-      bytes += measure(packets[first - 1]!);
-      if (bytes > socketEventBytesKept) break;
-    }
-    packets.splice(0, first);
   };
 }
 

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Socket as Connection, Server as Engine } from 'engine.io';
 import type { Context, Middleware } from 'koa';
-import { Server } from 'socket.io';
+import { type Namespace, Server } from 'socket.io';
 import type { Clock } from '../../lib/clock.ts';
 import { isRepeat, readJson } from '../../lib/json/reader.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
@@ -15,6 +15,7 @@ import { Refusal } from '../http/errors.ts';
 import { WAITING } from '../http/guard.ts';
 import { takeLivePlace } from '../http/live-places.ts';
 import { takeUpgrade, type Upgrade } from '../http/upgrades.ts';
+import { MemoryAdapter } from './memory-adapter.ts';
 import type { SharedEvents } from './stream-adapter.ts';
 
 export interface SocketServer {
@@ -50,7 +51,7 @@ export async function openSocketServer({
     connectTimeout: SERVER_LIMITS.socketConnectMs,
     // Who comes back shows a token again.
     connectionStateRecovery: { maxDisconnectionDuration: SERVER_LIMITS.socketRecoveryMs, skipMiddlewares: false },
-    ...(shared && { adapter: shared.adapter }),
+    adapter: shared?.adapter ?? openMemoryAdapter(clock),
   });
   const isWelcome = mayCall(config);
   const engine = new Engine({
@@ -70,6 +71,13 @@ export async function openSocketServer({
       closing ??= close({ io, door, shared });
       return closing;
     },
+  };
+}
+
+// Called with `new`, which no arrow function can be.
+function openMemoryAdapter(clock: Clock) {
+  return function openAdapter(namespace: Namespace): MemoryAdapter {
+    return new MemoryAdapter(namespace, clock);
   };
 }
 
