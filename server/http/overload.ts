@@ -18,6 +18,8 @@ export interface Overload {
   readonly most: number;
   /** Requests that waited too long: they are turned away. */
   readonly overdue: WeakSet<IncomingMessage>;
+  /** Milliseconds that a request may wait. */
+  readonly waitMs: number;
   /** Tells that requests wait because `most` are being worked on. */
   isFull: boolean;
   /** How late the event loop came in the last second: 99th percentile in milliseconds. */
@@ -34,6 +36,8 @@ export interface OverloadLimits {
   readonly requestsWhenLate?: number;
   /** @default SERVER_LIMITS.loopDelayMs */
   readonly loopDelayMs?: number;
+  /** @default SERVER_LIMITS.requestWaitMs */
+  readonly requestWaitMs?: number;
 }
 
 const RESOLUTION_MS = 20;
@@ -73,6 +77,7 @@ export function overloadWatch(log: Log, limits: OverloadLimits = {}): Overload {
   const watch: Overload = {
     inFlight: 0,
     isFull: false,
+    waitMs: limits.requestWaitMs ?? SERVER_LIMITS.requestWaitMs,
     overdue: new WeakSet(),
     isOver: (req) => watch.inFlight > (delayMs > maxDelayMs ? maxWhenLate : maxInFlight) || watch.overdue.has(req),
     get most() {
@@ -108,7 +113,7 @@ export interface WaitingRequests<Response> {
 }
 
 export interface WaitingOptions<Response> {
-  readonly overload: Pick<Overload, 'inFlight' | 'most' | 'isFull' | 'overdue'>;
+  readonly overload: Pick<Overload, 'inFlight' | 'most' | 'isFull' | 'overdue' | 'waitMs'>;
   readonly begin: Begin<Response>;
 }
 
@@ -124,7 +129,7 @@ const TURN_MS = 4;
 const PER_TURN = 16;
 const WAITING_LOOK_MS = 20;
 
-/** First come, first served. One that waited for `SERVER_LIMITS.requestWaitMs` is marked as overdue and begun, to be refused. */
+/** First come, first served. One that waited for `overload.waitMs` is marked as overdue and begun, to be refused. */
 export function waitingRequests<Response extends ServerResponse>({
   overload,
   begin,
@@ -158,7 +163,7 @@ export function waitingRequests<Response extends ServerResponse>({
   }
 
   function sortOut(now: number): void {
-    while (waiting.size > 0 && now - waiting.first.since >= SERVER_LIMITS.requestWaitMs) overdue.add(waiting.take());
+    while (waiting.size > 0 && now - waiting.first.since >= overload.waitMs) overdue.add(waiting.take());
   }
 
   function look(): void {

@@ -40,7 +40,7 @@ export type ServeOptions = Omit<Seams, 'log'> & { readonly env?: NodeJS.ProcessE
 export const DIAL = { sessionId: 's1', serviceCode: '*2233#', phoneNumber: '+260971230001', text: '' } as const;
 
 // A loaded machine must not make the server turn requests away, except where that is what is tested.
-const CALM = { loopDelayMs: 60_000 };
+const CALM = { loopDelayMs: 60_000, requestWaitMs: 600_000 };
 
 /** A group of routes for a server in a test, by method and path: `{ 'GET /slow': (ctx) => … }`. */
 export function testRoutes(handlers: Readonly<Record<string, (ctx: Context) => unknown>>): RouteGroup<undefined> {
