@@ -1,4 +1,4 @@
-// A store that refuses, in words that go nowhere outside; what the status of trouble is; and why a store is away.
+// Where stores are when nothing says so; a store that refuses, in words that go nowhere outside; what the status of trouble is; and why a store is away.
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -6,7 +6,8 @@ import { TwinlineError } from '../../../lib/errors.ts';
 import type { SnapshotStore } from '../../../lib/store/store.ts';
 import { findReason } from '../../../server/health/health.ts';
 import type { Stores } from '../../../server/stores/stores.ts';
-import { DIAL, json, withServer } from '../support/serve.ts';
+import { withFolder } from '../../support/process.ts';
+import { DIAL, json, type Served, withServer } from '../support/serve.ts';
 
 const test = suite('store trouble');
 
@@ -33,6 +34,17 @@ function moody(state: () => State): (stores: Stores) => Stores {
     return { snapshots: wrapped, documents };
   };
 }
+
+test('without URLs sessions are in LMDB and documents in SQLite, with :memory: nowhere', () =>
+  withFolder(async (folder) => {
+    const placesOf = async ({ places }: Served) =>
+      places.map(({ keeps, program, durability }) => `${keeps}: ${program}, ${durability}`);
+    assert.equal(await withServer({ env: { DATA_DIR: `${folder}/data` } }, placesOf), [
+      'sessions: LMDB, power-loss',
+      'documents: SQLite, power-loss',
+    ]);
+    assert.equal(await withServer({}, placesOf), ['sessions: memory, memory', 'documents: memory, memory']);
+  }));
 
 test('a store that refuses: END, its words nowhere outside, and the turn can be taken later', async () => {
   let state: State = 'well';

@@ -1,6 +1,6 @@
 // A small flow for tests of PINs: opens an account, logs in, and says in one word what came of it.
 
-import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '../../support/until.ts';
 
 const input = (to: string) => ({ type: 'input', text: 'PIN?', save: 'pin', to });
 export const LOGIN = {
@@ -26,7 +26,7 @@ export const LOGIN = {
       type: 'call',
       service: 'account.create',
       with: { phone: '=phoneNumber', pin: '=pin' },
-      timeout: '2s',
+      timeout: '10s',
       done: 'made',
       fail: 'trouble',
     },
@@ -36,7 +36,7 @@ export const LOGIN = {
       type: 'call',
       service: 'account.verifyPin',
       with: { phone: '=phoneNumber', pin: '=pin' },
-      timeout: '2s',
+      timeout: '10s',
       save: 'account',
       done: [{ when: 'account.ok', to: 'in' }, { when: "account.reason == 'locked'", to: 'locked' }, { to: 'wrong' }],
       fail: 'trouble',
@@ -52,10 +52,10 @@ export const LOGIN = {
 export async function pastWaiting(said: string, say: (more: string) => Promise<string>): Promise<string> {
   let last = said;
   let more = '';
-  for (const end = performance.now() + 10_000; last.startsWith('CON Please wait') && performance.now() < end; ) {
-    await pause(100);
+  return until('the PIN to be checked', async () => {
+    if (!last.startsWith('CON Please wait')) return last;
     more += '*1';
     last = await say(more);
-  }
-  return last;
+    return false;
+  });
 }
