@@ -16,6 +16,7 @@ import { mcpGround } from '../../agent/mcp-server.ts';
 import { called, calls, modelServer, says } from '../../agent/model-server.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { withFolder } from '../../support/process.ts';
+import { until } from '../../support/until.ts';
 import { withGateway } from '../gateway/place.ts';
 import { DIAL, json, withServer } from '../support/serve.ts';
 
@@ -25,14 +26,15 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
 const PHONE = '+260971239876';
 
-/** Runs it while the SDK takes spans; those that ended. */
-async function spansOf(work: () => Promise<unknown>) {
+/** Runs it while the SDK takes spans; resolves with them when those of these names have ended. */
+async function spansOf(names: readonly string[], work: () => Promise<unknown>) {
   const exporter = new InMemorySpanExporter();
   const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   provider.register();
   try {
     await work();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const hasEnded = (name: string) => exporter.getFinishedSpans().some((span) => span.name === name);
+    await until(`spans: ${names.join(', ')}`, () => names.every(hasEnded));
     return exporter.getFinishedSpans().map((span) => {
       const { spanId: id, traceId } = span.spanContext();
       const { name, attributes, status, parentSpanContext } = span;
@@ -70,7 +72,7 @@ test('a turn, the service that it calls and what the service asks are one trace,
     };
     writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(menu));
     const env = { MENUS_DIR: folder, SERVICE_HTTP_HOSTS: host };
-    const spans = await spansOf(() =>
+    const spans = await spansOf(['POST', 'service http.get', 'GET /health'], () =>
       withServer({ env }, async (server) => {
         const body = new URLSearchParams({ ...DIAL, phoneNumber: PHONE }).toString();
         const headers = { traceparent: PARENT, 'content-type': 'application/x-www-form-urlencoded' };
@@ -94,7 +96,7 @@ test('a turn, the service that it calls and what the service asks are one trace,
 
 test('a query tells its trace to the node', async () => {
   let told: unknown;
-  await spansOf(() =>
+  await spansOf([], () =>
     withGateway({}, async ({ server, node }) => {
       const answer = await server.ask('/grove/params', { headers: { traceparent: PARENT } });
       told = [answer.status, node.last().metadata.get('traceparent')[0]];
@@ -112,7 +114,7 @@ test('a reply of a model and the tool of an MCP server that it calls are spans o
     const oracle = makeOracleKey();
     const env = { ORACLE_KEY: oracle, MODEL_BASE_URL: model.url, MODEL_NAME: 'small', MCP_SERVERS: file };
     const audience = parseOracleKey(oracle).did;
-    const spans = await spansOf(() =>
+    const spans = await spansOf(['model chat', 'mcp tools/call'], () =>
       withServer({ env }, async ({ ask }) => {
         const capability = { can: '*', with: 'ixo:oracle' };
         const token = await mintInvocation({ key: newKey(), audience, capability, expiresIn: 600 });
@@ -144,7 +146,7 @@ test('work that fails says so with its code and without its words; without an SD
       () => assert.unreachable(),
       () => {},
     );
-  const [span] = await spansOf(fail);
+  const [span] = await spansOf(['work'], fail);
   assert.equal([span!.status.code, span!.status.message], [2, 'ERR_SERVICE']);
   assert.not.match(JSON.stringify(span), /1234/);
   assert.is(isTracing(), false);

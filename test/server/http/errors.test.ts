@@ -12,57 +12,46 @@ import {
   REFUSALS,
   Refusal,
 } from '../../../server/http/errors.ts';
-import { json, type Served, testRoutes, withServer } from '../support/serve.ts';
+import { type AskOptions, json, sharedServer, testRoutes } from '../support/serve.ts';
 
 const test = suite('errors');
 
-/** Routes that throw what handlers may throw. */
-function throwing(thrown: Readonly<Record<string, unknown>>) {
-  const throwers = Object.entries(thrown).map(([name, error]): [string, () => never] => [
-    `GET /throw/${name}`,
-    () => {
-      throw error;
-    },
-  ]);
-  return testRoutes({
-    ...Object.fromEntries(throwers),
-    'POST /echo': (ctx) => {
-      ctx.body = { got: ctx.request.body };
-    },
-  });
-}
-
 const CANARY = 'db password=canary-1';
 
-test('errors of others are 500 without their words, whatever they ask for', () =>
-  withServer(
-    {
-      routes: [
-        throwing({
-          plain: new Error(CANARY),
-          exposed: Object.assign(new Error(CANARY), { expose: true, status: 200 }),
-          statused: Object.assign(new Error(CANARY), { status: 418, statusCode: 418, expose: true, code: 'not-found' }),
-          headers: Object.assign(new Error(CANARY), { headers: { 'x-secret': CANARY, location: '/' } }),
-          text: CANARY,
-          nothing: undefined,
-          cause: new Error('outer canary-1', { cause: new Error(CANARY) }),
-          code: Object.assign(new Error(CANARY), { code: CANARY }),
-        }),
-      ],
-    },
-    async (server) => {
-      for (const name of ['plain', 'exposed', 'statused', 'headers', 'text', 'nothing', 'cause', 'code']) {
-        const answer = await server.ask(`/throw/${name}`);
-        assert.is(answer.status, 500, name);
-        const { requestId, ...body } = answer.json() as Record<string, unknown>;
-        assert.equal(body, { error: 'Internal error', code: 'internal' }, name);
-        assert.is(requestId, answer.headers['x-request-id']);
-        assert.not.match(JSON.stringify(answer.headers), /canary|location/, name);
-      }
-      assert.not.match(JSON.stringify(server.logged), /canary-1/, 'and the log has their place, not their words');
-      assert.ok(server.logged.some(({ err }) => JSON.stringify(err ?? '').includes('errors.test.ts')));
-    },
-  ));
+/** What handlers may throw. */
+const THROWN: Readonly<Record<string, unknown>> = {
+  plain: new Error(CANARY),
+  exposed: Object.assign(new Error(CANARY), { expose: true, status: 200 }),
+  statused: Object.assign(new Error(CANARY), { status: 418, statusCode: 418, expose: true, code: 'not-found' }),
+  headers: Object.assign(new Error(CANARY), { headers: { 'x-secret': CANARY, location: '/' } }),
+  text: CANARY,
+  nothing: undefined,
+  cause: new Error('outer canary-1', { cause: new Error(CANARY) }),
+  code: Object.assign(new Error(CANARY), { code: CANARY }),
+};
+const routes = testRoutes({
+  'GET /throw/:what': ({ params }) => {
+    throw THROWN[params.what];
+  },
+  'POST /echo': (ctx) => {
+    ctx.body = { got: ctx.request.body };
+  },
+});
+const server = sharedServer(test, { routes: [routes] });
+
+test('errors of others are 500 without their words, whatever they ask for', async () => {
+  for (const name of Object.keys(THROWN)) {
+    const answer = await server().ask(`/throw/${name}`);
+    assert.is(answer.status, 500, name);
+    const { requestId, ...body } = answer.json() as Record<string, unknown>;
+    assert.equal(body, { error: 'Internal error', code: 'internal' }, name);
+    assert.is(requestId, answer.headers['x-request-id']);
+    assert.not.match(JSON.stringify(answer.headers), /canary|location/, name);
+  }
+  const { logged } = server();
+  assert.not.match(JSON.stringify(logged), /canary-1/, 'and the log has their place, not their words');
+  assert.ok(logged.some(({ err }) => JSON.stringify(err ?? '').includes('errors.test.ts')));
+});
 
 test('every code has a status; the words of 4xx are ours and shown, those of 5xx are not', () => {
   for (const code of Object.keys(ERROR_CODES) as (keyof typeof ERROR_CODES)[]) {
@@ -95,23 +84,23 @@ test('an object that only looks like one of our errors is nobody’s', () => {
   assert.is(errorAnswer(Object.assign(new Error(CANARY), fake), 'r').body.error, 'Internal error');
 });
 
-test('an unknown path is 404 and a wrong method 405 with Allow, as JSON', () =>
-  withServer({}, async (server) => {
-    const nowhere = await server.ask('/nowhere');
-    assert.equal([nowhere.status, (nowhere.json() as { code: string }).code], [404, 'not-found']);
-    assert.match(nowhere.headers['content-type']!, /^application\/json/);
-    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
-      const wrong = await server.ask('/health', { method });
-      assert.equal([wrong.status, wrong.headers.allow], [405, 'HEAD, GET'], method);
-    }
-    const options = await server.ask('/health', { method: 'OPTIONS' });
-    assert.equal([options.status, options.headers.allow], [204, 'HEAD, GET']);
-    for (const method of ['TRACE', 'PURGE', 'LINK'])
-      for (const path of ['/health', '/nowhere', '/api/ussd'])
-        assert.is((await server.ask(path, { method })).status, 501, `${method} ${path}`);
-  }));
+test('an unknown path is 404 and a wrong method 405 with Allow, as JSON', async () => {
+  const { ask } = server();
+  const nowhere = await ask('/nowhere');
+  assert.equal([nowhere.status, (nowhere.json() as { code: string }).code], [404, 'not-found']);
+  assert.match(nowhere.headers['content-type']!, /^application\/json/);
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+    const wrong = await ask('/health', { method });
+    assert.equal([wrong.status, wrong.headers.allow], [405, 'HEAD, GET'], method);
+  }
+  const options = await ask('/health', { method: 'OPTIONS' });
+  assert.equal([options.status, options.headers.allow], [204, 'HEAD, GET']);
+  for (const method of ['TRACE', 'PURGE', 'LINK'])
+    for (const path of ['/health', '/nowhere', '/api/ussd'])
+      assert.is((await ask(path, { method })).status, 501, `${method} ${path}`);
+});
 
-const posts: Readonly<Record<string, [options: Parameters<Served['ask']>[1], status: number]>> = {
+const POSTS: Readonly<Record<string, [options: AskOptions, status: number]>> = {
   'an object': [json({ a: 1 }), 200],
   'half an object': [{ ...json(0), body: '{"canary-1":' }, 400],
   'a bare string': [json('canary-1'), 400],
@@ -121,33 +110,28 @@ const posts: Readonly<Record<string, [options: Parameters<Served['ask']>[1], sta
   'two encodings': [json({}, { 'content-encoding': 'gzip, gzip' }), 415],
 };
 
-for (const [what, [options, status]] of Object.entries(posts))
-  test(`a JSON body with ${what} is ${status}`, () =>
-    withServer({ routes: [throwing({})] }, async (server) => {
-      const answer = await server.ask('/echo', options);
-      assert.is(answer.status, status, answer.text);
-      assert.not.match(answer.text, /canary/);
-      assert.is(({} as Record<string, unknown>)['canary-1'], undefined);
-    }));
+test('what is no JSON object, too large or in an unknown encoding is refused without its words', async () => {
+  for (const [what, [options, status]] of Object.entries(POSTS)) {
+    const answer = await server().ask('/echo', options);
+    assert.is(answer.status, status, `${what}: ${answer.text}`);
+    assert.not.match(answer.text, /canary/, what);
+    assert.is(({} as Record<string, unknown>)['canary-1'], undefined);
+  }
+  // A page of another origin may post these types without asking.
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+    const answer = await server().ask('/echo', { ...json({ a: 1 }), headers: { 'content-type': type } });
+    assert.equal(answer.json(), { got: {} }, type);
+  }
+});
 
-test('a page of another origin cannot post what is no JSON', () =>
-  withServer({ routes: [throwing({})] }, async (server) => {
-    const body = JSON.stringify({ a: 1 });
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded'])
-      assert.equal((await server.ask('/echo', { method: 'POST', headers: { 'content-type': type }, body })).json(), {
-        got: {},
-      });
-  }));
-
-test('JSON answers carry the headers that browsers obey, and no cookie', () =>
-  withServer({}, async (server) => {
-    for (const path of ['/health', '/nowhere']) {
-      const { headers } = await server.ask(path);
-      assert.is(headers['x-content-type-options'], 'nosniff');
-      assert.match(headers['content-security-policy']!, /^default-src 'none'/);
-      assert.is(headers['referrer-policy'], 'no-referrer');
-      for (const name of ['set-cookie', 'x-powered-by', 'server']) assert.is(headers[name], undefined, name);
-    }
-  }));
+test('JSON answers carry the headers that browsers obey, and no cookie', async () => {
+  for (const path of ['/health', '/nowhere']) {
+    const { headers } = await server().ask(path);
+    assert.is(headers['x-content-type-options'], 'nosniff');
+    assert.match(headers['content-security-policy']!, /^default-src 'none'/);
+    assert.is(headers['referrer-policy'], 'no-referrer');
+    for (const name of ['set-cookie', 'x-powered-by', 'server']) assert.is(headers[name], undefined, name);
+  }
+});
 
 test.run();

@@ -9,6 +9,7 @@ import { livePlaces } from '../../../server/http/live-places.ts';
 import { clientReader } from '../../../server/http/middleware/client.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { withFolder } from '../../support/process.ts';
+import { until } from '../../support/until.ts';
 import { withGateway } from '../gateway/place.ts';
 import { openTab } from '../sockets/ground.ts';
 import { headersOf, writeKeys } from '../support/domain-client.ts';
@@ -47,10 +48,6 @@ async function chat({ ask }: Served) {
   return { invocation, session: (made.json() as { sessionId: string }).sessionId };
 }
 
-async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
 test('an address has so many streams and sockets of all doors together; others, and places that were left, are free', () =>
   withFolder((folder) =>
     withGateway(
@@ -67,7 +64,7 @@ test('an address has so many streams and sockets of all doors together; others, 
             query: { sessionId: session },
           });
         const tab = open(one, 'polling');
-        await until(() => tab.heard.length > 0);
+        await until('the socket', () => tab.heard.length > 0);
         const following = await readEvents(`${server.url}/grove/follow/x`, from(one));
         following.pause();
         assert.equal([stream.status, following.status, await live()], [200, 200, 3]);
@@ -87,14 +84,14 @@ test('an address has so many streams and sockets of all doors together; others, 
 
         const elsewhere = await follow(server, other);
         const second = open(other, 'websocket');
-        await until(() => second.heard.length > 0);
+        await until('the other socket', () => second.heard.length > 0);
         assert.equal([elsewhere.status, await live()], [200, 5]);
         await elsewhere.close();
         await stream.close();
         await following.close();
         tab.close();
         second.close();
-        await until(async () => (await live()) === 0);
+        await until('free places', async () => (await live()) === 0);
         const again = await follow(server, one);
         assert.is(again.status, 200);
         await again.close();

@@ -58,10 +58,10 @@ test('a body that is given up before its end does not hold up the next request o
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const send = (method: string, path: string, headers: Record<string, string> = {}, body?: Buffer) =>
     new Promise<[number, boolean]>((resolve, reject) => {
-      const asking = request(server().url, { agent, method, path, headers, timeout: 5_000 }, (answer) => {
+      const asking = request(server().url, { agent, method, path, headers }, (answer) => {
         answer.resume().on('end', () => resolve([answer.statusCode!, asking.reusedSocket]));
       });
-      asking.on('timeout', () => asking.destroy(new Error(`no answer to ${method} ${path}`))).on('error', reject);
+      asking.on('error', reject);
       asking.end(body);
     });
   const type = { 'content-type': 'application/json' };
