@@ -1,20 +1,15 @@
 // What every channel to a node promises, held against a real gRPC server and against one that misbehaves.
 
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import { type Channel, type ChannelOptions, GRPC, type RpcAnswer } from '../../lib/gateway/channel/channel.ts';
 import type { Metadata } from '../../lib/gateway/channel/metadata.ts';
 import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
+import { certificate } from '../support/certificate.ts';
 import { faultProxy } from '../support/fault-proxy.ts';
-import { skipWithout } from '../support/on-path.ts';
 import { suite } from '../support/suites.ts';
-import { timed } from '../support/timed.ts';
+import { until } from '../support/until.ts';
 import { type HostileNode, hostileNode, MISDEEDS, type TestNode, testNode, well } from './grpc-node.ts';
 
 export type OpenChannel = (options: ChannelOptions) => Channel;
@@ -107,21 +102,15 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     assert.is(code(await channel.unary(call('Nowhere'))), GRPC.unimplemented);
   },
 
-  'the node is told the deadline, and a call ends there': async ({ channel, node }) => {
-    await channel.unary(call('Echo', '', { deadlineMs: 5_000 }));
-    assert.ok(node.seen.deadlineMs > 3_000 && node.seen.deadlineMs <= 5_000, `${node.seen.deadlineMs}`);
-    // The node ends it, too, and on a busy machine may be first to say so.
-    let answer: RpcAnswer;
-    let calls = 0;
-    do {
-      calls++;
-      const { result, ms, clockMs } = await timed(() => channel.unary(call('Hang', '', { deadlineMs: 60 })));
-      answer = result;
-      assert.equal([code(answer), clockMs > 50 && ms < 1_000], [4, true]);
-    } while (answer.status.from === 'node' && calls < 10);
-    assert.is(answer.status.from, 'channel');
-    assert.not.match(answer.status.message, /127\.0\.0\.1|:\d/);
+  'the node is told the deadline, and a call ends there': async ({ channel, node, open, hostile }) => {
+    await channel.unary(call('Echo', '', { deadlineMs: 600_000 }));
+    assert.ok(node.seen.deadlineMs > 60_000 && node.seen.deadlineMs <= 600_000, `${node.seen.deadlineMs}`);
+    assert.is(code(await channel.unary(call('Hang', '', { deadlineMs: 60 }))), GRPC.deadlineExceeded);
     await node.until(({ cancelled }) => cancelled > 0);
+    const silent = await hostile(() => () => {});
+    const { status } = await open(silent.port).unary(call('Hang', '', { deadlineMs: 60 }));
+    assert.equal([status.code, status.from], [GRPC.deadlineExceeded, 'channel']);
+    assert.not.match(status.message, /127\.0\.0\.1|:\d/);
   },
 
   'a channel has a deadline of its own for calls that name none': async ({ open, node }) => {
@@ -178,14 +167,12 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     await node.stop();
   },
 
-  'nobody there is UNAVAILABLE, soon, and the text names no address': async ({ open, node }) => {
+  'nobody there is UNAVAILABLE before any deadline, and the text names no address': async ({ open, node }) => {
     await node.stop();
     const channel = open(node.port, FAST);
-    const began = performance.now();
     const answer = await channel.unary(call('Echo'));
     assert.is(code(answer), GRPC.unavailable);
     assert.not.match(answer.status.message, /127\.0\.0\.1|ECONN|:\d/);
-    assert.ok(performance.now() - began < 2_000);
     assert.is(channel.health().state, 'failing');
     assert.match(channel.health().trouble ?? '', /ECONNREFUSED/);
     assert.is(await channel.ready(100), false);
@@ -197,7 +184,7 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     await node.stop();
     assert.is(code(await other.unary(call('Echo'))), GRPC.unavailable);
     const again = await testNode({ port: node.port });
-    assert.is((await other.ready(0)) || (await readyAgain(other)), true);
+    await readyAgain(other);
     assert.is(code(await other.unary(call('Echo'))), 0);
     assert.is(other.health().state, 'ready');
     await other.close();
@@ -227,10 +214,10 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     assert.is(broken.calls, 1);
   },
 
-  'whatever a node does wrong has its code, and is over soon': async ({ open, hostile }) => {
-    for (const [name, { does, code: expected }] of Object.entries(MISDEEDS)) {
+  'whatever a node does wrong has its code': async ({ open, hostile }) => {
+    for (const [name, { does, code: expected, deadlineMs = 60_000 }] of Object.entries(MISDEEDS)) {
       const node = await hostile(() => does);
-      const answer = await open(node.port).unary(call('Echo', '', { deadlineMs: 800 }));
+      const answer = await open(node.port).unary(call('Echo', '', { deadlineMs }));
       assert.ok([expected].flat().includes(code(answer)), `${name}: ${answer.status.message}`);
       assert.is(answer.bytes.length, 0, name);
     }
@@ -245,7 +232,7 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     const server = createServer((_request, answer) => answer.end('hello'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const answer = await open(port, FAST).unary(call('Echo', '', { deadlineMs: 2_000 }));
+    const answer = await open(port, FAST).unary(call('Echo', '', { deadlineMs: 60_000 }));
     assert.is(code(answer), GRPC.unavailable);
     const silent = await faultProxy({ port });
     await silent.set({ kind: 'freeze' });
@@ -283,24 +270,26 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     const stream = channel.stream({ path: '/t.Node/Count', requests: [bytes(`${count},${size}`)] });
     const reader = stream.messages[Symbol.asyncIterator]();
     await reader.next();
-    const held = await standstill(node);
+    const held = await standstill({ node, channel });
     assert.ok(held * size < 12_000_000, `${held} of ${count} messages of ${size} bytes were sent ahead`);
     let got = 1;
     while (!(await reader.next()).done) got++;
     assert.equal([got, code(await stream.end)], [count, 0]);
   },
 
-  'a stream that the node has ended gives all of its messages to a reader who comes late': async ({ channel }) => {
+  'a stream that the node has ended gives all of its messages to a reader who comes late': async ({
+    channel,
+    node,
+  }) => {
     // More than a stream takes ahead of its reader, and few enough for the node to end the call at once.
     const stream = channel.stream({ path: '/t.Node/Count', requests: [bytes('20,10000')] });
-    await stream.headers;
-    await sleep(300);
+    await node.until(({ ended }) => ended === 1);
+    await channel.unary(call('Echo'));
     let got = 0;
     for await (const { length } of stream.messages) got += length;
     assert.equal([got, code(await stream.end)], [200_000, GRPC.ok]);
     const left = channel.stream({ path: '/t.Node/Count', requests: [bytes('20,10000')] });
-    await left.headers;
-    await sleep(100);
+    await node.until(({ ended }) => ended === 2);
     for await (const _ of left.messages) break;
     // Whether the node had ended it before the reader left is a matter of time.
     assert.ok([GRPC.ok, GRPC.cancelled].includes(code(await left.end) as never));
@@ -318,7 +307,7 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     node,
   }) => {
     const stream = channel.stream({ path: '/t.Node/Count', requests: [bytes('100000,5000')] });
-    await standstill(node);
+    await standstill({ node, channel });
     for await (const _ of stream.messages) break;
     assert.is(code(await stream.end), GRPC.cancelled);
     await node.until(({ cancelled }) => cancelled === 1);
@@ -346,15 +335,14 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
   },
 
   'over TLS it speaks to a node whose authority it was given, and to no other': async ({ open }) => {
-    const tls = selfSigned();
-    const node = await testNode({ tls });
+    const node = await testNode({ tls: certificate });
     const upstream = `localhost:${node.port}`;
-    const trusting = open(node.port, { upstream, tls: { ca: tls.cert } });
+    const trusting = open(node.port, { upstream, tls: { ca: certificate.cert } });
     assert.is((await trusting.unary(call('Echo', 'safe'))).bytes.toString(), 'safe');
     const strict = open(node.port, { upstream, tls: true, ...FAST });
     const plain = open(node.port, { ...FAST, connectMs: 200 });
     for (const wary of [strict, plain])
-      assert.is(code(await wary.unary(call('Echo', '', { deadlineMs: 2_000 }))), GRPC.unavailable);
+      assert.is(code(await wary.unary(call('Echo', '', { deadlineMs: 60_000 }))), GRPC.unavailable);
     for (const one of [trusting, strict, plain]) await one.close();
     await node.stop();
   },
@@ -399,35 +387,17 @@ export function channelContract(name: string, openChannel: OpenChannel): void {
 }
 
 // A channel may be in the pause after a failed attempt.
-async function readyAgain(channel: Channel): Promise<boolean> {
-  for (let tries = 0; tries < 100; tries++) {
-    if (await channel.ready(100)) return true;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  return false;
+function readyAgain(channel: Channel): Promise<boolean> {
+  return until('the channel is ready', () => channel.ready(100));
 }
 
-// How many messages were written when no more are.
-async function standstill({ seen }: TestNode): Promise<number> {
-  for (;;) {
-    const before = seen.written;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    if (seen.written === before) return before;
+/** How many messages the node had written when it wrote no more, while it answered other calls. */
+async function standstill({ node, channel }: Pick<Bench, 'node' | 'channel'>): Promise<number> {
+  let written = -1;
+  for (let same = 0; same < 20; ) {
+    await channel.unary(call('Echo'));
+    same = node.seen.written === written ? same + 1 : 0;
+    written = node.seen.written;
   }
-}
-
-let pair: { key: string; cert: string } | undefined;
-
-/** Key and certificate of `localhost`, which is its own authority. */
-export function selfSigned(): { key: string; cert: string } {
-  if (pair) return pair;
-  skipWithout(['openssl']);
-  const folder = mkdtempSync(join(tmpdir(), 'twinline-tls-'));
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
-  execFileSync('openssl', ['req', '-x509', ...kind, ...subject, '-keyout', key, '-out', cert], { stdio: 'pipe' });
-  pair = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-  rmSync(folder, { recursive: true });
-  return pair;
+  return written;
 }

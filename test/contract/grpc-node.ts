@@ -11,6 +11,7 @@ import {
   type ServerOptions,
   status,
 } from '@grpc/grpc-js';
+import { waitingFor } from '../support/watchdog.ts';
 
 type Unary = handleUnaryCall<Buffer, Buffer>;
 type Bidi = handleBidiStreamingCall<Buffer, Buffer>;
@@ -23,14 +24,15 @@ export interface Seen {
   /** Calls that were begun, and that the caller gave up. */
   begun: number;
   cancelled: number;
-  /** Messages that a stream has got rid of. */
+  /** Messages that a stream has got rid of, and streams that were ended. */
   written: number;
+  ended: number;
 }
 
 export interface TestNode {
   readonly port: number;
   readonly seen: Seen;
-  /** Resolves when `seen` fits, rejects after 3 s. */
+  /** Resolves when `seen` fits. */
   until(fits: (seen: Seen) => boolean): Promise<void>;
   /** Ends with all calls cut. */
   stop(): Promise<void>;
@@ -54,7 +56,7 @@ export async function testNode(
   options: { port?: number; tls?: { key: string; cert: string }; server?: ServerOptions } = {},
 ): Promise<TestNode> {
   const { port = 0, tls, server: settings = {} } = options;
-  const seen: Seen = { metadata: new Metadata(), deadlineMs: 0, begun: 0, cancelled: 0, written: 0 };
+  const seen: Seen = { metadata: new Metadata(), deadlineMs: 0, begun: 0, cancelled: 0, written: 0, ended: 0 };
   const changed = new Set<() => void>();
   const change = (what: () => void) => {
     what();
@@ -129,6 +131,7 @@ export async function testNode(
         const trailers = new Metadata();
         trailers.add('x-end', 'bye');
         call.end(trailers);
+        change(() => seen.ended++);
       });
     }) satisfies Bidi,
     /** One message, then an error. */
@@ -158,22 +161,19 @@ export async function testNode(
   return {
     port: bound,
     seen,
-    until: (fits) =>
-      new Promise((resolve, reject) => {
-        // Shorter than the usual deadline, at which the node would give up by itself.
-        const timer = setTimeout(
-          () => reject(new Error(`After 3 s the node has seen ${JSON.stringify(seen)}.`)),
-          3_000,
-        );
+    until: async (fits) => {
+      const done = waitingFor(`the node to have seen ${fits}`);
+      await new Promise<void>((resolve) => {
         const look = () => {
           if (!fits(seen)) return;
-          clearTimeout(timer);
           changed.delete(look);
           resolve();
         };
         changed.add(look);
         look();
-      }),
+      });
+      done();
+    },
     stop: async () => server.forceShutdown(),
     drain: () => new Promise((resolve) => server.tryShutdown(() => resolve())),
   };
@@ -246,8 +246,14 @@ export function well(piece = Number.POSITIVE_INFINITY, body: Buffer = ONE): Misd
   };
 }
 
-/** Name of a misdeed → what it is, and the code with which a channel must answer, or the codes it may choose from. */
-export const MISDEEDS: { readonly [name: string]: { readonly does: Misdeed; readonly code: number | number[] } } = {
+interface MisdeedCase {
+  readonly does: Misdeed;
+  /** With which a channel must answer, or the codes it may choose from. */
+  readonly code: number | number[];
+  readonly deadlineMs?: number;
+}
+
+export const MISDEEDS: { readonly [name: string]: MisdeedCase } = {
   'no trailers after a message': {
     code: 13,
     does: (stream) => {
@@ -261,7 +267,11 @@ export const MISDEEDS: { readonly [name: string]: { readonly does: Misdeed; read
     does: (stream) => stream.respond({ ...HEADERS, 'grpc-status': '0' }, { endStream: true }),
   },
   // grpc-js never looks at the second message and waits for the deadline.
-  'two messages where one belongs': { code: [13, 4], does: well(undefined, Buffer.concat([ONE, ONE])) },
+  'two messages where one belongs': {
+    code: [13, 4],
+    deadlineMs: 800,
+    does: well(undefined, Buffer.concat([ONE, ONE])),
+  },
   'a compressed message without saying how': { code: 13, does: well(undefined, frame(Buffer.from('one'), 1)) },
   'half a message, then OK': { code: 13, does: well(undefined, ONE.subarray(0, 6)) },
   'a message that announces 4 GB': {

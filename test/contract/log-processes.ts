@@ -2,14 +2,16 @@
 
 import { type ChildProcess, fork, type Serializable, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import type { LogStore } from '../../lib/store/log-store.ts';
 import { followAll, numbered, readAll } from '../../lib/testing/logs/bench.ts';
 import { builtFile } from '../support/build.ts';
+import { numbersFrom } from '../support/random.ts';
+import { isShort } from '../support/size.ts';
+import { until } from '../support/until.ts';
 
 const CHILD = 'test/contract/log-child.ts';
-const ROUNDS = 3;
+const ROUNDS = isShort ? 2 : 3;
 
 /** A store of this process, and the place at which the children of log-child.ts find the same data. */
 export interface LogPlace {
@@ -19,18 +21,19 @@ export interface LogPlace {
 
 const claim = (fence: number) => ({ fence, expiresAt: Date.now() + 600_000 });
 
-/** Each round a child takes the log over and is killed while it writes; here somebody follows all the time. */
+/** Each round a child takes the log over and is killed after some acknowledgements; here somebody follows all the time. */
 export async function writersAreKilled({ store, place }: LogPlace): Promise<void> {
   await store.open('l', claim(1));
   const followed = followAll(store, 'l');
+  const random = numbersFrom(Number(process.env.TEST_SEED ?? 1));
   let acknowledged = 0;
   for (let fence = 2; fence < 2 + ROUNDS; fence++) {
     const child = await start(place, ['l', 'write', String(fence)]);
     child.on('message', (told: Serializable) => {
       acknowledged = Number(told);
     });
-    await once(child, 'message');
-    await pause(30 + Math.random() * 60);
+    const enough = acknowledged + 1 + Math.floor(random() * 200);
+    await until(`frame ${enough} to be acknowledged`, () => acknowledged >= enough);
     child.kill('SIGKILL');
     await once(child, 'exit');
     assert.ok(((await store.state('l'))?.last ?? 0) >= acknowledged);

@@ -7,8 +7,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GRPC } from '../../lib/gateway/channel/channel.ts';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
-import { channelContract, selfSigned } from '../contract/grpc-channel.ts';
+import { channelContract } from '../contract/grpc-channel.ts';
 import { hostileNode, testNode, well } from '../contract/grpc-node.ts';
+import { certificate } from '../support/certificate.ts';
 import { faultProxy } from '../support/fault-proxy.ts';
 
 channelContract('http2 channel', http2Channel);
@@ -57,11 +58,10 @@ test('a thousand calls share one connection', async () => {
 });
 
 test('a node that takes TLS but does not agree to HTTP/2 is told to the log, and is UNAVAILABLE', async () => {
-  const tls = selfSigned();
-  const server = createServer(tls, (socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');
+  const server = createServer(certificate, (socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const upstream = `localhost:${(server.address() as AddressInfo).port}`;
-  const channel = http2Channel({ upstream, tls: { ca: tls.cert } });
+  const channel = http2Channel({ upstream, tls: { ca: certificate.cert } });
   assert.is((await channel.unary(hello)).status.code, GRPC.unavailable);
   assert.match(channel.health().trouble ?? '', /did not agree to HTTP\/2/);
   await channel.close();

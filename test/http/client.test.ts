@@ -8,7 +8,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { publicExchange, webhookSender } from '../../lib/http/client.ts';
-import { certificate, NAME, toHere } from '../server/support/receiver.ts';
+import { NAME, toHere } from '../server/support/receiver.ts';
+import { certificate } from '../support/certificate.ts';
 import { withFolder } from '../support/process.ts';
 
 const test = suite('client of other servers');
@@ -18,8 +19,8 @@ async function withEndless(
   how: 'drips' | 'floods',
   work: (receiver: { url: string; ca: string; sockets: Set<Socket> }) => Promise<void>,
 ): Promise<void> {
-  await withFolder(async (folder) => {
-    const { key, cert } = certificate(folder);
+  await withFolder(async () => {
+    const { key, cert } = certificate;
     const sockets = new Set<Socket>();
     const server = createServer({ key, cert }, (request, response) => {
       request.resume();

@@ -7,12 +7,17 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
 import { openLogTables } from '../../lib/store/lmdb/log-writer.ts';
-import { behind, claim, MINUTE, refuses } from '../../lib/testing/logs/bench.ts';
+import { behind, claim, MINUTE, type OpenLogs, refuses } from '../../lib/testing/logs/bench.ts';
 import { fillDisk, ownersAreReplaced, writersAreKilled } from '../contract/log-processes.ts';
-import { logStoreContract } from '../contract/log-store.ts';
+import { logMemoryContract, logStoreContract } from '../contract/stores.ts';
+import { isShort } from '../support/size.ts';
 import { suite } from '../support/suites.ts';
 
-logStoreContract('lmdb', ({ folder, clock }) => lmdbLogs({ path: join(folder, 'logs'), clock }));
+export const runs = 'fresh';
+
+const open: OpenLogs = ({ folder, clock }) => lmdbLogs({ path: join(folder, 'logs'), clock });
+logStoreContract('lmdb', open, 3);
+if (!isShort) logMemoryContract('lmdb', open);
 
 const test = suite('LMDB logs');
 let folder = '';

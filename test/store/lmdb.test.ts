@@ -9,7 +9,7 @@ import { SimulatedClock } from '../../lib/clock.ts';
 import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
 import { openTables } from '../../lib/store/lmdb/tables.ts';
 import { refuses, session } from '../../lib/testing/sessions/bench.ts';
-import { snapshotStoreContract } from '../contract/snapshot-store.ts';
+import { snapshotStoreContract } from '../contract/stores.ts';
 
 snapshotStoreContract('lmdb', ({ folder, clock }) => lmdbSnapshots({ path: join(folder, 'sessions'), clock }));
 

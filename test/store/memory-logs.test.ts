@@ -2,7 +2,10 @@
 
 import { memoryChannel, memoryLogs } from '../../lib/store/memory/index.ts';
 import { channelContract } from '../contract/channel.ts';
-import { logStoreContract } from '../contract/log-store.ts';
+import { logMemoryContract, logStoreContract } from '../contract/stores.ts';
+
+export const runs = 'fresh';
 
 logStoreContract('memory', ({ clock }) => memoryLogs({ clock }));
+logMemoryContract('memory', ({ clock }) => memoryLogs({ clock }));
 channelContract('memory', () => memoryChannel());

@@ -3,8 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { memoryDocuments, memorySnapshots } from '../../lib/store/memory/index.ts';
-import { documentStoreContract } from '../contract/document-store.ts';
-import { snapshotStoreContract } from '../contract/snapshot-store.ts';
+import { documentStoreContract, snapshotStoreContract } from '../contract/stores.ts';
 
 const test = suite('memory stores');
 

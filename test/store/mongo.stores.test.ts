@@ -2,8 +2,7 @@
 
 import { suite } from 'uvu';
 import { connectMongo, mongoDocuments, mongoSnapshots } from '../../lib/store/mongo/index.ts';
-import { documentStoreContract } from '../contract/document-store.ts';
-import { snapshotStoreContract } from '../contract/snapshot-store.ts';
+import { documentStoreContract, snapshotStoreContract } from '../contract/stores.ts';
 import { openMongoBench } from './mongo-bench.ts';
 import { mongoFaults } from './mongo-faults.ts';
 import { mongoProcesses } from './mongo-processes.ts';

@@ -8,7 +8,7 @@ import { openRedisLogs, redisLogs } from '../../lib/store/redis/logs.ts';
 import type { Where } from '../../lib/testing/bench.ts';
 import { followAll, numbered, readAll, refuses } from '../../lib/testing/logs/bench.ts';
 import { ownersAreReplaced, writersAreKilled } from '../contract/log-processes.ts';
-import { logStoreContract } from '../contract/log-store.ts';
+import { logMemoryContract, logStoreContract } from '../contract/stores.ts';
 import { startRedis, startRedisCluster } from '../support/redis-server.ts';
 import { suite } from '../support/suites.ts';
 
@@ -21,8 +21,12 @@ const openAt =
   ({ folder, clock }: Where) =>
     redisLogs({ url, prefix: `${folder.slice(-6)}:`, clock });
 
-logStoreContract('redis', openAt(server.url));
-logStoreContract('redis cluster', openAt(cluster.url));
+export const runs = 'fresh';
+
+for (const [name, { url }] of Object.entries({ redis: server, 'redis cluster': cluster })) {
+  logStoreContract(name, openAt(url));
+  logMemoryContract(name, openAt(url));
+}
 
 const test = suite('Redis logs');
 const FRAMES = 300;

@@ -13,7 +13,7 @@ import { placesUnder } from '../../lib/store/redis/layout.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import type { Where } from '../../lib/testing/bench.ts';
 import { committed, MINUTE, refuses, session } from '../../lib/testing/sessions/bench.ts';
-import { snapshotStoreContract } from '../contract/snapshot-store.ts';
+import { snapshotStoreContract } from '../contract/stores.ts';
 import { builtFile } from '../support/build.ts';
 import { startRedis, startRedisCluster } from '../support/redis-server.ts';
 

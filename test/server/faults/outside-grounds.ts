@@ -11,12 +11,13 @@ import { mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { mcpGround } from '../../agent/mcp-server.ts';
 import { called, calls, type Answer as ModelAnswer, modelServer, says } from '../../agent/model-server.ts';
 import { newKey } from '../../delegation/keys.ts';
+import { certificate } from '../../support/certificate.ts';
 import { type FaultProxy, faultProxy } from '../../support/fault-proxy.ts';
 import { withFolder } from '../../support/process.ts';
 import { groveNode } from '../gateway/node.ts';
 import { ORACLE_KEY, type User } from '../plugins/users.ts';
 import { writeKeys } from '../support/domain-client.ts';
-import { certificate, NAME, toHere, withReceiver } from '../support/receiver.ts';
+import { NAME, toHere, withReceiver } from '../support/receiver.ts';
 import { ask, json } from '../support/serve.ts';
 import { NODE_MS } from './matrix.ts';
 import { withPlace } from './place.ts';
@@ -94,8 +95,8 @@ const settingsOf = ({ proxy }: Behind, channel: 'grpc-js' | 'http2') => ({
 });
 
 /** The host of the documents of did:web issuers, and requests with tokens of issuers that nobody has seen before. */
-async function issuerHost(folder: string) {
-  const { key: tlsKey, cert: ca } = certificate(folder);
+async function issuerHost() {
+  const { key: tlsKey, cert: ca } = certificate;
   const key = newKey();
   const answer: RequestListener = (req, res) => {
     const id = `${issuer}:${req.url!.split('/')[1]}`;
@@ -134,7 +135,7 @@ export const withCounterparts: WithGrounds = (work) =>
     withFolder(async (folder) => {
       const { answer, keys } = countingService();
       const service = await listening(createServer(answer));
-      const issuers = await issuerHost(folder);
+      const issuers = await issuerHost();
       const node = await nodeBehind();
       const webhookSender = { lookup: toHere, ca: receiver.ca + issuers.ca };
       const env = { DID_WEB_HOSTS: `${NAME}:${issuers.proxy.port}`, API_KEYS_FILE: writeKeys(folder) };

@@ -1,12 +1,8 @@
 // A receiver of what the server posts: TLS on this machine, under a name that looks public.
 
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, LookupFunction } from 'node:net';
-import { join } from 'node:path';
-import { skipWithout } from '../../support/on-path.ts';
-import { withFolder } from '../../support/process.ts';
+import { certificate } from '../../support/certificate.ts';
 
 export interface Received {
   readonly url: string;
@@ -32,54 +28,47 @@ export const toHere: LookupFunction = (_host, options, done) =>
   options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4);
 
 export async function withReceiver(work: (receiver: Receiver) => Promise<void>): Promise<void> {
-  await withFolder(async (folder) => {
-    const { key, cert } = certificate(folder);
-    const received: Received[] = [];
-    const watchers = new Set<() => void>();
-    const receiver = { answer: (_: Received) => 200, says: 'thanks' };
-    const server = createServer({ key, cert }, (req, res) => {
-      let body = '';
-      req.on('data', (chunk) => {
-        body += chunk;
-      });
-      req.on('end', () => {
-        const one = { url: req.url!, headers: req.headers, body };
-        const status = receiver.answer(one);
-        received.push(one);
-        res.writeHead(status, { location: 'https://127.0.0.1/elsewhere' }).end(receiver.says);
-        for (const look of watchers) look();
-      });
+  const received: Received[] = [];
+  const watchers = new Set<() => void>();
+  const receiver = { answer: (_: Received) => 200, says: 'thanks' };
+  const server = createServer(certificate, (req, res) => {
+    let body = '';
+    req.on('data', (chunk) => {
+      body += chunk;
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    try {
-      const { port } = server.address() as AddressInfo;
-      const until = (holds: () => boolean) =>
-        new Promise<void>((resolve) => {
-          const look = () => {
-            if (holds()) resolve();
-          };
-          watchers.add(look);
-          look();
-        });
-      await work(
-        Object.assign(receiver, { url: `https://${NAME}:${port}/hook?key=in-the-url`, ca: cert, received, until }),
-      );
-    } finally {
-      await end(server);
-    }
+    req.on('end', () => {
+      const one = { url: req.url!, headers: req.headers, body };
+      const status = receiver.answer(one);
+      received.push(one);
+      res.writeHead(status, { location: 'https://127.0.0.1/elsewhere' }).end(receiver.says);
+      for (const look of watchers) look();
+    });
   });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    const until = (holds: () => boolean) =>
+      new Promise<void>((resolve) => {
+        const look = () => {
+          if (holds()) resolve();
+        };
+        watchers.add(look);
+        look();
+      });
+    await work(
+      Object.assign(receiver, {
+        url: `https://${NAME}:${port}/hook?key=in-the-url`,
+        ca: certificate.cert,
+        received,
+        until,
+      }),
+    );
+  } finally {
+    await end(server);
+  }
 }
 
 function end(server: Server): Promise<unknown> {
   server.closeAllConnections();
   return new Promise((resolve) => server.close(resolve));
-}
-
-export function certificate(folder: string): { key: string; cert: string } {
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  const names = ['-subj', `/CN=${NAME}`, '-addext', `subjectAltName=DNS:${NAME}`];
-  skipWithout(['openssl']);
-  execFileSync('openssl', [...args, ...names, '-keyout', key, '-out', cert], { stdio: 'pipe' });
-  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
 }
