@@ -23,7 +23,7 @@ test('it has every subpath and command of package.json, what is published beside
     paths.filter((path) => !existsSync(join(folder, path))),
     [],
   );
-  assert.ok(existsSync(await builtFile('test/store/lmdb-child.ts')));
+  assert.ok(existsSync(await builtFile('test/store/snapshot-child.ts')));
   const version = execFileSync(await builtFile('server/cli/main.ts'), ['--version'], { encoding: 'utf8' });
   assert.is(version, `${manifest.version}\n`);
 });

@@ -1,16 +1,15 @@
 // A MongoDB client whose driver hangs: it is replaced, and its collections are those of the new one.
 
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient, MongoServerError } from 'mongodb';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type LastingClient, lastingClient } from '../../lib/store/mongo/connection.ts';
 import { retryConflicts } from '../../lib/store/mongo/refusals.ts';
 import { type MongoServer, startMongo } from '../support/mongo-server.ts';
+import { until } from '../support/until.ts';
 
-// Longer than a true look takes on a busy machine.
-const STUCK_MS = 2_000;
+const STUCK_MS = 1_000;
 
 const test = suite('a lasting MongoDB client');
 const database = `twinline-test-${randomUUID()}`;
@@ -21,7 +20,7 @@ test.before(async () => {
   server = await startMongo();
 });
 test.before.each(() => {
-  lasting = lastingClient({ open: () => new MongoClient(server.url), database, stuckMs: STUCK_MS });
+  lasting = openLasting();
 });
 test.after.each(() => lasting.close());
 test.after(async () => {
@@ -32,9 +31,18 @@ test.after(async () => {
   await server.stop();
 });
 
-/** Waits until the client is another one. */
-async function replaced(before: MongoClient): Promise<void> {
-  while (lasting.client === before) await pause(20);
+const openLasting = () => lastingClient({ open: () => new MongoClient(server.url), database, stuckMs: STUCK_MS });
+
+async function replaced(before: MongoClient, one = lasting): Promise<void> {
+  await until('the client to be another one', () => one.client !== before);
+}
+
+/** Resolves when a look that began before this would have been given up: one that begins now is. */
+async function stuckLooksAreOver(): Promise<void> {
+  const other = openLasting();
+  begins(other.client);
+  await replaced(other.client, other);
+  await other.close();
 }
 
 const begins = (client: MongoClient) => client.emit('serverHeartbeatStarted', { connectionId: 'hangs:1' } as never);
@@ -55,13 +63,13 @@ test('a look at a server that never ends replaces the client; its collections go
 });
 
 test('looks that end, well or not, replace nothing', async () => {
-  await lasting.db.command({ ping: 1 });
+  // It never connects, so no look of its own is one that takes long.
   const before = lasting.client;
   for (const end of ['serverHeartbeatSucceeded', 'serverHeartbeatFailed'] as const) {
     begins(before);
     before.emit(end, { connectionId: 'hangs:1' } as never);
   }
-  await pause(STUCK_MS * 1.5);
+  await stuckLooksAreOver();
   assert.is(lasting.client, before);
 });
 
@@ -69,7 +77,7 @@ test('a client that is closed is not replaced', async () => {
   begins(lasting.client);
   const before = lasting.client;
   await lasting.close();
-  await pause(STUCK_MS * 1.5);
+  await stuckLooksAreOver();
   assert.is(lasting.client, before);
 });
 

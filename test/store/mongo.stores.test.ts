@@ -2,10 +2,10 @@
 
 import { suite } from 'uvu';
 import { connectMongo, mongoDocuments, mongoSnapshots } from '../../lib/store/mongo/index.ts';
+import { processesAreKilled } from '../contract/document-processes.ts';
 import { documentStoreContract, snapshotStoreContract } from '../contract/stores.ts';
 import { openMongoBench } from './mongo-bench.ts';
 import { mongoFaults } from './mongo-faults.ts';
-import { mongoProcesses } from './mongo-processes.ts';
 import { mongoRules } from './mongo-rules.ts';
 
 const bench = await openMongoBench();
@@ -20,9 +20,13 @@ documentStoreContract('mongo', async ({ folder, clock }) =>
 );
 mongoRules(bench);
 mongoFaults(bench);
-mongoProcesses(bench);
 
 const last = suite('MongoDB, at last');
+last('two processes that begin at once lose no count, share the unique values, and may be killed', async () => {
+  const store = mongoDocuments({ url: bench.url, prefix: 'processes' });
+  await processesAreKilled({ store, place: bench.url, prefix: 'processes' }, 60);
+  await store.close();
+});
 last('its database is dropped', async () => {
   await connection.close();
   await bench.stop();

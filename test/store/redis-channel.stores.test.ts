@@ -1,7 +1,6 @@
 // The channel over Redis keeps the contract of all channels, and comes back from whatever breaks its connections.
 
 import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { redisChannel } from '../../lib/store/redis/channel.ts';
@@ -9,6 +8,7 @@ import { channelName } from '../../lib/store/redis/layout.ts';
 import { channelContract, listen } from '../contract/channel.ts';
 import { type RedisServer, startRedis, startRedisCluster } from '../support/redis-server.ts';
 import { suite } from '../support/suites.ts';
+import { until } from '../support/until.ts';
 
 const server = await startRedis();
 const cluster = await startRedisCluster();
@@ -41,7 +41,6 @@ test('a server that is killed and started again is subscribed again', async () =
   const channel = redisChannel({ url: server.url });
   const all = await Promise.all(TOPICS.map((topic) => listen(channel, topic)));
   await server.kill();
-  await pause(100);
   await server.restart();
   await Promise.all(all.map((one) => one.count(0, 1)));
   await tellAll(channel, all);
@@ -62,8 +61,8 @@ test('after a master was killed its replica carries its topics', async () => {
   const all = await Promise.all(TOPICS.map((topic) => listen(channel, topic)));
   await cluster.nodes[0]!.kill();
   const told = () => all.filter((one) => one.gaps() > 0).length;
-  for (const end = Date.now() + 20_000; told() === 0 && Date.now() < end; ) await pause(50);
-  assert.ok(told() > 0 && told() < TOPICS.length, `${told()} topics had a gap`);
+  await until('a topic to have a gap', () => told() > 0);
+  assert.ok(told() < TOPICS.length, `${told()} topics had a gap`);
   await tellAll(channel, all);
   await channel.close();
 });
@@ -73,12 +72,12 @@ test.run();
 async function tellAll(channel: ReturnType<typeof redisChannel>, all: readonly Awaited<ReturnType<typeof listen>>[]) {
   for (const [at, topic] of TOPICS.entries()) {
     // The client may not know yet that a connection is back, or that a slot has moved.
-    for (let tries = 0; ; tries++) {
-      const failed = await channel.publish(topic, `to ${topic}`).catch((error: unknown) => error);
-      if (!failed) break;
-      if (tries > 200) throw failed;
-      await pause(50);
-    }
+    await until(`a message to ${topic} to be published`, () =>
+      channel.publish(topic, `to ${topic}`).then(
+        () => true,
+        () => false,
+      ),
+    );
     await all[at]!.count(1);
     // What seemed to fail may have been done.
     assert.equal([...new Set(all[at]!.heard)], [`to ${topic}`]);

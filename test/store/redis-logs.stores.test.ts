@@ -11,6 +11,7 @@ import { ownersAreReplaced, writersAreKilled } from '../contract/log-processes.t
 import { logMemoryContract, logStoreContract } from '../contract/stores.ts';
 import { startRedis, startRedisCluster } from '../support/redis-server.ts';
 import { suite } from '../support/suites.ts';
+import { until } from '../support/until.ts';
 
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
@@ -50,7 +51,6 @@ for (const [name, place] of [
 test('writing and following survive kills of Redis without a loss', () =>
   survives(server.url, async () => {
     await server.kill();
-    await pause(150);
     await server.restart();
   }));
 
@@ -82,9 +82,10 @@ async function survives(url: string, trouble: () => Promise<void>): Promise<void
     within(url, async (reading) => {
       for (const log of logs) await writing.open(log, claim());
       const followed = logs.flatMap((log) => Array.from({ length: 10 }, () => followAll(reading, log)));
-      const written = Promise.all(logs.map((log) => writeAll(writing, log)));
-      for (let time = 0; time < 2; time++) {
-        await pause(150);
+      let appended = 0;
+      const written = Promise.all(logs.map((log) => writeAll(writing, log, () => appended++)));
+      for (const share of [1 / 4, 1 / 2]) {
+        await until('a part of the frames to be written', () => appended >= share * FRAMES * logs.length);
         await trouble();
       }
       await written;
@@ -96,14 +97,14 @@ async function survives(url: string, trouble: () => Promise<void>): Promise<void
 }
 
 // Repeats every append that was not acknowledged.
-async function writeAll(store: LogStore, log: string): Promise<void> {
+async function writeAll(store: LogStore, log: string, onAppended: () => void): Promise<void> {
   for (let last = 0; last < FRAMES; ) {
     const options = { ...claim(), expected: last, end: last + 1 === FRAMES };
     try {
       const result = await store.append(log, [`frame ${last + 1}`], options);
       if (result.kind !== 'appended') assert.unreachable(JSON.stringify(result));
       last++;
-      await pause(1);
+      onAppended();
     } catch (error) {
       if (!(error instanceof TwinlineError && error.code === 'ERR_STORE')) throw error;
       await pause(20);

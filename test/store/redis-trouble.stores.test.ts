@@ -1,4 +1,4 @@
-// A Redis that is away, frozen, restarted, full or forbidding: refused in time and in plain words, and used again later.
+// A Redis that is away, frozen, restarted, full or forbidding: refused in plain words, and used again later.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { inspect } from 'node:util';
@@ -9,17 +9,19 @@ import {
   connectRedis,
   openRedisSnapshots,
   type RedisConnection,
+  type RedisConnectionOptions,
   redisDurability,
+  redisSnapshots,
 } from '../../lib/store/redis/index.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { committed, conflict, refuses, session } from '../../lib/testing/sessions/bench.ts';
 import { faultProxy, PASS } from '../support/fault-proxy.ts';
 import { startRedis } from '../support/redis-server.ts';
-import { timed } from '../support/timed.ts';
+import { until } from '../support/until.ts';
 
-const COMMAND_MS = 200;
-// Generous, for machines on which the tests compete.
-const SLACK_MS = 400;
+/** For the one call that is to be given up; all others are patient. */
+const HASTY = { commandMs: 200 };
+const PATIENT = { commandMs: 600_000, firstConnectMs: 600_000 };
 
 const test = suite('Redis in trouble');
 const clock = { now: Date.now };
@@ -47,12 +49,12 @@ test('where nothing listens, the first command waits a moment, and later ones ar
   const proxy = keep(await faultProxy(server));
   await proxy.set({ kind: 'refuse' });
   const connection = connect(`redis://:canary@127.0.0.1:${proxy.port}/3`, { firstConnectMs: 300 });
-  const first = await timed(() => refuses('ERR_STORE', () => connection.ping()));
-  assert.ok(first.clockMs > 250 && first.ms < 300 + SLACK_MS, `${first.ms} ms`);
-  const later = await timed(() => refuses('ERR_STORE', () => connection.ping()));
-  assert.ok(later.ms < 50, `${later.ms} ms`);
-  assert.match(later.result.message, `Redis redis://:****@127.0.0.1:${proxy.port}/3: cannot ping: not connected`);
-  assert.match(later.result.message, 'ECONNREFUSED');
+  await refuses('ERR_STORE', () => connection.ping());
+  let later: Error | undefined;
+  void refuses('ERR_STORE', () => connection.ping()).then((error) => (later = error));
+  for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+  assert.match(later!.message, `Redis redis://:****@127.0.0.1:${proxy.port}/3: cannot ping: not connected`);
+  assert.match(later!.message, 'ECONNREFUSED');
 });
 
 test('the first command waits for a server that comes up meanwhile', async () => {
@@ -66,26 +68,25 @@ test('the first command waits for a server that comes up meanwhile', async () =>
 });
 
 test('a frozen server: a commit is refused in time, is done nevertheless, and its turn key tells', async () => {
-  const { store } = await openStore();
-  await store.commit('k', 0, session(clock));
+  const [patient, store] = [await openStore(), openHastyStore()];
+  await patient.commit('k', 0, session(clock));
+  await works(store);
   server.freeze();
   const next = session(clock, { turnKey: 'lost', record: 'second' });
-  const { result: error, ms } = await timed(() => refuses('ERR_STORE', () => store.commit('k', 1, next)));
-  assert.ok(ms < COMMAND_MS + SLACK_MS, `${ms} ms`);
+  const error = await refuses('ERR_STORE', () => store.commit('k', 1, next));
   assert.match(error.message, 'cannot commit: Command timed out. It may have been done nevertheless.');
   server.thaw();
   await works(store);
-  assert.equal(await store.load('k'), { ...next, revision: 2 });
-  assert.equal(await store.commit('k', 1, next), conflict(2));
+  assert.equal(await patient.load('k'), { ...next, revision: 2 });
+  assert.equal(await patient.commit('k', 1, next), conflict(2));
 });
 
 test('a peer that went silent is given up, and the same store goes on over a new connection', async () => {
   const proxy = keep(await faultProxy(server));
-  const { store } = await openStore(`redis://127.0.0.1:${proxy.port}`);
-  await store.commit('k', 0, session(clock));
+  const store = openHastyStore(`redis://127.0.0.1:${proxy.port}`);
+  await works(store);
   await proxy.set({ kind: 'lose-reply', to: /\r\nget\r\n/i, after: 'stall' });
-  const { ms } = await timed(() => refuses('ERR_STORE', () => store.load('k')));
-  assert.ok(ms < COMMAND_MS + SLACK_MS, `${ms} ms`);
+  await refuses('ERR_STORE', () => store.load('k'));
   await works(store);
   await proxy.set(PASS);
 });
@@ -98,17 +99,15 @@ test('what was sent is never sent again when the connection breaks before the an
   const error = await refuses('ERR_STORE', () => connection.run('count', (client) => client.incr('n')));
   assert.match(error.message, 'done nevertheless');
   await proxy.set(PASS);
-  await until(() => connection.ping());
-  await pause(50);
+  await works(connection);
   assert.is(await admin.get('n'), '1');
 });
 
 test('a server that is killed and started again has every acknowledged commit, and is used without opening again', async () => {
-  const { store } = await openStore();
+  const store = await openStore();
   for (let revision = 0; revision < 20; revision++) await store.commit('k', revision, session(clock));
   await server.kill();
-  const { ms } = await timed(() => refuses('ERR_STORE', () => store.load('k')));
-  assert.ok(ms < COMMAND_MS + SLACK_MS, `${ms} ms`);
+  await refuses('ERR_STORE', () => store.load('k'));
   await server.restart();
   await works(store);
   assert.is((await store.load('k'))?.revision, 20);
@@ -116,14 +115,14 @@ test('a server that is killed and started again has every acknowledged commit, a
 });
 
 test('close does not hang: with a frozen server, with commands under way, before the first connection', async () => {
-  const { store } = await openStore();
+  const store = openHastyStore();
+  await works(store);
   const waiting = connect('redis://127.0.0.1:9');
   const pings = [waiting.ping(), waiting.share().ping()].map((ping) => ping.catch((error) => error.code));
   server.freeze();
   const commit = refuses('ERR_STORE', () => store.commit('k', 0, session(clock)));
-  const { ms } = await timed(() => Promise.all([store.close(), waiting.close()]));
+  await Promise.all([store.close(), waiting.close()]);
   server.thaw();
-  assert.ok(ms < COMMAND_MS + 1_000 + SLACK_MS, `${ms} ms`);
   await commit;
   assert.is(await pings[0], 'ERR_STORE');
   await store.close();
@@ -139,9 +138,9 @@ test('a shared connection stays open for the others', async () => {
 });
 
 test('a further connection may block for longer than a command may take', async () => {
-  const connection = connect(server.url);
-  const further = keep(connection.duplicate({ blockMs: COMMAND_MS * 3 }));
-  const seconds = (COMMAND_MS * 2) / 1000;
+  const connection = connect(server.url, HASTY);
+  const further = keep(connection.duplicate({ blockMs: 600_000 }));
+  const seconds = (HASTY.commandMs * 2) / 1000;
   assert.is(await further.run('wait', (client) => client.blpop('empty', seconds)), null);
 });
 
@@ -153,8 +152,7 @@ test('a wrong password is refused at once, a right one is taken, and neither is 
   ] as const) {
     const connection = connect(locked.url.replace('//', `//${login}`));
     for (let tries = 0; tries < 2; tries++) {
-      const { result: error, ms } = await timed(() => refuses('ERR_STORE', () => connection.ping()));
-      assert.ok(ms < SLACK_MS, `${ms} ms`);
+      const error = await refuses('ERR_STORE', () => connection.ping());
       assert.match(error.message, reason);
       assert.match(error.message, 'Check the user and the password in the URL.');
       assert.not.match(inspect(error, { depth: 9 }).replace('canary-user:', ''), /canary/);
@@ -174,7 +172,7 @@ const REFUSALS: readonly [string, (commands: Redis) => Promise<unknown>, RegExp,
 
 for (const [what, prepare, reason, remedy] of REFUSALS)
   test(`${what}: the refusal names the reason and what to do, and nothing of the session`, async () => {
-    const { store } = await openStore();
+    const store = await openStore();
     await store.commit('b', 0, session(clock));
     await prepare(admin);
     try {
@@ -199,7 +197,7 @@ test('how durable Redis is, is read from it', async () => {
   const connection = connect(server.url);
   const set = (name: string, value: string) => admin.config('SET', name, value);
   assert.is(await redisDurability(connection), 'power-loss');
-  assert.is((await openStore()).store.durability, 'power-loss');
+  assert.is((await openStore()).durability, 'power-loss');
   await set('appendfsync', 'everysec');
   assert.is(await redisDurability(connection), 'process-crash');
   await set('appendfsync', 'always');
@@ -220,25 +218,23 @@ function keep<T extends { close(): Promise<unknown> }>(one: T): T {
   return one;
 }
 
-function connect(url: string, options: { firstConnectMs?: number } = {}): RedisConnection {
-  return keep(connectRedis({ url, commandMs: COMMAND_MS, ...options }));
+function connect(url: string, options: Partial<RedisConnectionOptions> = {}): RedisConnection {
+  return keep(connectRedis({ ...PATIENT, ...options, url }));
 }
 
-async function openStore(url = server.url): Promise<{ store: SnapshotStore }> {
-  const store = await openRedisSnapshots({ connection: connect(url) });
-  return { store: keep(store) };
+async function openStore(url = server.url): Promise<SnapshotStore> {
+  return keep(await openRedisSnapshots({ connection: connect(url) }));
 }
 
-function works(store: SnapshotStore): Promise<void> {
-  return until(() => store.ping());
+function openHastyStore(url = server.url): SnapshotStore {
+  return keep(redisSnapshots({ connection: connect(url, HASTY) }));
 }
 
-async function until(work: () => Promise<unknown>): Promise<void> {
-  for (const end = performance.now() + 10_000; ; await pause(20)) {
-    try {
-      return void (await work());
-    } catch (error) {
-      if (performance.now() > end) throw error;
-    }
-  }
+async function works(store: { ping(): Promise<unknown> }): Promise<void> {
+  await until('Redis to answer', () =>
+    store.ping().then(
+      () => true,
+      () => false,
+    ),
+  );
 }

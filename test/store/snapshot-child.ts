@@ -1,23 +1,33 @@
-// A process of its own on the LMDB store, for lmdb-processes.test.ts; `process.argv` says the folder and the job.
+// A process of its own on a session store, for contract/snapshot-processes.ts and lmdb-processes; `process.argv` says where and the job.
 
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { open } from 'lmdb';
 import type { TwinlineError } from '../../lib/errors.ts';
 import { openThroughGate } from '../../lib/store/lmdb/gate.ts';
 import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
+import { redisSnapshots } from '../../lib/store/redis/index.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { session } from '../../lib/testing/sessions/bench.ts';
 
-const [folder = '', job = '', name = ''] = process.argv.slice(2);
+const [place = '', job = '', name = ''] = process.argv.slice(2);
 const clock = { now: Date.now };
 const opening = job === 'open' ? openSlowly() : undefined;
-const store = lmdbSnapshots({ path: folder });
+const store = place.startsWith('redis') ? redisSnapshots({ url: place }) : lmdbSnapshots({ path: place });
 
 const jobs: { readonly [job: string]: () => Promise<void> } = {
-  /** Counts up 10 shared counters, 500 times together, as a turn would: load, work, commit, again on conflict. */
+  /** Counts up 10 shared counters, 50 at a time, as turns would: load, work, commit, again on conflict. Ends when it is told to. */
   async increment() {
-    const turns = Array.from({ length: 500 }, (_, at) => increment(store, `counter ${at % 10}`));
-    tell({ conflicts: (await Promise.all(turns)).reduce((sum, tries) => sum + tries, 0) });
+    let [isOver, count, conflicts] = [false, 0, 0];
+    process.once('message', () => (isOver = true));
+    while (!isOver) {
+      const turns = Array.from({ length: 50 }, (_, at) => increment(store, `counter ${at % 10}`));
+      conflicts += (await Promise.all(turns)).reduce((sum, tries) => sum + tries, 0);
+      count += turns.length;
+      tell({ count, conflicts });
+    }
   },
   /** Writes until it is killed, and tells of every commit once it is acknowledged. */
   async write() {
@@ -37,7 +47,7 @@ const jobs: { readonly [job: string]: () => Promise<void> } = {
     const kept = (await store.list({ limit: 10_000 })).keys.length;
     tell({ code, message, acknowledged, kept, removed: await store.remove('f0') });
   },
-  /** Says when it was opening the environment. */
+  /** Says whether anything was written while it opened the environment. */
   async open() {
     tell(opening);
   },
@@ -45,8 +55,7 @@ const jobs: { readonly [job: string]: () => Promise<void> } = {
   async answer() {
     process.on('message', async (key: string) => tell((await store.load(key))?.revision ?? 0));
     tell('ready');
-    for (let until = Date.now() + 20_000; process.connected && Date.now() < until; await nextTick())
-      await store.load('other');
+    for (; process.connected; await nextTick()) await store.load('other');
   },
 };
 
@@ -54,18 +63,19 @@ await jobs[job]!();
 await store.close();
 process.disconnect?.();
 
-/** Milliseconds since 1970 between which LMDB was being opened: for long enough that others would write meanwhile. */
-function openSlowly(): { from: number; to: number } {
-  return openThroughGate(folder, () => {
-    const from = now();
+/** Opens LMDB for so long that others would write meanwhile; whether its file stayed as it was. */
+function openSlowly(): { isUntouched: boolean } {
+  const digest = () =>
+    createHash('sha256')
+      .update(readFileSync(join(place, 'data.mdb')))
+      .digest('hex');
+  return openThroughGate(place, () => {
+    const before = digest();
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
-    open(folder, { noSubdir: false, overlappingSync: false });
-    return { from, to: now() };
+    const isUntouched = digest() === before;
+    open(place, { noSubdir: false, overlappingSync: false });
+    return { isUntouched };
   }).environment;
-}
-
-function now(): number {
-  return performance.timeOrigin + performance.now();
 }
 
 async function increment(on: SnapshotStore, key: string): Promise<number> {

@@ -1,20 +1,20 @@
-// A process of its own on the MongoDB stores, for mongo-processes.ts; `process.argv` says URL, prefix and a name.
+// A process of its own on a document store, for contract/document-processes.ts; `process.argv` says where, a name and how many turns.
 
 import { mongoDocuments } from '../../lib/store/mongo/index.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { PERSON } from '../../lib/testing/documents/bench.ts';
 
-const [url = '', prefix = '', name = ''] = process.argv.slice(2);
-const TURNS = 60;
+const [place = '', name = '', count = '', prefix = ''] = process.argv.slice(2);
 
-const store = mongoDocuments({ url, prefix });
+process.send?.('opening');
+const store = place.startsWith('mongodb') ? mongoDocuments({ url: place, prefix }) : sqliteDocuments({ path: place });
 await store.declare([PERSON]);
-const claims = await Promise.all(
-  Array.from({ length: TURNS }, (_, at) => store.insert(PERSON, `${name}${at}`, { phone: at })),
-);
-await Promise.all(Array.from({ length: TURNS }, (_, at) => increment(store, `counter${at % 3}`)));
+const turns = Array.from({ length: Number(count) }, (_, at) => at);
+const claims = await Promise.all(turns.map((at) => store.insert(PERSON, `${name}${at}`, { phone: at })));
+await Promise.all(turns.map((at) => increment(store, `counter${at % 3}`)));
 process.send?.({ claimed: claims.filter(({ kind }) => kind === 'inserted').length });
-// Goes on until it is killed, relays as it goes, and tells of every write once it is acknowledged.
+// Goes on until it is killed, reads the feed as it goes, and tells of every write once it is acknowledged.
 for (let revision = 1; process.connected; revision++) {
   if (revision === 1) await store.insert(PERSON, name, { any: 1 });
   else await store.replace(PERSON, name, revision - 1, { any: revision });
