@@ -4,6 +4,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import type { Context, Middleware } from 'koa';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import { type Caller, ROLES, type Role } from '../../lib/domain/caller.ts';
 import { isReference } from '../../lib/domain/did/did.ts';
 import { refuse } from '../../lib/domain/problems.ts';
@@ -36,6 +37,8 @@ export interface ApiKeysOptions {
   readonly log: Log;
   /** Called when other keys were read while serving. */
   readonly onChange?: (held: HeldKeys) => void;
+  /** For tests. @default the system's clock */
+  readonly clock?: Pick<Clock, 'monotonic'>;
 }
 
 interface KeyEntry {
@@ -74,14 +77,14 @@ export const DEFAULT_TENANT = 'default';
  * the keys before it stay. Without a file, development has one key with all roles, and production has none. Throws
  * ERR_CONFIG with every problem of the file at start.
  */
-export function apiKeys({ file, production, log, onChange }: ApiKeysOptions): ApiKeys {
+export function apiKeys({ file, production, log, onChange, clock = systemClock }: ApiKeysOptions): ApiKeys {
   if (file === undefined) return production ? makeKeys([], undefined) : developmentKeys();
   let known = readKeys(file);
   let stamp = stampFile(file);
-  let looked = performance.now();
+  let looked = clock.monotonic();
   const refresh = () => {
-    if (performance.now() - looked < LOOK_AGAIN_MS) return;
-    looked = performance.now();
+    if (clock.monotonic() - looked < LOOK_AGAIN_MS) return;
+    looked = clock.monotonic();
     const now = stampFile(file);
     if (now === stamp) return;
     stamp = now;

@@ -97,7 +97,7 @@ export async function openDomain({
   const noteKeys = ({ digest, keys }: HeldKeys) =>
     noteChange(audit, { action: 'keys.changed', file: apiKeysFile, digest, more: { keys } });
   const { keys, governance } = readDomainFiles(governanceFile, {
-    ...{ file: apiKeysFile, production, log },
+    ...{ file: apiKeysFile, production, log, clock },
     onChange: (held) => void noteKeys(held).catch(onFailure('keys.changed is not in the audit log')),
   });
   if (production && governanceFile === undefined) log.warn(BUILT_IN_RULES);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { SimulatedClock } from '../../../lib/clock.ts';
 import { type Action, type Caller, PERMITTED, ROLES, type Role, requireRole } from '../../../lib/domain/caller.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { apiKeys, authenticate, findRecheck, readCaller } from '../../../server/domain/api-keys.ts';
@@ -30,8 +31,9 @@ function open(entries: unknown, text = JSON.stringify(entries)) {
   writeFileSync(file, text);
   const lines: Line[] = [];
   const write = (fields: Line['fields'], words: string) => void lines.push({ fields, words });
-  const keys = apiKeys({ file, production: true, log: { info: write, error: write } as never });
-  return { keys, lines };
+  const clock = new SimulatedClock();
+  const keys = apiKeys({ file, production: true, log: { info: write, error: write } as never, clock });
+  return { keys, lines, clock };
 }
 
 /** The problems for which a file is refused. */
@@ -177,31 +179,31 @@ test('without a file, development has one key that may do everything, and produc
   );
 });
 
-test('a file that changes counts a second later; a broken one changes nothing and is told', async () => {
-  const { keys, lines } = open([OWNER]);
-  const voter = { key: OTHER, principal: 'did:x:voter', roles: ['voter'] };
-  const soon = async (isDone: () => boolean) => {
-    const end = performance.now() + 10_000;
-    while (!isDone() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
-    assert.ok(isDone());
-  };
-  writeFileSync(file, JSON.stringify([OWNER, voter]));
+test('a file that changes counts a second later; a broken one changes nothing and is told once', async () => {
+  const { keys, lines, clock } = open([OWNER]);
+  const write = (entries: unknown) =>
+    writeFileSync(file, typeof entries === 'string' ? entries : JSON.stringify(entries));
+  write([OWNER, { key: OTHER, principal: 'did:x:voter', roles: ['voter'] }]);
+  await clock.advance(999);
   assert.is(keys.findCaller(OTHER), undefined, 'not looked at before each request');
-  await soon(() => keys.findCaller(OTHER) !== undefined);
+  await clock.advance(1);
+  assert.is(keys.findCaller(OTHER)?.principal, 'did:x:voter');
   assert.equal(lines.splice(0), [{ fields: { keys: 2 }, words: 'API keys were read again' }]);
-  writeFileSync(file, '[');
-  await soon(() => {
-    keys.voters('default');
-    return lines.length > 0;
-  });
-  assert.is(lines[0]!.words, 'API_KEYS_FILE has changed and cannot be used; the keys before stay');
+  write('[');
+  for (let second = 0; second < 3; second++) {
+    await clock.advance(1_000);
+    assert.is(keys.voters('default').length, 2);
+  }
+  assert.equal(
+    lines.map(({ words }) => words),
+    ['API_KEYS_FILE has changed and cannot be used; the keys before stay'],
+  );
   assert.instance(lines[0]!.fields.err, TwinlineError);
   assert.ok(keys.findCaller(KEY) && keys.findCaller(OTHER));
-  await new Promise((resolve) => setTimeout(resolve, 1_100));
-  keys.findCaller(KEY);
-  assert.is(lines.length, 1, 'a file that did not change again is not read again');
   rmSync(file);
-  await soon(() => keys.findCaller(KEY) !== undefined && lines.length === 2);
+  await clock.advance(1_000);
+  assert.ok(keys.findCaller(KEY));
+  assert.is(lines.length, 2);
 });
 
 /** What a request with this Authorization header comes to. */
