@@ -10,7 +10,7 @@ import { mongoRules } from './mongo-rules.ts';
 
 const bench = await openMongoBench();
 // Patient, for the machine may be busy with other tests.
-const connection = connectMongo({ url: bench.url, answerMs: 20_000 });
+const connection = connectMongo({ url: bench.url, answerMs: 600_000 });
 
 snapshotStoreContract('mongo', async ({ folder, clock }) =>
   mongoSnapshots({ connection, prefix: await bench.prefixOf(folder), clock }),

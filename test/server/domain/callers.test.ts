@@ -152,7 +152,8 @@ test('a hash that is none is told, and not taken for a key', () => {
 });
 
 test('a file that cannot be read or is no JSON says why, and what to write', () => {
-  const missing = () => apiKeys({ file: join(folder, 'none.json'), production: true, log: {} as never });
+  const missing = () =>
+    apiKeys({ file: join(folder, 'none.json'), production: true, log: {} as never, clock: new SimulatedClock() });
   assert.throws(missing, (error: TwinlineError) => /none\.json cannot be read \(ENOENT\)\./.test(error.message));
   assert.throws(missing, ({ cause }: TwinlineError) => (cause as NodeJS.ErrnoException).code === 'ENOENT');
   const [problem] = problems(undefined, '[{"key": }]');
@@ -162,7 +163,7 @@ test('a file that cannot be read or is no JSON says why, and what to write', () 
 
 test('without a file, development has one key that may do everything, and production knows nobody', () => {
   const log = {} as never;
-  const development = apiKeys({ file: undefined, production: false, log });
+  const development = apiKeys({ file: undefined, production: false, log, clock: new SimulatedClock() });
   const key = development.developmentKey!;
   assert.match(key, /^dev_[\w-]{24}$/);
   assert.equal(development.findCaller(key), {
@@ -170,9 +171,9 @@ test('without a file, development has one key that may do everything, and produc
     roles: new Set(ROLES),
     tenant: 'default',
   });
-  assert.is.not(apiKeys({ file: undefined, production: false, log }).developmentKey, key);
+  assert.is.not(apiKeys({ file: undefined, production: false, log, clock: new SimulatedClock() }).developmentKey, key);
   assert.equal(development.voters('default'), [{ did: 'did:ixo:development', power: '1' }]);
-  const production = apiKeys({ file: undefined, production: true, log });
+  const production = apiKeys({ file: undefined, production: true, log, clock: new SimulatedClock() });
   assert.equal(
     [production.developmentKey, production.findCaller(key), production.voters('default')],
     [undefined, undefined, []],

@@ -58,14 +58,12 @@ test('a name is a URI in ASCII, and one of the scheme did a DID or DID URL', asy
   ] as const)
     assert.is(isFragmentOrUri(text), is, text);
   for (const text of ['#dätä', '#a b', '{id}#ä', '{id}', '#', '#a%z']) assert.not(isFragmentOrUri(text), text);
-  for (const [text, is] of URIS) {
-    const fields = [{ alsoKnownAs: text }, { alsoKnownAs: [text] }];
-    for (const field of fields) {
-      const answer = await ask('owner', 'POST /v1/protocols?', { type: 'Protocol', ...field });
-      if (!is) problem(answer, 422, 'invalid');
-      // The second time the name is taken.
-      else assert.ok([201, 409].includes(answer.status), answer.text);
-    }
+  // Over HTTP some of each kind.
+  for (const [at, [text, is]] of URIS.entries()) {
+    if (at % 5) continue;
+    const answer = await ask('owner', 'POST /v1/protocols', { type: 'Protocol', alsoKnownAs: at % 2 ? text : [text] });
+    if (is) created(answer);
+    else problem(answer, 422, 'invalid');
   }
   const service = (endpoint: string) => domain({ services: [{ id: '#s', type: 'S', endpoint }] });
   assert.equal((await service('https://example.com/{id}/in')).services, [

@@ -68,8 +68,7 @@ export function asker(ask: () => Served['ask']): Ask {
   };
 }
 
-export interface Place {
-  readonly server: () => Served;
+export interface Words {
   readonly ask: Ask;
   /** A new domain of `owner`; its view. */
   domain(body?: Body, headers?: Headers): Promise<View>;
@@ -77,6 +76,10 @@ export interface Place {
   proposal(did: string, kind?: string): Promise<View>;
   /** A new domain that ann and bob have verified. */
   verified(body?: Body): Promise<View>;
+}
+
+export interface Place extends Words {
+  readonly server: () => Served;
   readonly folder: string;
 }
 
@@ -99,7 +102,7 @@ export function place(
 ): Place {
   const folder = mkdtempSync(join(tmpdir(), 'twinline-domain-'));
   const server = sharedServer(test, { ...seams, env: { ...files(folder, rules), ...env } });
-  const made = words(server, folder);
+  const made = { ...words(asker(() => server().ask)), server, folder };
   test.before(async () => {
     for (const who of ['owner', 'stranger'] as const) created(await made.ask(who, 'POST /v1/protocols', PROTOCOL));
   });
@@ -115,15 +118,13 @@ export function files(folder: string, rules: Body = RULES): Record<string, strin
   return { API_KEYS_FILE: keys, GOVERNANCE_FILE: governance };
 }
 
-function words(server: () => Served, folder: string): Place {
-  const ask = asker(() => server().ask);
-  const domain: Place['domain'] = async (body = {}, headers = {}) =>
+/** Short words for what most tests begin with. */
+export function words(ask: Ask): Words {
+  const domain: Words['domain'] = async (body = {}, headers = {}) =>
     created(await ask('owner', 'POST /v1/domains', { type: 'Project', class: COOKING, ...body }, headers));
-  const proposal: Place['proposal'] = async (did, kind = 'verify') =>
+  const proposal: Words['proposal'] = async (did, kind = 'verify') =>
     created(await ask('rep', `POST ${path(did)}/proposals`, { kind }));
   return {
-    server,
-    folder,
     ask,
     domain,
     proposal,

@@ -1,31 +1,14 @@
 // How often a write reads the store: what is changed is read once for the rights and once more where it is written.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import Koa from 'koa';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SimulatedClock } from '../../../lib/clock.ts';
-import { parseKeyring } from '../../../lib/keyring.ts';
-import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
-import { readConfig } from '../../../server/config/config.ts';
-import { type DomainService, openDomain } from '../../../server/domain/open.ts';
-import { createLog } from '../../../server/health/log.ts';
-import { memoryAudit } from '../support/audit.ts';
-import { type Answer, ask as askUrl } from '../support/serve.ts';
-import { type Ask, asker, created, files, PROTOCOL, path, type View, YES } from './place.ts';
+import type { Answer } from '../support/serve.ts';
+import { door } from './door.ts';
+import { created, path, YES } from './place.ts';
 
 const test = suite('reads of the store');
-const folder = mkdtempSync(join(tmpdir(), 'twinline-reads-'));
-const clock = new SimulatedClock();
 let reads: string[] = [];
-let domain: DomainService;
-let server: Server;
-let ask: Ask;
 
 /** Notes each document and each page that is read of what clients see. */
 function counted(documents: DocumentStore): DocumentStore {
@@ -36,48 +19,17 @@ function counted(documents: DocumentStore): DocumentStore {
     get(target, name: keyof DocumentStore) {
       const method = target[name];
       if (typeof method !== 'function') return method;
-      return (...given: [{ name: string }, ...unknown[]]) => {
-        if (name === 'get' || name === 'find') note(name, given[0].name);
-        return (method as (...given: unknown[]) => unknown).apply(target, given);
+      return (...args: [{ name: string }, ...unknown[]]) => {
+        if (name === 'get' || name === 'find') note(name, args[0].name);
+        return (method as (...args: unknown[]) => unknown).apply(target, args);
       };
     },
   });
 }
 
-test.before(async () => {
-  const { API_KEYS_FILE, GOVERNANCE_FILE } = files(folder, { quorum: '0.9', votingPeriodSeconds: 100 });
-  const { config } = readConfig({ PORT: '0' }, { makeKeys: true });
-  domain = await openDomain({
-    clock,
-    documents: counted(memoryDocuments({ clock })),
-    apiKeysFile: API_KEYS_FILE,
-    governanceFile: GOVERNANCE_FILE,
-    oracleKey: config!.oracleKey,
-    publicUrl: undefined,
-    keyring: parseKeyring(config!.pinKeys),
-    production: false,
-    audit: await memoryAudit(clock),
-    log: createLog({ logLevel: 'error' }),
-    onProblem: () => {},
-  });
-  server = createServer(new Koa().use(domain.door).callback());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  ask = asker(() => (way, how) => askUrl(base + way, how));
-  created(await ask('owner', 'POST /v1/protocols', PROTOCOL));
-});
-
-test.after(async () => {
-  domain.drain();
-  await new Promise((resolve) => server.close(resolve));
-  await domain.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const make = async (): Promise<View> =>
-  created(await ask('owner', 'POST /v1/domains', { type: 'Project', class: PROTOCOL.alsoKnownAs }));
-const propose = async (): Promise<View> =>
-  created(await ask('rep', `POST ${path((await make()).did)}/proposals`, { kind: 'verify' }));
+const rules = { quorum: '0.9', votingPeriodSeconds: 100 };
+const { ask, domain: make, proposal } = door(test, { rules, watch: counted });
+const propose = async () => proposal((await make()).did);
 
 async function readsOf(request: () => Promise<Answer>): Promise<Record<string, number>> {
   reads = [];

@@ -1,13 +1,15 @@
 // Revisions over HTTP: ETags and preconditions, patches, history and `?at=`, HEAD and OPTIONS, lists page by page.
 
-import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Answer, json } from '../support/serve.ts';
-import { COOKING, created, didOf, keyOf, path, place, problem, type View, view } from './place.ts';
+import type { Answer } from '../support/serve.ts';
+import { door } from './door.ts';
+import { COOKING, created, didOf, path, place, problem, type View, view } from './place.ts';
 
 const test = suite('revisions of the domain service');
-const { server, ask, domain, proposal } = place(test);
+const { ask, domain, proposal } = place(test);
+const timed = suite('revisions as time goes on');
+const still = door(timed);
 
 const seen = (tag: string) => ({ 'if-match': tag });
 const known = (tag: string) => ({ 'if-none-match': tag });
@@ -59,14 +61,15 @@ test('a version that the client has is 304 with its ETag and no body, also throu
   }
 });
 
-test('the ETag changes with every change of what is shown, and with nothing else', async () => {
-  const { did } = await domain({ validFrom: new Date(Date.now() + 1_200).toISOString() });
+timed('the ETag changes with every change of what is shown, and with nothing else', async () => {
+  const { ask, domain, proposal, clock } = still;
+  const { did } = await domain({ validFrom: new Date(clock.now() + 1_000).toISOString() });
   const tag = async () => (await ask('owner', `GET ${path(did)}`)).headers.etag!;
   const early = await tag();
   assert.is(await tag(), early);
   problem(await ask('owner', `PATCH ${path(did)}`, {}, seen('"9-notYetValid"')), 412);
   view(await ask('owner', `PATCH ${path(did)}`, {}, seen(early)));
-  await pause(1_250);
+  await clock.advance(1_000);
   const late = await tag();
   assert.is.not(late, early);
   assert.is(view(await ask('owner', `GET ${path(did)}`, undefined, known(early))).validity, 'valid');
@@ -112,7 +115,7 @@ test('OPTIONS tells the methods and the kinds of patches; a preflight needs no k
   for (const name of ['ETag', 'Location', 'Link', 'Retry-After']) assert.ok(shown.split(',').includes(name), name);
 });
 
-test('merge patches and JSON patches change what they say, or nothing', async () => {
+test('each kind of patch is read by its media type, and of twenty at one revision one is applied', async () => {
   const { did } = await domain({ metadata: { name: 'A', note: 'n' }, properties: { metricTwo: 1 } });
   const patch = (body: unknown, type: Record<string, string>, tag: string) =>
     ask('owner', `PATCH ${path(did, 'entities')}`, body, { ...type, ...seen(tag) });
@@ -122,65 +125,48 @@ test('merge patches and JSON patches change what they say, or nothing', async ()
   assert.equal(view(await patch([add], OPERATIONS, '"2"')).metadata, { name: 'A', colour: 'red' });
   const untrue = { op: 'test', path: '/metadata/name', value: 'B' };
   problem(await patch([{ op: 'remove', path: '/metadata/name' }, untrue], OPERATIONS, '"3"'), 422, 'test-failed');
-  problem(await patch([{ op: 'remove', path: '/none' }], OPERATIONS, '"3"'), 422, 'invalid');
-  problem(await patch([{ op: 'replace', path: '/status', value: 'Verified' }], OPERATIONS, '"3"'), 422, 'invalid');
   problem(await patch({ ...add }, OPERATIONS, '"3"'), 422, 'invalid');
-  problem(await patch({ validUntil: '2020-01-01T00:00:00Z', validFrom: '2021-01-01T00:00:00Z' }, MERGE, '"3"'), 422);
-  problem(await patch({ class: 'did:x:1', protocol: 'did:x:2' }, MERGE, '"3"'), 422);
-  assert.is(view(await ask('owner', `GET ${path(did)}`)).revision, 3);
   const many = await Promise.all(
     Array.from({ length: 20 }, (_, n) => patch({ metadata: { name: `n${n}` } }, MERGE, '"3"')),
   );
   assert.equal(many.map(({ status }) => status).sort(), [200, ...Array<number>(19).fill(412)]);
 });
 
-test('history tells who changed what, page by page; any revision and moment stays readable', async () => {
+timed('history tells who changed what; any revision and moment stays readable', async () => {
+  const { ask, domain, clock } = still;
   const { did } = await domain({ metadata: { name: 'v1' } });
-  for (let n = 1; n < 5; n++)
+  const moments = [clock.now()];
+  for (let n = 1; n < 4; n++) {
+    await clock.advance(1_000);
+    moments.push(clock.now());
     view(await ask('owner', `PATCH ${path(did)}`, { metadata: { name: `v${n + 1}` } }, seen(`"${n}"`)));
-  const items: View[] = [];
-  for (let where = `${path(did)}/history?limit=2`, pages = 0; ; pages++) {
-    assert.ok(pages < 3);
-    const answer = await ask('rep', `GET ${where}`);
-    const page = view(answer);
-    items.push(...page.items);
-    const [, link] = /^<(.+)>; rel="next"$/.exec(answer.headers.link ?? '') ?? [];
-    assert.is(link === undefined, page.next === null);
-    if (!link) break;
-    where = link;
   }
+  const { items } = view(await ask('rep', `GET ${path(did)}/history`));
   assert.equal(
-    items.map(({ revision }) => revision),
-    [5, 4, 3, 2, 1],
+    items.map(({ revision, by }) => `${revision} ${by}`),
+    [4, 3, 2, 1].map((revision) => `${revision} ${didOf('owner')}`),
   );
-  assert.equal(items[0]!.changes, [{ op: 'replace', path: '/metadata/name', value: 'v5' }]);
-  assert.ok(items.every(({ by }) => by === didOf('owner')));
-  for (let n = 1; n <= 5; n++) {
-    const answer = await ask('rep', `GET ${path(did)}?at=${n}`);
-    assert.equal([view(answer).metadata, answer.headers.etag], [{ name: `v${n}` }, `"${n}"`]);
-  }
-  const now = encodeURIComponent(new Date(Date.now()).toISOString());
-  assert.is(view(await ask('rep', `GET ${path(did)}?at=${now}`)).revision, 5);
+  assert.equal(items[0]!.changes, [{ op: 'replace', path: '/metadata/name', value: 'v4' }]);
+  for (let n = 1; n <= 4; n++)
+    for (const at of [String(n), new Date(moments[n - 1]!).toISOString()]) {
+      const answer = await ask('rep', `GET ${path(did)}?at=${at}`);
+      assert.equal([view(answer).metadata, answer.headers.etag], [{ name: `v${n}` }, `"${n}"`]);
+    }
 });
 
-test('a protocol is versioned: by revision, by moment, composed with its parent', async () => {
-  const parent = created(await ask('owner', 'POST /v1/protocols', { type: 'Protocol', properties: { a: 'string' } }));
-  const made = created(
-    await ask('owner', 'POST /v1/protocols', { type: 'Protocol', parent: parent.did, properties: { b: 'number' } }),
-  );
-  await pause(5);
-  const before = new Date().toISOString();
-  await pause(5);
+timed('a protocol is versioned: by revision, by moment, composed with its parent', async () => {
+  const { ask, domain, clock } = still;
+  const make = async (body: object) => created(await ask('owner', 'POST /v1/protocols', { type: 'Protocol', ...body }));
+  const parent = await make({ properties: { a: 'string' } });
+  const made = await make({ parent: parent.did, properties: { b: 'number' } });
+  const before = new Date(clock.now()).toISOString();
+  await clock.advance(1_000);
   const where = path(made.did, 'protocols');
   const changed = await ask('owner', `PATCH ${where}`, { properties: { c: 'boolean' } }, seen('"1"'));
   assert.equal([view(changed).version, changed.headers.etag], [2, '"2"']);
-  problem(await ask('owner', `PATCH ${where}`, { properties: { d: 'nonsense' } }, seen('"2"')), 422, 'invalid', [
-    '/properties/d',
-  ]);
-  problem(await ask('owner', `PATCH ${where}`, { parent: made.did }, seen('"2"')), 422, 'invalid', ['/parent']);
   for (const at of ['1', before]) {
-    const old = await ask('owner', `GET ${where}?at=${encodeURIComponent(at)}`);
-    assert.equal([view(old).version, Object.keys(view(old).properties as object)], [1, ['b']]);
+    const old = view(await ask('owner', `GET ${where}?at=${at}`));
+    assert.equal([old.version, Object.keys(old.properties as object)], [1, ['b']]);
   }
   const composed = view(await ask('owner', `GET ${where}?view=composed`));
   assert.equal(Object.keys(composed.properties as object).sort(), ['a', 'b', 'c']);
@@ -205,7 +191,7 @@ async function walked(first: string): Promise<View[]> {
 
 test('lists are filtered by every parameter and followed by Link from page to page, whole and in order', async () => {
   const made: View[] = [];
-  for (let n = 0; n < 23; n++)
+  for (let n = 0; n < 12; n++)
     made.push(
       await domain({
         type: n % 2 ? 'Listed' : 'ListedToo',
@@ -214,70 +200,46 @@ test('lists are filtered by every parameter and followed by Link from page to pa
         ...(n === 7 && { validUntil: '2001-01-01T00:00:00Z' }),
       }),
     );
-  const ids = (items: readonly View[]) => items.map(({ did }) => did);
+  const listed = async (query: string) => (await walked(`/v1/domains?${query}`)).map(({ did }) => did);
   const wanted = (holds: (n: number) => boolean) => made.filter((_, n) => holds(n)).map(({ did }) => did);
-  assert.equal(
-    ids(await walked('/v1/domains?type=Listed&limit=4')),
-    wanted((n) => n % 2 === 1),
-  );
-  assert.equal(
-    ids(await walked('/v1/entities?type=Listed&limit=4&sort=-created')),
-    wanted((n) => n % 2 === 1).reverse(),
-  );
-  assert.equal(
-    ids(await walked('/v1/domains?name=a%26b%3Dc&limit=3')),
-    wanted((n) => n % 3 === 0),
-    'a name keeps the order',
-  );
-  assert.equal(
-    ids(await walked('/v1/domains?type=Listed&name=odd+one&limit=1')),
-    wanted((n) => n % 2 === 1 && n % 3 > 0),
-  );
-  assert.equal(ids(await walked('/v1/domains?externalId=list-5')), [made[5]!.did]);
-  const valid = `type=Listed&validAt=${encodeURIComponent(new Date().toISOString())}`;
-  assert.equal(
-    ids(await walked(`/v1/domains?${valid}&limit=2`)),
-    wanted((n) => n % 2 === 1 && n !== 7),
-  );
-  const owner = encodeURIComponent(didOf('owner'));
-  const all = `controller=${owner}&class=${encodeURIComponent(COOKING)}&status=Created`;
-  assert.is((await walked(`/v1/domains?${all}&type=ListedToo&limit=5`)).length, 12);
-  const filter = encodeURIComponent('and(eq(type,"Listed"),in(externalId,"list-1","list-3"),not(exists(validUntil)))');
-  assert.equal(ids(await walked(`/v1/domains?filter=${filter}&limit=1`)), [made[1]!.did, made[3]!.did]);
-  for (const none of [`controller=${encodeURIComponent(didOf('rival'))}`, 'class=did:x:none', 'status=Verified'])
-    assert.equal(await walked(`/v1/domains?${none}&type=Listed`), []);
+  const isListed = (n: number) => n % 2 === 1;
+  const by = (parameters: object) => String(new URLSearchParams(parameters as Record<string, string>));
+  const all = { controller: didOf('owner'), class: COOKING, status: 'Created' };
+  const filter = 'and(eq(type,"Listed"),in(externalId,"list-1","list-3"),not(exists(validUntil)))';
+  for (const [query, expected] of [
+    ['type=Listed&limit=4', wanted(isListed)],
+    ['type=Listed&limit=4&sort=-created', wanted(isListed).reverse()],
+    ['name=a%26b%3Dc&limit=3', wanted((n) => n % 3 === 0)],
+    ['type=Listed&name=odd+one&limit=1', wanted((n) => isListed(n) && n % 3 > 0)],
+    ['externalId=list-5', [made[5]!.did]],
+    [by({ type: 'Listed', validAt: new Date().toISOString(), limit: 2 }), wanted((n) => isListed(n) && n !== 7)],
+    [by({ ...all, type: 'ListedToo', limit: 5 }), wanted((n) => n % 2 === 0)],
+    [by({ filter, limit: 1 }), [made[1]!.did, made[3]!.did]],
+    [by({ type: 'Listed', controller: didOf('rival') }), []],
+    ['type=Listed&class=did:x:none', []],
+    ['type=Listed&status=Verified', []],
+  ] as const)
+    assert.equal(await listed(query), expected, query);
   const { next } = view(await ask('owner', 'GET /v1/domains?type=Listed&limit=2'));
-  problem(
-    await ask('owner', `GET /v1/domains?type=ListedToo&limit=2&cursor=${encodeURIComponent(next!)}`),
-    400,
-    'bad-cursor',
-  );
+  const foreign = `type=ListedToo&limit=2&cursor=${encodeURIComponent(next!)}`;
+  problem(await ask('owner', `GET /v1/domains?${foreign}`), 400, 'bad-cursor');
   view(await ask('owner', `DELETE ${path(made[3]!.did)}`));
   assert.equal(
-    ids(await walked('/v1/domains?type=Listed')),
-    wanted((n) => n % 2 === 1 && n !== 3),
+    await listed('type=Listed'),
+    wanted((n) => isListed(n) && n !== 3),
   );
-  assert.equal(ids(await walked('/v1/domains?type=Listed&status=Deactivated')), [made[3]!.did]);
+  assert.equal(await listed('type=Listed&status=Deactivated'), [made[3]!.did]);
 });
 
 test('the graph is walked in both directions and by relation', async () => {
   const oracle = await domain({ type: 'Oracle', metadata: { name: 'Eye' } });
   const { did } = await domain({ relationships: { verifier: oracle.did } });
-  const graph = async (of: string, query: string) => {
-    const { nodes, edges } = view(await ask('rep', `GET ${path(of)}/graph?${query}`));
-    return { nodes: (nodes as View[]).map((node) => node.did), edges: (edges as View[]).length };
-  };
-  assert.equal(await graph(did, 'rel=verifier'), { nodes: [did, oracle.did], edges: 1 });
-  assert.equal(await graph(oracle.did, 'rel=verifier&direction=in'), { nodes: [oracle.did, did], edges: 1 });
-  assert.equal(await graph(oracle.did, 'rel=verifier&direction=out'), { nodes: [oracle.did], edges: 0 });
-});
-
-test('the key of one header is never another: 1,000 headers of our names change nothing', async () => {
-  const body = json(
-    { type: 'Project', class: COOKING },
-    { authorization: `Bearer ${keyOf('owner')}`, 'if-match': '"7"' },
-  );
-  assert.is((await server().ask('/v1/domains', body)).status, 201, 'a creation has no revision to match');
+  const graph = async (of: string, query: string) =>
+    (view(await ask('rep', `GET ${path(of)}/graph?${query}`)).nodes as View[]).map((node) => node.did);
+  assert.equal(await graph(did, 'rel=verifier'), [did, oracle.did]);
+  assert.equal(await graph(oracle.did, 'rel=verifier&direction=in'), [oracle.did, did]);
+  assert.equal(await graph(oracle.did, 'rel=verifier&direction=out'), [oracle.did]);
 });
 
 test.run();
+timed.run();

@@ -1,28 +1,13 @@
-// The documented samples, exactly as curl sends them, and the record that answers.
+// The documented samples, also under the media type that curl sends, and the record that answers.
 
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { skipWithout } from '../../support/on-path.ts';
-import { COOKING, created, didOf, keyOf, path, place, problem, view } from './place.ts';
+import { COOKING, created, didOf, path, place, problem, view } from './place.ts';
 
 const test = suite('documented samples');
 const { server, ask, domain } = place(test);
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
-
-test('curl with -d and no type: what it calls a form is read as JSON', async () => {
-  skipWithout(['curl']);
-  const body = '{ "type": "Project", "protocol": "did:ixo:protocol/clean-cooking", "metadata": { "name": "Stoves" } }';
-  const args = ['-s', '-i', '-X', 'POST', `${server().url}/v1/domains`];
-  const sent = [...args, '-H', `Authorization: Bearer ${keyOf('owner')}`, '-d', body];
-  const { stdout } = await promisify(execFile)('curl', sent);
-  assert.match(stdout, /^HTTP\/1.1 201 /);
-  assert.match(stdout, /\r\nLocation: \/v1\/domains\/did:ixo:entity:[0-9a-f]{32}\r\n/i);
-  assert.match(stdout, /\r\nETag: "1"\r\n/i);
-  assert.is(JSON.parse(stdout.split('\r\n\r\n')[1]!).metadata.name, 'Stoves');
-});
 
 test('the quick start sends protocol, the table says class, an entity leaves out a declared property', async () => {
   for (const [line, body] of [
@@ -83,14 +68,6 @@ test('the record has every field of the interface, and reads the same by its Loc
     assert.equal([view(read), read.headers.etag], [made, '"1"'], where);
   }
   assert.equal(view(await ask('owner', `GET /v1/domains/${did}`)), made, 'colons need no escape');
-});
-
-test('a protocol is found by its DID, by its name in the path, and by both as class', async () => {
-  const { did } = view(await ask('owner', `GET ${path(COOKING, 'protocols')}`));
-  assert.is(view(await ask('owner', `GET ${path(did, 'protocols')}`)).did, did);
-  assert.is((await domain({ class: did })).class, did);
-  assert.equal(view(await ask('owner', `GET /v1/domains?class=${encodeURIComponent(did)}&limit=1`)).items.length, 1);
-  assert.equal(view(await ask('owner', `GET /v1/domains?class=${encodeURIComponent(COOKING)}`)).items.length > 0, true);
 });
 
 test('an organisation comes with a membership group; the chain of twins needs no protocol of its own', async () => {
