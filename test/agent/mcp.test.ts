@@ -6,6 +6,7 @@ import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import type { McpServer } from '../../lib/agent/mcp/invocation.ts';
 import { type Mcp, openMcp } from '../../lib/agent/mcp/servers.ts';
 import type { ToolOutcome } from '../../lib/agent/responder.ts';
+import { until } from '../support/until.ts';
 import { framesOf, ground, newSession, say, scripted, settled } from './ground.ts';
 import { type McpGround, mcpGround } from './mcp-server.ts';
 
@@ -56,11 +57,6 @@ async function withServers(
   }
 }
 
-async function until(holds: () => boolean, what: string): Promise<void> {
-  for (let n = 0; !holds() && n < 1_000; n++) await new Promise((resolve) => setTimeout(resolve, 10));
-  assert.ok(holds(), what);
-}
-
 const namesOf = (mcp: Mcp, taken?: ReadonlySet<string>) => mcp.tools(taken).map(({ name }) => name);
 const at = (name: string, { url }: McpGround, more: Partial<McpServer> = {}): McpServer => ({ name, url, ...more });
 
@@ -98,10 +94,10 @@ test('names that several have are told apart by their servers, and so are those 
 test('a server that tells of a new tool is asked for its list', () =>
   withServers([['hello']], (server) =>
     withMcp([at('one', server!)], async ({ mcp }) => {
-      await until(() => server!.noted.some(({ method }) => method === 'GET'), 'it listens');
+      await until('it listens', () => server!.noted.some(({ method }) => method === 'GET'));
       await settled();
       server!.add('fresh');
-      await until(() => namesOf(mcp).includes('fresh'), 'the list is asked for again');
+      await until('the list is asked for again', () => namesOf(mcp).includes('fresh'));
     }),
   ));
 
@@ -114,7 +110,7 @@ test('a server that does not tell is asked from time to time', () =>
       assert.is(listed(), 1);
       await clock.advance(AGENT_LIMITS.mcpFreshMs);
       mcp.tools();
-      await until(() => listed() === 2, 'asked again');
+      await until('asked again', () => listed() === 2);
     }),
   ));
 
@@ -144,7 +140,7 @@ test('a server that is away is told once, others work, and it is asked again whe
         await settled();
         assert.equal(namesOf(mcp), ['hello'], 'it is not hammered');
         await clock.advance(AGENT_LIMITS.mcpRetryMs);
-        await until(() => namesOf(mcp).includes('late'), 'it is back');
+        await until('it is back', () => namesOf(mcp).includes('late'));
         assert.equal(await call('late'), [{ ok: true, output: 'hello' }]);
       } finally {
         await back.close();
@@ -159,13 +155,13 @@ test('a tool that hangs is given up after its time, and its server hears of it',
   withServers([['hangs', 'hello']], (server) =>
     withMcp([at('one', server!)], async ({ call, clock }) => {
       const calling = call('hangs', 'hello');
-      await until(() => server!.called.includes('hangs'), 'it was called');
+      await until('it was called', () => server!.called.includes('hangs'));
       await settled();
       await clock.advance(AGENT_LIMITS.mcpToolMs + 1);
       const [hangs, hello] = await calling;
       assert.equal(hangs, { ok: false, error: 'The tool took too long.' });
       assert.is(hello!.ok, true);
-      await until(() => server!.noted.some(({ method }) => method === 'notifications/cancelled'), 'it was cancelled');
+      await until('it was cancelled', () => server!.noted.some(({ method }) => method === 'notifications/cancelled'));
     }),
   ));
 
@@ -191,7 +187,7 @@ test('a tool that runs only as a task is not offered', () =>
 test('closing says goodbye, and leaves nothing open', () =>
   withServers([['hello']], async (server) => {
     await withMcp([at('one', server!)], async ({ call }) => void (await call('hello')));
-    await until(() => server!.noted.some(({ method }) => method === 'DELETE'), 'the session was ended');
+    await until('the session was ended', () => server!.noted.some(({ method }) => method === 'DELETE'));
   }));
 
 test.run();

@@ -3,14 +3,14 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TOKEN_REASONS, tokenGuard } from '../../lib/delegation/index.ts';
-import { chooseSize } from '../support/size.ts';
+import { chooseSize, isShort } from '../support/size.ts';
+import { assertCheap } from './cost.ts';
 import { diceOf, isSame, MUTATIONS } from './mutate.ts';
 import { alice, bob, chainOf, clockAt, everything, IDENTITY, NOW, oracle, talk, text, textOf, ucan } from './tokens.ts';
 
 /** The seed of a failure is in its message. */
 const CASES = chooseSize({ short: 2_000, day: 8_000, whole: 25_000 });
 const SEED = 20_260_501;
-const AT_MOST_MS = 50;
 
 const proof = await ucan({ audience: bob, capabilities: [everything(alice), IDENTITY] });
 const SOURCES = await Promise.all([
@@ -25,13 +25,20 @@ const SOURCES = await Promise.all([
   textOf(await chainOf(4)),
 ]);
 
+// Found by other tests, or by more cases.
+const RARE = [
+  ...['jwt', 'ucan-1', 'busy', 'unavailable', 'revoked', 'too-long', 'too-many-blocks', 'too-deep', 'lives-too-long'],
+  ...['issuer-unresolved', 'unneeded-proof', 'too-many-capabilities', 'wrong-chain', 'wrong-audience', 'too-early'],
+  ...(isShort ? ['issuer-unsupported'] : []),
+];
+
 const test = suite('fuzzed tokens');
 
-test(`of ${CASES} broken tokens none passes, none throws, none takes ${AT_MOST_MS} ms`, async () => {
+test(`of ${CASES} broken tokens none passes, none throws, none takes long`, async () => {
   const guard = tokenGuard({ audience: oracle.did(), clock: clockAt(), accepted: { resource: 'root' } });
   for (const source of SOURCES) assert.ok((await guard.checkDelegation(source)).ok, 'the sources are good');
   const names = Object.keys(MUTATIONS);
-  const seen = new Map<string, number>();
+  const seen = new Set<string>();
   for (let at = 0; at < CASES; at++) {
     // Lets timers run, such as those that watch over tests.
     if (at % 1_000 === 0) await new Promise(setImmediate);
@@ -40,33 +47,15 @@ test(`of ${CASES} broken tokens none passes, none throws, none takes ${AT_MOST_M
     const source = SOURCES[dice(SOURCES.length)]!;
     const token = MUTATIONS[name]!(source, dice);
     const about = `case ${at} (seed ${SEED + at}), ${name}`;
-    const begun = performance.now();
-    const result = await guard.checkDelegation(token);
-    if (performance.now() - begun > AT_MOST_MS) assert.ok((await bestOf(token)) <= AT_MOST_MS, `${about}: too slow`);
-    const outcome = result.ok ? 'passed' : result.reason;
-    if (result.ok) assert.ok(isSame(token, source), `${about}: passed`);
-    seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
+    await assertCheap(about, async () => {
+      const result = await guard.checkDelegation(token);
+      assert.ok(!result.ok || isSame(token, source), `${about}: passed`);
+      seen.add(result.ok ? 'passed' : result.reason);
+    });
   }
   // A mutator that has gone blind would find nothing wrong for ever.
-  const rare = [
-    'jwt',
-    'ucan-1',
-    'busy',
-    'unavailable',
-    'revoked',
-    'too-long',
-    'too-many-blocks',
-    'too-deep',
-    'lives-too-long',
-    'issuer-unresolved',
-    'unneeded-proof',
-    'too-many-capabilities',
-    'wrong-chain',
-    'wrong-audience',
-    'too-early',
-  ];
-  const missing = Object.keys(TOKEN_REASONS).filter((reason) => !seen.has(reason) && !rare.includes(reason));
-  assert.equal(missing, [], JSON.stringify(Object.fromEntries(seen)));
+  const missing = Object.keys(TOKEN_REASONS).filter((reason) => !seen.has(reason) && !RARE.includes(reason));
+  assert.equal(missing, [], [...seen].join());
 });
 
 test('of all single bits of a token, none can be flipped', async () => {
@@ -80,15 +69,3 @@ test('of all single bits of a token, none can be flipped', async () => {
 });
 
 test.run();
-
-// A pause of the machine is not the guard's.
-async function bestOf(token: string): Promise<number> {
-  const times: number[] = [];
-  for (let tries = 0; tries < 3; tries++) {
-    const guard = tokenGuard({ audience: oracle.did(), clock: clockAt(), accepted: { resource: 'root' } });
-    const begun = performance.now();
-    await guard.checkDelegation(token);
-    times.push(performance.now() - begun);
-  }
-  return Math.min(...times);
-}

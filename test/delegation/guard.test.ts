@@ -1,7 +1,6 @@
 // What the guard accepts and what it says about it: ucanto's tokens, times, lifetimes, revocation, memory, P-256.
 
 import { CBOR, Signature } from '@ucanto/core';
-import * as ed25519 from '@ucanto/principal/ed25519';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type GuardOptions, type TokenReason, tokenGuard } from '../../lib/delegation/index.ts';
@@ -47,12 +46,6 @@ test('an invocation that ucanto made passes, with who asks, what for, until when
   assert.is(result.revocationKeys.length, 1);
 });
 
-test('the identity passes as an invocation and as a delegation', async () => {
-  const token = await text();
-  assert.equal((await passed(guardOf().checkInvocation(token))).capability, IDENTITY);
-  assert.equal((await passed(guardOf().checkDelegation(token))).capabilities, [IDENTITY]);
-});
-
 const DELEGATIONS: readonly (readonly [name: string, wish: Wish])[] = [
   ['oracle/* on the own DID', { capabilities: [everything(alice)] }],
   ['one ability', { capabilities: [talk(alice)] }],
@@ -83,7 +76,6 @@ test('base64url and another order of blocks are the same token; nothing else is'
 // Seconds from the token's time to the clock's: expired is expired; clocks of issuers may be a minute ahead.
 const BOUNDARIES: readonly (readonly [name: string, wish: Wish, reason: TokenReason | 'ok'])[] = [
   ['expires in the next second', { expiration: NOW + 1 }, 'ok'],
-  ['expires in this second', { expiration: NOW }, 'expired'],
   ['valid since this second', { notBefore: NOW }, 'ok'],
   ['valid in 60 seconds', { notBefore: NOW + 60 }, 'ok'],
   ['valid in 61 seconds', { notBefore: NOW + 61 }, 'too-early'],
@@ -93,8 +85,7 @@ const BOUNDARIES: readonly (readonly [name: string, wish: Wish, reason: TokenRea
 ];
 for (const [name, wish, expected] of BOUNDARIES)
   test(`times: ${name} → ${expected}`, async () => {
-    const result = await guardOf().checkInvocation(await text(wish));
-    assert.is(result.ok ? 'ok' : result.reason, expected);
+    assert.is(await readReason(guardOf().checkInvocation(await text(wish))), expected);
   });
 
 test('lifetimes are options, and one that is no number of seconds is refused at once', async () => {
@@ -251,11 +242,6 @@ test('another service accepts its own abilities', async () => {
   const memory = { can: 'memory/read', with: alice.did() };
   assert.ok((await guard.checkInvocation(await text({ capabilities: [memory] }))).ok);
   assert.is(await readReason(guard.checkInvocation(await text())), 'wrong-capability');
-});
-
-test('a new key of ucanto signs what passes', async () => {
-  const issuer = await ed25519.generate();
-  assert.is((await passed(guardOf().checkInvocation(await text({ issuer })))).issuer, issuer.did());
 });
 
 test.run();

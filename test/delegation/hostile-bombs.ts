@@ -1,7 +1,7 @@
 // Tokens that cost a careless validator seconds, gigabytes or its life.
 
 import type * as API from '@ucanto/interface';
-import type { Case } from './hostile-case.ts';
+import { AS_DELEGATION, BY_ROOT, type Case, refused } from './hostile-case.ts';
 import {
   alice,
   altered,
@@ -30,80 +30,52 @@ const abilities = (count: number) =>
 
 const caveats = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`c${10 + at}`, at]));
 
+const junk = Array.from({ length: 800 }, (_, at) => part(Buffer.from([0x18, 24 + (at % 232), at >> 8])));
+
 export const BOMBS: readonly Case[] = [
-  { name: 'diamond: two proofs per level, 14 levels', token: diamond, reason: 'too-many-proofs', kind: 'delegation' },
-  {
-    name: '200 proofs of one UCAN',
-    token: () => altered({ prf: Array.from({ length: 200 }, () => link(top.cid)) }),
-    reason: 'too-many-proofs',
-    kind: 'delegation',
-  },
-  {
-    name: 'chain of 9',
-    token: async () => textOf(await chainOf(9)),
-    reason: 'too-deep',
-    kind: 'delegation',
-    resource: 'root',
-  },
-  {
-    name: 'chain of 60',
-    token: async () => textOf(await chainOf(60)),
-    reason: 'too-deep',
-    kind: 'delegation',
-    resource: 'root',
-  },
-  {
-    name: '17 capabilities',
-    token: () => text({ capabilities: abilities(17) }),
-    reason: 'too-many-capabilities',
-    kind: 'delegation',
-  },
-  {
-    name: '400 capabilities',
-    token: () => altered({ att: Array.from({ length: 400 }, () => ({ ...IDENTITY })) }),
-    reason: 'not-canonical',
-    kind: 'delegation',
-  },
-  {
-    name: '16 capabilities in each of 8 UCANs, each with caveats of which the last is missing',
-    token: manyComparisons,
-    reason: 'wrong-chain',
-    kind: 'delegation',
-    resource: 'root',
-  },
-  {
-    name: 'the longest chain with the most ways, and none that leads to a root',
-    token: deadEnds,
-    reason: 'wrong-chain',
-    kind: 'delegation',
-    resource: 'root',
-  },
-  {
-    name: 'junk blocks',
-    token: () =>
-      pack({
-        roots,
-        blocks: [
-          ...Array.from({ length: 800 }, (_, at) => part(Buffer.from([0x18, 24 + (at % 232), at >> 8]))),
-          ...blocks,
-        ],
-      }),
-    reason: 'too-many-blocks',
-    kind: 'delegation',
-  },
-  {
-    name: 'lists in lists',
-    token: () => tokenOf([Buffer.alloc(40_000, 0x81)]),
-    reason: 'not-canonical',
-    kind: 'delegation',
-  },
-  {
-    name: 'a list that claims to be 2^32 long',
-    token: () => tokenOf([Buffer.from('9affffffff', 'hex')]),
-    reason: 'not-canonical',
-  },
-  { name: 'a header field of 1 MB', token: () => 'A'.repeat(1_048_576), reason: 'too-long', kind: 'delegation' },
-  { name: 'one character more than an invocation may have', token: () => 'A'.repeat(16_385), reason: 'too-long' },
+  ...refused(
+    'too-many-proofs',
+    {
+      'diamond: two proofs per level, 14 levels': diamond,
+      '200 proofs of one UCAN': () => altered({ prf: Array.from({ length: 200 }, () => link(top.cid)) }),
+    },
+    AS_DELEGATION,
+  ),
+  ...refused(
+    'too-deep',
+    {
+      'chain of 9': async () => textOf(await chainOf(9)),
+      'chain of 60': async () => textOf(await chainOf(60)),
+    },
+    { ...AS_DELEGATION, ...BY_ROOT },
+  ),
+  ...refused(
+    'too-many-capabilities',
+    { '17 capabilities': () => text({ capabilities: abilities(17) }) },
+    AS_DELEGATION,
+  ),
+  ...refused(
+    'wrong-chain',
+    {
+      '16 capabilities in each of 8 UCANs, each with caveats of which the last is missing': manyComparisons,
+      'the longest chain with the most ways, and none that leads to a root': deadEnds,
+    },
+    { ...AS_DELEGATION, ...BY_ROOT },
+  ),
+  ...refused('too-many-blocks', { 'junk blocks': () => pack({ roots, blocks: [...junk, ...blocks] }) }, AS_DELEGATION),
+  ...refused(
+    'not-canonical',
+    {
+      '400 capabilities': () => altered({ att: Array.from({ length: 400 }, () => ({ ...IDENTITY })) }),
+      'lists in lists': () => tokenOf([Buffer.alloc(40_000, 0x81)]),
+    },
+    AS_DELEGATION,
+  ),
+  ...refused('not-canonical', {
+    'a list that claims to be 2^32 long': () => tokenOf([Buffer.from('9affffffff', 'hex')]),
+  }),
+  ...refused('too-long', { 'a header field of 1 MB': () => 'A'.repeat(1_048_576) }, AS_DELEGATION),
+  ...refused('too-long', { 'one character more than an invocation may have': () => 'A'.repeat(16_385) }),
 ];
 
 // At each level each of the sixteen is compared with fifteen that nearly grant it before the one that does; the last one is

@@ -1,4 +1,4 @@
-// One hostile token, and what the guard has to say to it.
+// Hostile tokens, and what the guard has to say to them.
 
 import type { TokenKind, TokenReason } from '../../lib/delegation/index.ts';
 
@@ -10,4 +10,16 @@ export interface Case {
   readonly kind?: TokenKind;
   /** Whose resources are accepted; by default only the issuer's. */
   readonly resource?: 'root';
+}
+
+export const AS_DELEGATION = { kind: 'delegation' } as const;
+export const BY_ROOT = { resource: 'root' } as const;
+
+/** Tokens by name that are refused for one reason, all sent in the same way. */
+export function refused(
+  reason: TokenReason,
+  tokens: { readonly [name: string]: Case['token'] },
+  sent: Pick<Case, 'kind' | 'resource'> = {},
+): Case[] {
+  return Object.entries(tokens).map(([name, token]) => ({ name, token, reason, ...sent }));
 }

@@ -5,6 +5,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { SimulatedClock } from '../../lib/clock.ts';
 import {
   didDocumentKeys,
   didIxoKeys,
@@ -40,6 +41,9 @@ const toServer: HttpExchange = (request, options) => {
   asked.push(request.url.href);
   return real({ ...request, url: new URL(request.url.pathname, `http://127.0.0.1:${port}`) }, options);
 };
+const guardBy = (methods: { readonly [method: string]: ResolveKeys }, clock = clockAt()) =>
+  tokenGuard({ audience: oracle.did(), clock, methods });
+const byServer = (clock?: SimulatedClock) => guardBy({ web: didWebKeys({ exchange: toServer }) }, clock);
 const answerBy = (listener: RequestListener): void => {
   answer = listener;
 };
@@ -60,11 +64,7 @@ test.after(() => {
 
 test('a did:web issuer passes with any of the keys in its document, which is asked for once', async () => {
   answerWith(documentOf(mallory.did(), alice.did()));
-  const guard = tokenGuard({
-    audience: oracle.did(),
-    clock: clockAt(),
-    methods: { web: didWebKeys({ exchange: toServer }) },
-  });
+  const guard = byServer();
   const tokens = await Promise.all(['a', 'b', 'c'].map((nonce) => text({ issuer: byWeb(alice), nonce })));
   for (const result of await Promise.all(tokens.map((token) => guard.checkInvocation(token)))) {
     assert.ok(result.ok, JSON.stringify(result));
@@ -77,7 +77,7 @@ test('a did:web issuer passes with any of the keys in its document, which is ask
 
 test('when a key leaves the document, remembered tokens by it stop within five minutes', async () => {
   const clock = clockAt();
-  const guard = tokenGuard({ audience: oracle.did(), clock, methods: { web: didWebKeys({ exchange: toServer }) } });
+  const guard = byServer(clock);
   const token = await text({ issuer: byWeb(alice), expiration: clock.now() / 1000 + 900 });
   answerWith(documentOf(alice.did()));
   assert.ok((await guard.checkInvocation(token)).ok);
@@ -88,18 +88,10 @@ test('when a key leaves the document, remembered tokens by it stop within five m
 });
 
 test('did:web and did:ixo are refused where no method finds their keys', async () => {
-  const guard = tokenGuard({ audience: oracle.did(), clock: clockAt(), methods: { web: async () => [alice.did()] } });
+  const guard = guardBy({ web: async () => [alice.did()] });
   assert.ok((await guard.checkInvocation(await text({ issuer: byWeb(alice) }))).ok);
   const ixo = await text({ issuer: byWeb(alice, 'did:ixo:entity:1') });
   assert.equal(await guard.checkInvocation(ixo), { ok: false, reason: 'issuer-unsupported' });
-});
-
-test('a did:ixo issuer passes by whatever finds its keys', async () => {
-  const ixo: ResolveKeys = async (did) => (did === 'did:ixo:entity:1' ? [alice.did()] : []);
-  const guard = tokenGuard({ audience: oracle.did(), clock: clockAt(), methods: { ixo } });
-  assert.ok((await guard.checkInvocation(await text({ issuer: byWeb(alice, 'did:ixo:entity:1') }))).ok);
-  const none = await guard.checkInvocation(await text({ issuer: byWeb(alice, 'did:ixo:entity:2') }));
-  assert.not.ok(none.ok);
 });
 
 test('a did:ixo issuer passes by a key that the index of its chain tells, over a real socket', async () => {
@@ -116,8 +108,7 @@ test('a did:ixo issuer passes by a key that the index of its chain tells, over a
     });
   });
   const { port } = server.address() as AddressInfo;
-  const methods = { ixo: didIxoKeys({ url: new URL(`http://127.0.0.1:${port}/graphql`) }) };
-  const guard = tokenGuard({ audience: oracle.did(), clock: clockAt(), methods });
+  const guard = guardBy({ ixo: didIxoKeys({ url: new URL(`http://127.0.0.1:${port}/graphql`) }) });
   const passed = await guard.checkInvocation(await text({ issuer: byWeb(alice, did) }));
   assert.ok(passed.ok, JSON.stringify(passed));
   assert.match((JSON.parse(body) as { query: string }).query, /^query Keys\(\$did: String!\)/);
@@ -133,12 +124,7 @@ test('a did:ixo issuer passes by a key that the index of its chain tells, over a
 
 test('with a list of hosts only those are asked for the documents of did:web', async () => {
   answerWith(documentOf(alice.did()));
-  const by = (hosts: readonly string[]) =>
-    tokenGuard({
-      audience: oracle.did(),
-      clock: clockAt(),
-      methods: { web: didWebKeys({ exchange: toServer, hosts }) },
-    });
+  const by = (hosts: readonly string[]) => guardBy({ web: didWebKeys({ exchange: toServer, hosts }) });
   const token = await text({ issuer: byWeb(alice) });
   assert.equal(await by(['id.example.com', '*.example.com']).checkInvocation(token), {
     ok: false,
@@ -159,62 +145,25 @@ const FAILURES: readonly (readonly [name: string, prepare: () => void])[] = [
 for (const [name, prepare] of FAILURES)
   test(`a did:web issuer does not pass: ${name}`, async () => {
     prepare();
-    const methods = { web: didWebKeys({ exchange: toServer }) };
-    const guard = tokenGuard({ audience: oracle.did(), clock: clockAt(), methods });
-    const result = await guard.checkInvocation(await text({ issuer: byWeb(alice) }));
+    const result = await byServer().checkInvocation(await text({ issuer: byWeb(alice) }));
     assert.equal(result, { ok: false, reason: 'issuer-unresolved' });
   });
 
-test('a host that leads to any private address is not asked at all', async () => {
-  const ways = [
-    '127.0.0.1',
-    '10.0.0.1',
-    '169.254.169.254',
-    '192.168.1.1',
-    '100.64.0.1',
-    '0.0.0.0',
-    '::1',
-    'fd00::1',
-    '::ffff:127.0.0.1',
-  ];
-  for (const address of ways) {
-    const resolve = async () => [
-      { address: '203.0.113.9', family: 4 },
-      { address, family: address.includes(':') ? 6 : 4 },
-    ];
-    const find = didWebKeys({ resolve });
-    const error = await find(SITE, new AbortController().signal).then(
-      () => undefined,
-      (reason: Error & { code: string }) => reason,
-    );
-    assert.is(error?.code, 'ERR_SERVICE', address);
-    assert.match(error!.message, /not public/);
-  }
+test('a host that leads to a private address, too, is not asked at all', async () => {
+  const resolve = async () => ['203.0.113.9', '10.0.0.1'].map((address) => ({ address, family: 4 }));
+  const found = didWebKeys({ resolve })(SITE, new AbortController().signal);
+  const error = await found.catch((reason: Error & { code: string }) => reason);
+  assert.is((error as { code?: string }).code, 'ERR_SERVICE');
+  assert.match((error as Error).message, /not public/);
 });
 
 test('a did:web that names an address, this machine or a way out of its folder has no document', () => {
   const bad = [
-    '127.0.0.1',
-    '127.0.0.1%3A8080',
-    '2130706433',
-    '0x7f.1',
-    'localhost',
-    'localhost%3A3000',
-    '[::1]',
-    '%5B::1%5D',
-    'a',
+    ...['127.0.0.1', '127.0.0.1%3A8080', '2130706433', '0x7f.1', 'localhost', 'localhost%3A3000', '[::1]', '%5B::1%5D'],
+    ...['a', 'example.com%3A99999', 'example.com%2F..', 'example.com:..:x', 'example.com:', 'user@example.com'],
+    ...['example.com%3A', 'EXAMPLE.COM', 'example.1'],
   ];
-  const more = [
-    'example.com%3A99999',
-    'example.com%2F..',
-    'example.com:..:x',
-    'example.com:',
-    'user@example.com',
-    'example.com%3A',
-    'EXAMPLE.COM',
-    'example.1',
-  ];
-  for (const name of [...bad, ...more]) assert.is(didWebUrl(`did:web:${name}`), undefined, name);
+  for (const name of bad) assert.is(didWebUrl(`did:web:${name}`), undefined, name);
   assert.is(didWebUrl('did:web:example.com')?.href, 'https://example.com/.well-known/did.json');
   assert.is(didWebUrl('did:web:example.com%3A8443:users:alice')?.href, 'https://example.com:8443/users/alice/did.json');
 });
@@ -256,8 +205,7 @@ test('only so many issuers are looked for at the same time', async () => {
 
 test('when too many tokens wait for keys, further ones are told to try again, and later they may', async () => {
   const clock = clockAt();
-  const methods = { web: () => new Promise<readonly string[]>(() => {}) };
-  const guard = tokenGuard({ audience: oracle.did(), clock, methods });
+  const guard = guardBy({ web: () => new Promise<readonly string[]>(() => {}) }, clock);
   const [slow, quick] = [await text({ issuer: byWeb(alice) }), await text()];
   const waiting = Array.from({ length: DELEGATION_LIMITS.tokensAtOnce }, () => guard.checkInvocation(slow));
   assert.equal(await guard.checkInvocation(quick), { ok: false, reason: 'busy' });
@@ -281,16 +229,8 @@ test('keys of a document: every form of Ed25519, those for acting and logging in
   assert.equal(keys(related), [bob.did()], 'only those that are named when any is');
   assert.equal(keys({ capabilityInvocation: [multikey(mallory.did())] }), [mallory.did()], 'in the relation itself');
   assert.equal(keys({ verificationMethod: [jwk], keyAgreement: ['#j'], authentication: ['#x'] }), []);
-  const junk = [
-    null,
-    1,
-    'x',
-    {},
-    { publicKeyJwk: null },
-    { publicKeyJwk: { kty: 'RSA' } },
-    { publicKeyBase58: 'x0' },
-    { publicKeyMultibase: 'zzz' },
-  ];
+  const unread = [{ publicKeyJwk: null }, { publicKeyJwk: { kty: 'RSA' } }, { publicKeyBase58: 'x0' }];
+  const junk = [null, 1, 'x', {}, ...unread, { publicKeyMultibase: 'zzz' }];
   assert.equal(keys({ verificationMethod: junk }), []);
   assert.is(keys({ verificationMethod: Array.from({ length: 60 }, () => multikey(alice.did())) })!.length, 1);
   for (const document of [undefined, null, 1, 'x', {}, []]) assert.is(didDocumentKeys(SITE, document), undefined);

@@ -3,7 +3,8 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { ground, newSession } from '../agent/ground.ts';
-import { newUser, openPlace, openTab, type Tab, until } from '../server/sockets/ground.ts';
+import { newUser, openPlace, openTab, type Tab } from '../server/sockets/ground.ts';
+import { until } from '../support/until.ts';
 import type { Reader } from './packets.ts';
 
 const PACKETS = [
@@ -42,7 +43,7 @@ export async function openSocketReader(): Promise<SocketReader> {
   /** The connection of another one, which no packet may disturb. */
   async function openNeighbour(): Promise<Tab> {
     const opened = openTab(place.url, { query: { sessionId: session }, auth: { invocation: await ann.invocation() } });
-    await until(() => opened.heard.length > 0, 'greeted');
+    await until('greeted', () => opened.heard.length > 0);
     return opened;
   }
 
@@ -59,7 +60,7 @@ export async function openSocketReader(): Promise<SocketReader> {
     // Of a stranger, the first packet; of a user, one after the welcome.
     if (packet.length % 4) {
       wire.send(`40${JSON.stringify({ invocation })}`);
-      await until(() => isClosed || heard.some((one) => one.startsWith('42')), 'welcome');
+      await until('welcome', () => isClosed || heard.some((one) => one.startsWith('42')));
     }
     wire.send(packet.length % 3 ? packet.toString('utf8') : packet);
     wire.send('429["ping"]');

@@ -8,12 +8,13 @@ import * as assert from 'uvu/assert';
 import { hangs, type ModelServer, modelServer, said } from '../agent/model-server.ts';
 import { type Chatter, newChatter } from '../server/agent/chats.ts';
 import { ORACLE_KEY } from '../server/plugins/users.ts';
-import { openTab, type Tab, until } from '../server/sockets/ground.ts';
+import { openTab, type Tab } from '../server/sockets/ground.ts';
 import { headersOf, writeKeys } from '../server/support/domain-client.ts';
 import { ask, DIAL, json } from '../server/support/serve.ts';
 import { skipWithout } from '../support/on-path.ts';
 import { type RunningServer, startProcess } from '../support/process.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { until } from '../support/until.ts';
 import { type Nginx, startNginx } from './nginx.ts';
 
 const test = suite('nginx.conf');
@@ -66,7 +67,7 @@ async function connected(transport: 'polling' | 'websocket'): Promise<Tab> {
     auth: { invocation: ann.token },
   });
   tabs.push(tab);
-  await until(() => tab.states.length > 0, 'the socket is let in or refused');
+  await until('the socket is let in or refused', () => tab.states.length > 0);
   assert.equal(tab.states, ['connect']);
   return tab;
 }
@@ -82,7 +83,7 @@ test('all requests of a polling socket go to one instance, and the sockets of al
   for (const { socket } of open) assert.is(socket.io.engine.transport.name, 'polling');
   for (const tab of tabs.splice(0)) tab.close();
   const polls = () => proxy.passed().filter(({ path }) => path.includes('transport=polling'));
-  await until(() => polls().length >= 36, 'three requests of each socket');
+  await until('three requests of each socket', () => polls().length >= 36);
   const places = new Map<string, Set<string>>();
   for (const { path, status, upstream } of polls()) {
     assert.is(status, 200, path);

@@ -1,9 +1,10 @@
 // The load of a soak: callers, accounts, twins, votes, webhooks, streams, chats, sockets and queries that never come twice.
 
 import { newUser } from '../server/plugins/users.ts';
-import { openTab, until } from '../server/sockets/ground.ts';
+import { openTab } from '../server/sockets/ground.ts';
 import { readEvents } from '../server/support/event-reader.ts';
 import { caller, postUssd } from '../support/phone.ts';
+import { until } from '../support/until.ts';
 
 /** Does one piece of work, the one with this number; throws when an answer is not the expected one. */
 export type Door = (url: string, nth: number) => Promise<void>;
@@ -97,7 +98,7 @@ export const DOORS: { readonly [door: string]: Door } = {
     const made = await ask(`${url}/sessions`, { method: 'POST', headers, status: 201 });
     const { sessionId } = JSON.parse(made) as { sessionId: string };
     const tab = openTab(url, { query: { sessionId }, auth: { invocation: headers.authorization!.slice(7) } });
-    await until(() => tab.said('connected').length > 0, 'a socket is greeted');
+    await until('a socket is greeted', () => tab.said('connected').length > 0);
     tab.close();
     await ask(`${url}/sessions/${sessionId}`, { method: 'DELETE', headers, status: 200 });
   },

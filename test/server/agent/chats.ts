@@ -31,12 +31,12 @@ export interface Reader extends Pick<Reading, 'status' | 'pause' | 'resume' | 'e
 }
 
 export async function newChatter(): Promise<Chatter> {
-  const { headers } = await newUser();
+  const { headers, token } = await newUser();
   const ask: Chatter['ask'] = (url, path, how) => askUrl(url + path, { headers, ...how });
   const post = (url: string, path: string, body: object) =>
     ask(url, path, { method: 'POST', body: JSON.stringify(body) });
   return {
-    token: headers.authorization!.slice('Bearer '.length),
+    token,
     ask,
     async begin(url) {
       const made = await post(url, '/sessions', {});
@@ -70,6 +70,17 @@ export function readerOf(reading: Reading): Reader {
     frames,
     until: (event) => reading.until(() => reading.blocks.some((block) => block.event === event)),
   };
+}
+
+/** The frames in a stream that was read whole; a server that ends says so in none of them. */
+export function readFrames(text: string): SeenFrame[] {
+  return text
+    .split('\n\n')
+    .filter((part) => part.startsWith('event: ') && !part.startsWith('event: shutdown'))
+    .map((part) => {
+      const [event, n, data] = part.split('\n').map((line) => line.slice(line.indexOf(' ') + 1));
+      return { n: Number(n), event: event!, data: data!, json: JSON.parse(data!) };
+    });
 }
 
 /** Reads to the end; the frames must be whole and sound, and end so. */

@@ -9,6 +9,7 @@ import { shownText } from '../../agent/ground.ts';
 import { type Answer, hangs, type ModelServer, modelServer, said, says } from '../../agent/model-server.ts';
 import { type RunningServer, startProcess } from '../../support/process.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
+import { until } from '../../support/until.ts';
 import { ORACLE_KEY } from '../plugins/users.ts';
 import { type Chatter, newChatter, type Reader, readOut } from './chats.ts';
 
@@ -57,25 +58,18 @@ async function begun(message = 'wait'): Promise<{ session: string; first: Reader
   return { session, first };
 }
 
-test('what one instance writes is aborted at the other: every reader has the end within two seconds', async () => {
-  const times: number[] = [];
-  // Without the channel an owner would look at its run every five seconds; a busy machine alone is no reason to fail.
-  while (times.length < 4 && !(times.at(-1)! < 2_000)) {
-    const { session, first } = await begun();
-    const second = await ann.join(b!.url, first.run);
-    await second.until('message');
-    const from = performance.now();
-    const aborted = await ann.abort(b!.url, session);
-    assert.equal([aborted.status, aborted.json()], [200, { success: true }]);
-    const [here, there] = await Promise.all([readOut(first, 'aborted'), readOut(second, 'aborted')]);
-    times.push(performance.now() - from);
-    assert.equal(here, there);
-    assert.is(shownText(here), 'So far. ');
-    assert.equal(await ann.kept(b!.url, session), ['human: wait', 'ai: So far. ']);
-    assert.equal((await ann.abort(a!.url, session)).json(), { success: false });
-  }
-  assert.ok(times.at(-1)! < 2_000, `aborted after ${times.map(Math.round)} ms`);
-  assert.is(model.cut(), times.length, 'and nobody listens to the model any more');
+test('what one instance writes is aborted at the other: every reader has the end, and the model is left', async () => {
+  const { session, first } = await begun();
+  const second = await ann.join(b!.url, first.run);
+  await second.until('message');
+  const aborted = await ann.abort(b!.url, session);
+  assert.equal([aborted.status, aborted.json()], [200, { success: true }]);
+  const [here, there] = await Promise.all([readOut(first, 'aborted'), readOut(second, 'aborted')]);
+  assert.equal(here, there);
+  assert.is(shownText(here), 'So far. ');
+  assert.equal(await ann.kept(b!.url, session), ['human: wait', 'ai: So far. ']);
+  assert.equal((await ann.abort(a!.url, session)).json(), { success: false });
+  await until('nobody listens to the model any more', () => model.cut() === 1);
 });
 
 test('a second message while the first is being answered: 409 with the run, at every instance', async () => {

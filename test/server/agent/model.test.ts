@@ -4,13 +4,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintInvocation } from '../../../lib/delegation/tokens.ts';
 import type { TwinlineError } from '../../../lib/errors.ts';
 import { readMcpServers } from '../../../server/agent/mcp.ts';
 import { modelList } from '../../../server/agent/models.ts';
 import { readConfig } from '../../../server/config/config.ts';
-import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import type { CheckContext, Finding } from '../../../server/doctor/check.ts';
 import { MCP_CHECKS, MODEL_CHECKS } from '../../../server/doctor/doors.ts';
 import { mcpGround } from '../../agent/mcp-server.ts';
@@ -27,18 +25,16 @@ import {
 } from '../../agent/model-server.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { withFolder } from '../../support/process.ts';
+import { newSession, newUser, ORACLE_KEY, type User } from '../plugins/users.ts';
 import { json, type Served, withServer } from '../support/serve.ts';
+import { readFrames } from './chats.ts';
 
 const test = suite('a server with a model');
-
-const ORACLE_KEY = makeOracleKey();
-const oracle = parseOracleKey(ORACLE_KEY);
-const capability = { can: '*', with: 'ixo:oracle' };
 
 interface Here {
   readonly server: Served;
   readonly model: ModelServer;
-  readonly user: ReturnType<typeof newKey>;
+  readonly user: User;
   /** Sends a message in a new session. */
   send(body: object): ReturnType<Served['ask']>;
 }
@@ -48,44 +44,15 @@ async function served(script: readonly Answer[], work: (here: Here) => Promise<v
   const own = { ORACLE_KEY, MODEL_BASE_URL: model.url, MODEL_API_KEY: 'sk-canary', MODEL_NAME: 'small', ...env };
   try {
     await withServer({ env: own }, async (server) => {
-      const user = newKey();
-      const token = await mintInvocation({ key: user, audience: oracle.did, capability, expiresIn: 600 });
-      const headers = { authorization: `Bearer ${token}`, 'x-auth-type': 'ucan' };
-      const send = async (body: object) => {
-        const made = await server.ask('/sessions', { method: 'POST', headers });
-        const { sessionId } = made.json() as { sessionId: string };
-        return server.ask(`/messages/${sessionId}`, json(body, headers));
-      };
+      const user = await newUser();
+      const send = async (body: object) =>
+        server.ask(`/messages/${await newSession(server, user)}`, json(body, user.headers));
       await work({ server, model, user, send });
     });
   } finally {
     await model.close();
   }
 }
-
-const eventsOf = (text: string) =>
-  text
-    .split('\n\n')
-    .filter((part) => part.startsWith('event: ') && !part.startsWith('event: shutdown'))
-    .map((part) => {
-      const [event, , data] = part.split('\n').map((line) => line.slice(line.indexOf(' ') + 1));
-      return { event: event!, data: JSON.parse(data!) as Record<string, unknown> };
-    });
-
-test('a message is answered as JSON, and as frames', () =>
-  served([says('Hello ', 'there')], async ({ send, model }) => {
-    const answer = await send({ message: 'hi', timezone: 'Africa/Lusaka' });
-    assert.equal(
-      [answer.status, (answer.json() as { message: { content: string } }).message.content],
-      [200, 'Hello there'],
-    );
-    const streamed = await send({ message: 'hi', stream: true });
-    const events = eventsOf(streamed.text);
-    const text = events.flatMap(({ event, data }) => (event === 'message' ? [data.content] : [])).join('');
-    assert.is(text, 'Hello there');
-    assert.is(events.at(-1)!.data.status, 'finished');
-    assert.is(model.asked.length, 2);
-  }));
 
 test('a model that fails: as JSON a status of 500 or more with its kind, on a stream 200 with an error and the end', () =>
   served(
@@ -102,9 +69,9 @@ test('a model that fails: as JSON a status of 500 or more with its kind, on a st
         assert.equal([body.statusCode, body.kind], [status, kind]);
         const streamed = await send({ message: 'hi', stream: true });
         assert.is(streamed.status, 200);
-        const [error, done] = eventsOf(streamed.text).slice(-2);
-        assert.equal([error!.event, error!.data.kind, error!.data.status], ['error', kind, status]);
-        assert.equal([done!.event, done!.data.status, done!.data.failed], ['done', 'failed', true]);
+        const [error, done] = readFrames(streamed.text).slice(-2);
+        assert.equal([error!.event, error!.json.kind, error!.json.status], ['error', kind, status]);
+        assert.equal([done!.event, done!.json.status, done!.json.failed], ['done', 'failed', true]);
         bodies.push(body, streamed.text);
       }
       const logged = JSON.stringify(server.logged);
@@ -124,7 +91,7 @@ test('a tool of an MCP server is called with the token of the message; the token
         [calls(called('closed', '{}')), says('Done.'), calls(called('closed', '{}')), says('Sorry.')],
         async ({ send, user, server, model }) => {
           const token = await mintInvocation({
-            key: user,
+            key: user.key,
             audience: did,
             capability: { can: 'mcp/closed', with: user.did },
             expiresIn: 300,

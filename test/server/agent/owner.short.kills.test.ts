@@ -8,10 +8,11 @@ import { type SeenFrame, shownText, soundLog } from '../../agent/ground.ts';
 import { hangs, type ModelServer, modelServer, said } from '../../agent/model-server.ts';
 import { type RunningServer, startProcess, withFolder } from '../../support/process.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
+import { isShort } from '../../support/size.ts';
 import { ORACLE_KEY } from '../plugins/users.ts';
 import { type Chatter, newChatter, type Reader, readOut } from './chats.ts';
 
-// A lease must run out before anybody takes a run over: 15 s.
+// A lease must run out before anybody takes a run over: 15 s. In short size without the two instances, which need Redis.
 const test = suite('the owner of a run under kill -9');
 
 /** A service that answers once there is a file, and writes down each call before it does anything else. */
@@ -145,29 +146,30 @@ const lengths = (frames: readonly SeenFrame[]) =>
 const PIN_ENCRYPTION_KEY = '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13';
 
 /** A scene in a folder of its own; two instances share it, and Redis. */
-async function inFolder(instances: Instances, redis: RedisServer, scene: (folder: string) => Scene): Promise<void> {
+async function inFolder(redis: RedisServer | undefined, scene: (folder: string) => Scene): Promise<void> {
   await withFolder(async (folder) => {
-    const shared = instances === 'two' ? { REDIS_URL: redis.url, PIN_ENCRYPTION_KEY } : {};
-    await play(scene(folder), { instances, env: { DATA_DIR: join(folder, 'data'), ...shared } });
+    const shared = redis && { REDIS_URL: redis.url, PIN_ENCRYPTION_KEY };
+    const env = { DATA_DIR: join(folder, 'data'), ...shared };
+    await play(scene(folder), { instances: redis ? 'two' : 'one', env });
   });
 }
 
 // All at once, for each of them waits until a lease runs out.
-async function scenes(instances: Instances, redis: RedisServer): Promise<void> {
+async function scenes(redis?: RedisServer): Promise<void> {
   const model = await modelServer(hangs(said('Half of ')));
-  const played = await Promise.allSettled([
-    inFolder(instances, redis, flowScene),
-    inFolder(instances, redis, () => modelScene(model)),
-  ]);
+  const played = await Promise.allSettled([inFolder(redis, flowScene), inFolder(redis, () => modelScene(model))]);
   await model.close();
   for (const one of played) if (one.status === 'rejected') throw one.reason;
 }
 
-let redis: RedisServer;
-let played: Readonly<Record<Instances, Promise<void>>>;
+const played: Partial<Record<Instances, Promise<void>>> = {};
+let redis: RedisServer | undefined;
 test.before(async () => {
-  redis = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] });
-  played = { one: scenes('one', redis), two: scenes('two', redis) };
+  played.one = scenes();
+  if (!isShort) {
+    redis = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] });
+    played.two = scenes(redis);
+  }
   // Each is told of by its test.
   await Promise.allSettled(Object.values(played));
 });
@@ -175,6 +177,6 @@ test.after(() => redis?.stop());
 
 test('one instance, started again: a flow goes on where it was, a model ends as interrupted', () => played.one);
 
-test('of two instances the other one: a reader there reads on as if nothing had been', () => played.two);
+if (!isShort) test('of two instances the other one: a reader there reads on as if nothing had been', () => played.two);
 
 test.run();

@@ -3,73 +3,69 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../../lib/clock.ts';
-import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintInvocation } from '../../../lib/delegation/tokens.ts';
-import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { INVALID } from '../../../server/user/authenticate.ts';
 import { envelope, jwtToken } from '../../delegation/foreign.ts';
 import { newKey } from '../../delegation/keys.ts';
-import { openTab, until } from '../sockets/ground.ts';
-import { withServer } from '../support/serve.ts';
+import { until } from '../../support/until.ts';
+import { IDENTITY, newUser, ORACLE_DID, ORACLE_KEY } from '../plugins/users.ts';
+import { openTab } from '../sockets/ground.ts';
+import { json, sharedServer } from '../support/serve.ts';
 
 const test = suite('refused tokens');
-const ORACLE_KEY = makeOracleKey();
-const { did: audience } = parseOracleKey(ORACLE_KEY);
-const capability = { can: '*', with: 'ixo:oracle' };
-const common = { key: newKey(), capability, expiresIn: 600 };
+const server = sharedServer(test, { env: { ORACLE_KEY } });
+const common = { key: newKey(), capability: IDENTITY, expiresIn: 600 };
 
-const as = (token: string) => ({ authorization: `Bearer ${token}`, 'x-auth-type': 'ucan' });
+test('the log line of a 401 says why, the metrics count it, and the answer does not tell', async () => {
+  const { ask, logged } = server();
+  const past = { ...systemClock, now: () => 1_000_000_000_000 };
+  const cases = [
+    ['jwt', jwtToken('0.8.1')],
+    ['ucan-1', envelope('ucan/inv@1.0.0').toString('base64')],
+    ['not-base64', 'canary!'],
+    ['wrong-audience', await mintInvocation({ ...common, audience: newKey().did })],
+    ['expired', await mintInvocation({ ...common, audience: ORACLE_DID, clock: past })],
+  ] as const;
+  for (const [reason, token] of cases) {
+    const headers = { authorization: `Bearer ${token}`, 'x-auth-type': 'ucan' };
+    const answer = await ask('/sessions', { headers });
+    assert.equal([answer.status, answer.json()], [401, { statusCode: 401, message: INVALID }], reason);
+    const line = logged.find(({ requestId }) => requestId === answer.headers['x-request-id'])!;
+    assert.equal([line.status, line.reason], [401, reason]);
+    assert.not.ok(JSON.stringify(logged).includes(token), 'no token in the log');
+  }
+  assert.is((await ask('/sessions')).status, 401);
+  const { text } = await ask('/metrics');
+  for (const reason of [...cases.map(([word]) => word), 'missing'])
+    assert.match(text, `twinline_tokens_refused_total{reason="${reason}"} 1`);
+});
 
-test('the log line of a 401 says why, the metrics count it, and the answer does not tell', () =>
-  withServer({ env: { ORACLE_KEY } }, async ({ ask, logged }) => {
-    const past = { ...systemClock, now: () => Date.now() - 3_600_000 };
-    const cases = [
-      ['jwt', jwtToken('0.8.1')],
-      ['ucan-1', envelope('ucan/inv@1.0.0').toString('base64')],
-      ['not-base64', 'canary!'],
-      ['wrong-audience', await mintInvocation({ ...common, audience: newKey().did })],
-      ['expired', await mintInvocation({ ...common, audience, clock: past })],
-    ] as const;
-    for (const [reason, token] of cases) {
-      const answer = await ask('/sessions', { headers: as(token) });
-      assert.equal([answer.status, answer.json()], [401, { statusCode: 401, message: INVALID }], reason);
-      const line = logged.find(({ requestId }) => requestId === answer.headers['x-request-id'])!;
-      assert.equal([line.status, line.reason], [401, reason]);
-      assert.not.ok(JSON.stringify(logged).includes(token), 'no token in the log');
-    }
-    assert.is((await ask('/sessions')).status, 401);
-    const { text } = await ask('/metrics');
-    for (const reason of [...cases.map(([word]) => word), 'missing'])
-      assert.match(text, `twinline_tokens_refused_total{reason="${reason}"} 1`);
-  }));
+test('a socket that is not let in leaves a line and counts', async () => {
+  const { url, ask, logged } = server();
+  const invocation = jwtToken('0.10.0');
+  const tab = openTab(url, { query: { sessionId: 'x' }, auth: { invocation } });
+  await until('the socket is sent away', () => tab.states.length > 1);
+  const told = logged.filter(({ route, reason }) => route === '/socket.io/' && reason !== undefined);
+  assert.equal(
+    told.map(({ reason }) => reason),
+    ['jwt'],
+  );
+  assert.not.ok(JSON.stringify(logged).includes(invocation));
+  assert.match((await ask('/metrics')).text, 'twinline_tokens_refused_total{reason="jwt"} 2');
+});
 
-test('a socket that is not let in leaves a line and counts', () =>
-  withServer({ env: { ORACLE_KEY } }, async ({ url, ask, logged }) => {
-    const invocation = jwtToken('0.8.1');
-    const tab = openTab(url, { query: { sessionId: 'x' }, auth: { invocation } });
-    await until(() => tab.states.length > 1, 'sent away');
-    const told = logged.filter(({ reason }) => reason !== undefined);
-    assert.equal(
-      told.map(({ route, reason }) => [route, reason]),
-      [['/socket.io/', 'jwt']],
-    );
-    assert.not.ok(JSON.stringify(logged).includes(invocation));
-    assert.match((await ask('/metrics')).text, 'twinline_tokens_refused_total{reason="jwt"} 1');
-  }));
-
-test('a delegation of another version is refused in words that say so', () =>
-  withServer({ env: { ORACLE_KEY } }, async ({ ask }) => {
-    const headers = { ...as(await mintInvocation({ ...common, audience })), 'content-type': 'application/json' };
-    const cases = [
-      [jwtToken('0.8.1'), 'a UCAN in JWT form (ucv 0.8.1); this service takes CARs of UCAN 0.9.1 (ucanto)'],
-      [envelope('ucan/dlg@1.0.0-rc.1').toString('base64'), 'an envelope of UCAN 1.0'],
-    ] as const;
-    for (const [raw, words] of cases) {
-      const answer = await ask('/delegation', { method: 'POST', headers, body: JSON.stringify({ raw }) });
-      assert.is(answer.status, 400);
-      assert.match(answer.text, words);
-      assert.not.ok(answer.text.includes(raw));
-    }
-  }));
+test('a delegation of another version is refused in words that say so', async () => {
+  const { headers } = await newUser();
+  const cases = [
+    [jwtToken('0.8.1'), 'a UCAN in JWT form (ucv 0.8.1); this service takes CARs of UCAN 0.9.1 (ucanto)'],
+    [envelope('ucan/dlg@1.0.0-rc.1').toString('base64'), 'an envelope of UCAN 1.0'],
+  ] as const;
+  for (const [raw, words] of cases) {
+    const answer = await server().ask('/delegation', json({ raw }, headers));
+    assert.is(answer.status, 400);
+    assert.match(answer.text, words);
+    assert.not.ok(answer.text.includes(raw));
+  }
+});
 
 test.run();

@@ -3,32 +3,36 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
-import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
-import { mintInvocation } from '../../../lib/delegation/tokens.ts';
+import { type OracleKey, parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
+import { mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { withFolder } from '../../support/process.ts';
 import { type Served, type ServeOptions, withServer } from '../support/serve.ts';
 
 export const ORACLE_KEY = makeOracleKey();
-const oracle = parseOracleKey(ORACLE_KEY);
+/** Whom tokens are for. */
+export const { did: ORACLE_DID } = parseOracleKey(ORACLE_KEY);
+export const IDENTITY = { can: '*', with: 'ixo:oracle' };
 
 export interface User {
   readonly did: string;
+  readonly key: OracleKey;
+  /** An invocation, and the headers of a request with it. */
+  readonly token: string;
   readonly headers: { readonly [name: string]: string };
+  delegation(): Promise<string>;
 }
 
 export async function newUser(): Promise<User> {
   const key = newKey();
-  const token = await mintInvocation({
-    key,
-    audience: oracle.did,
-    capability: { can: '*', with: 'ixo:oracle' },
-    expiresIn: 600,
-  });
+  const token = await mintInvocation({ key, audience: ORACLE_DID, capability: IDENTITY, expiresIn: 600 });
   return {
     did: key.did,
+    key,
+    token,
     headers: { authorization: `Bearer ${token}`, 'x-auth-type': 'ucan', 'content-type': 'application/json' },
+    delegation: () => mintDelegation({ key, audience: ORACLE_DID, capabilities: [IDENTITY], expiresIn: 3_600 }),
   };
 }
 
@@ -54,14 +58,19 @@ export function withModules(
   });
 }
 
-export async function newSession({ ask }: Served, { headers }: User): Promise<string> {
+export async function newSession({ ask }: Pick<Served, 'ask'>, { headers }: User): Promise<string> {
   const made = await ask('/sessions', { method: 'POST', headers });
   assert.is(made.status, 201, made.text);
   return (made.json() as { sessionId: string }).sessionId;
 }
 
 /** Says something, and gives what was replied. */
-export async function say({ ask }: Served, { headers }: User, session: string, message: string): Promise<string> {
+export async function say(
+  { ask }: Pick<Served, 'ask'>,
+  { headers }: User,
+  session: string,
+  message: string,
+): Promise<string> {
   const reply = await ask(`/messages/${session}`, { method: 'POST', headers, body: JSON.stringify({ message }) });
   assert.is(reply.status, 200, reply.text);
   return (reply.json() as { message: { content: string } }).message.content;

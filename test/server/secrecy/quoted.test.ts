@@ -14,9 +14,10 @@ import { newKey } from '../../delegation/keys.ts';
 import { type Canaries, findCanaries, findCanariesIn, newCanary } from '../../support/canaries.ts';
 import { withFolder } from '../../support/process.ts';
 import { startRedis } from '../../support/redis-server.ts';
+import { until } from '../../support/until.ts';
 import { COOKING, files, keyOf, PROTOCOL } from '../domain/place.ts';
 import { withGateway } from '../gateway/place.ts';
-import { openTab, until } from '../sockets/ground.ts';
+import { openTab } from '../sockets/ground.ts';
 import { readEvents } from '../support/event-reader.ts';
 import { toHere, withReceiver } from '../support/receiver.ts';
 import { type AskOptions, json, type Served, withServer } from '../support/serve.ts';
@@ -116,7 +117,7 @@ async function chat(place: Place, visitor: Awaited<ReturnType<typeof newVisitor>
   const tabs = [tokens['invocation of a socket'], `x${tokens['invocation of a tool']}`].map((invocation) =>
     openTab(server.url, { query: { sessionId }, auth: { invocation, ucanDelegation: tokens.delegation } }),
   );
-  await until(() => tabs[0]!.said('connected').length > 0, 'the socket is let in');
+  await until('the socket is let in', () => tabs[0]!.said('connected').length > 0);
   for (const [at, message] of messages.entries()) {
     const invocations = at % 2 === 0 && { mcpInvocations: { 'quotes-token': tokens['invocation of a tool'] } };
     await ask(`/messages/${sessionId}`, json({ message, stream: at !== 0, ...invocations }, headers));

@@ -4,8 +4,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { ground, newSession } from '../../agent/ground.ts';
+import { until } from '../../support/until.ts';
 import { ask } from '../support/serve.ts';
-import { newUser, openPlace, openTab, type Place, type Tab, type TabOptions, until } from './ground.ts';
+import { newUser, openPlace, openTab, type Place, type Tab, type TabOptions } from './ground.ts';
 
 const test = suite('sockets: the door');
 const here = ground();
@@ -39,7 +40,7 @@ test('once a socket is in, nothing is kept of its tokens and headers', async () 
     auth: { invocation },
     extraHeaders: { authorization: `Bearer ${invocation}` },
   });
-  await until(() => tab.heard.length > 0, 'greeted');
+  await until('the client is greeted', () => tab.heard.length > 0);
   const kept = JSON.stringify(place.handshakes());
   assert.is(place.handshakes().length, 1);
   assert.not.match(kept, invocation.slice(0, 40));
@@ -49,7 +50,7 @@ test('once a socket is in, nothing is kept of its tokens and headers', async () 
 test('a user who names a session of theirs is greeted, with an invocation or a delegation alone', async () => {
   for (const auth of [{ invocation: await ann.invocation() }, { ucanDelegation: await ann.delegation() }]) {
     const tab = open({ query: { sessionId: session, userDid: bob.did }, auth });
-    await until(() => tab.heard.length > 0, 'greeted');
+    await until('the client is greeted', () => tab.heard.length > 0);
     const { event, payload } = tab.heard[0]!;
     const { timestamp, ...rest } = payload as { timestamp: string };
     assert.equal([event, rest], ['connected', { message: 'Connected successfully', sessionId: session }]);
@@ -74,7 +75,7 @@ test('whoever lacks a session, a token or both is connected, then sent away, and
   ];
   for (const [name, options] of cases) {
     const tab = open(options);
-    await until(() => tab.states.length > 1, name);
+    await until(name, () => tab.states.length > 1);
     assert.equal([tab.states, tab.heard], [SENT_AWAY, []], name);
   }
   const twice = `${place.url}/socket.io/?EIO=4&transport=polling&sessionId=${session}&sessionId=${session}`;
@@ -87,11 +88,10 @@ test('whoever lacks a session, a token or both is connected, then sent away, and
 
 test('who asks is known by the token, whatever the query says, and every request is answered', async () => {
   const tab = open({ query: { sessionId: session }, auth: { invocation: await ann.invocation() } });
-  await until(() => tab.heard.length > 0, 'greeted');
+  await until('the client is greeted', () => tab.heard.length > 0);
   const answers: Record<string, unknown> = {};
-  for (const event of ['ping', 'status', 'list-events', 'subscribe'])
-    answers[event] = await tab.socket.timeout(10_000).emitWithAck(event);
-  await until(() => tab.said('subscribed').length > 0, 'subscribed');
+  for (const event of ['ping', 'status', 'list-events', 'subscribe']) answers[event] = await tab.ask(event);
+  await until('subscribed', () => tab.said('subscribed').length > 0);
   const told = tab.heard.slice(1).map(({ event, payload }) => [event, payload]);
   assert.equal(told, [
     ['pong', answers.ping],
@@ -113,17 +113,17 @@ test('who asks is known by the token, whatever the query says, and every request
 
 test('a socket may listen to further sessions of its user, and to nobody else’s', async () => {
   const tab = open({ query: { sessionId: session }, auth: { invocation: await ann.invocation() } });
-  await until(() => tab.heard.length > 0, 'greeted');
+  await until('the client is greeted', () => tab.heard.length > 0);
   const second = await newSession(place.agent, ann.did);
   const foreign = await newSession(place.agent, bob.did);
-  const ask = (sessionId: unknown) => tab.socket.timeout(10_000).emitWithAck('subscribe', { sessionId });
+  const ask = (sessionId: unknown) => tab.ask('subscribe', { sessionId });
   assert.is((await ask(second)).sessionId, second);
   for (const id of [foreign, 'nowhere', 7, null, { $ne: 1 }])
     assert.equal(await ask(id), { success: false, error: 'Session not found' });
   for (const id of [session, second, foreign])
     await place.agent.room.tell(id, 'reasoning', { sessionId: id, reasoning: 'hm' });
-  await until(() => tab.said('reasoning').length === 2, 'two sessions');
-  await tab.socket.timeout(10_000).emitWithAck('ping');
+  await until('two sessions', () => tab.said('reasoning').length === 2);
+  await tab.ask('ping');
   assert.equal(
     tab.said('reasoning').map(({ sessionId }) => sessionId),
     [session, second],
@@ -138,26 +138,26 @@ test('a user has so many sockets and no more', async () => {
     open({ query: { sessionId: own }, auth }),
   );
   const greeted = () => many.filter(({ heard }) => heard.length > 0);
-  await until(() => many.every(({ heard, states }) => heard.length > 0 || states.length > 1), 'all heard back');
+  await until('all heard back', () => many.every(({ heard, states }) => heard.length > 0 || states.length > 1));
   assert.is(greeted().length, SERVER_LIMITS.socketsPerUser);
   greeted()[0]!.close();
-  await until(() => {
+  await until('a place is free again', () => {
     open({ query: { sessionId: own }, auth });
     return (
       tabs.filter(({ heard, states }) => heard[0]?.payload.sessionId === own && states.length === 1).length >=
       SERVER_LIMITS.socketsPerUser
     );
-  }, 'a place is free again');
+  });
 });
 
 test('clients that cannot open WebSockets poll, and move on to one when they can', async () => {
   for (const transports of [['polling'], ['polling', 'websocket']]) {
     const tab = open({ transports, query: { sessionId: session }, auth: { invocation: await ann.invocation() } });
-    await until(() => tab.heard.length > 0, `greeted by ${transports}`);
-    assert.is((await tab.socket.timeout(10_000).emitWithAck('ping')).sessionId, session);
-    await until(() => tab.socket.io.engine.transport.name === transports.at(-1), 'moved on');
+    await until(`greeted by ${transports}`, () => tab.heard.length > 0);
+    assert.is((await tab.ask('ping')).sessionId, session);
+    await until('moved on', () => tab.socket.io.engine.transport.name === transports.at(-1));
     await place.agent.room.tell(session, 'reasoning', { sessionId: session });
-    await until(() => tab.said('reasoning').length === 1, 'told');
+    await until('told', () => tab.said('reasoning').length === 1);
   }
 });
 
@@ -167,7 +167,7 @@ test('other namespaces do not exist', async () => {
     auth: { invocation: await ann.invocation() },
   });
   tabs.push(tab);
-  await until(() => tab.states.length > 0, 'refused');
+  await until('refused', () => tab.states.length > 0);
   assert.equal(tab.states, ['refused']);
 });
 

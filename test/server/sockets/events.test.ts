@@ -7,7 +7,8 @@ import { AGENT_LIMITS } from '../../../lib/agent/limits.ts';
 import type { ToolOutcome } from '../../../lib/agent/responder.ts';
 import { ROOM_EVENTS } from '../../../lib/agent/room.ts';
 import { framesOf, ground, newSession, say, scripted } from '../../agent/ground.ts';
-import { type Heard, newUser, openPlace, openTab, type Place, type Tab, type User, until } from './ground.ts';
+import { until } from '../../support/until.ts';
+import { newUser, type Scene, type Tab, type User, withScene } from './ground.ts';
 
 const test = suite('sockets: events');
 const schema = {};
@@ -17,10 +18,7 @@ const request = {
   agActions: [{ name: 'paint', description: 'Paints', schema }],
 };
 
-interface Scene {
-  readonly place: Place;
-  readonly user: User;
-  readonly session: string;
+interface Calling extends Scene {
   readonly tab: Tab;
   /** Another tab of the same user in the same session. */
   readonly other: Tab;
@@ -28,12 +26,10 @@ interface Scene {
   readonly outcomes: ToolOutcome[];
   /** Begins a run that makes the calls. */
   go(): Promise<string>;
-  ask(tab: Tab, event: string, payload: object): Promise<{ success: boolean; error?: string }>;
 }
 
 /** A run that calls these tools at once, and two tabs that look on. */
-async function scene(names: readonly string[], play: (scene: Scene, here: ReturnType<typeof ground>) => Promise<void>) {
-  const here = ground();
+async function scene(names: readonly string[], play: (scene: Calling) => Promise<void>): Promise<void> {
   const outcomes: ToolOutcome[] = [];
   const responder = scripted(async function* ({ tools }) {
     yield { type: 'router', step: 'choose' };
@@ -41,26 +37,12 @@ async function scene(names: readonly string[], play: (scene: Scene, here: Return
     outcomes.push(...(await Promise.all(names.map((name, at) => tools.call(name, { at }, { id: `c${at}` })))));
     yield { type: 'text', text: 'done' };
   });
-  const place = await openPlace({ here, responder });
-  const user = newUser(here);
-  const session = await newSession(place.agent, user.did);
-  const options = { query: { sessionId: session }, auth: { invocation: await user.invocation() } };
-  const [tab, other] = [openTab(place.url, options), openTab(place.url, options)];
-  try {
-    await until(() => tab.heard.length > 0 && other.heard.length > 0, 'greeted');
-    const go = () => say(place.agent, session, 'go', { owner: user.did, request });
-    const ask = (one: Tab, event: string, payload: object) => one.socket.timeout(10_000).emitWithAck(event, payload);
-    await play({ place, user, session, tab, other, outcomes, go, ask }, here);
-  } finally {
-    tab.close();
-    other.close();
-    await place.close();
-  }
+  await withScene({ responder }, async (own) => {
+    const [tab, other] = [await own.greeted(), await own.greeted()];
+    const go = () => say(own.place.agent, own.session, 'go', { owner: own.user.did, request });
+    await play({ ...own, tab, other, outcomes, go });
+  });
 }
-
-/** The payloads of one event so far, of those that came as `event`. */
-const wrapped = (tab: Tab, name: string) =>
-  tab.said('event').flatMap(({ eventName, payload }) => (eventName === name ? [payload as Heard['payload']] : []));
 
 const ended = async (agent: Agent, run: string, { did }: User) =>
   (await framesOf(agent, run, did)).at(-1)!.json.status as string;
@@ -79,26 +61,26 @@ test('every tab of a session hears each event once flat, and once wrapped if the
       ];
     });
     for (const one of [tab, other]) {
-      await until(() => one.heard.length >= all.length + 1, 'all told');
+      await until('all told', () => one.heard.length >= all.length + 1);
       assert.equal(one.heard.slice(1), all);
     }
   }));
 
 test('a browser tool is called in the tabs, and what one of them answers goes on in the run', () =>
-  scene(['pick'], async ({ place, user, session, tab, other, outcomes, go, ask }) => {
+  scene(['pick'], async ({ place, user, session, tab, other, outcomes, go }) => {
     const run = await go();
-    await until(() => tab.said('browser_tool_call').length > 0 && other.said('browser_tool_call').length > 0, 'called');
+    await until('called', () => tab.said('browser_tool_call').length > 0 && other.said('browser_tool_call').length > 0);
     const requestId = 'request-go';
     assert.equal(tab.said('browser_tool_call'), [
       { sessionId: session, requestId, toolCallId: 'c0', toolName: 'pick', args: { at: 0 } },
     ]);
-    assert.equal(await ask(other, 'tool_result', { toolCallId: 'c0', sessionId: session, result: { picked: 2 } }), {
+    assert.equal(await other.ask('tool_result', { toolCallId: 'c0', sessionId: session, result: { picked: 2 } }), {
       success: true,
     });
-    assert.is((await ask(tab, 'tool_result', { toolCallId: 'c0', result: { picked: 3 } })).success, false);
+    assert.is((await tab.ask('tool_result', { toolCallId: 'c0', result: { picked: 3 } })).success, false);
     assert.is(await ended(place.agent, run, user), 'finished');
     assert.equal(outcomes, [{ ok: true, output: { picked: 2 } }]);
-    await until(() => tab.said('tool_call').some(({ status }) => status === 'done'), 'told of the end');
+    await until('told of the end', () => tab.said('tool_call').some(({ status }) => status === 'done'));
     assert.equal(
       tab.said('tool_call').map(({ toolName, status, requestId: of }) => [toolName, status, of]),
       [
@@ -111,60 +93,29 @@ test('a browser tool is called in the tabs, and what one of them answers goes on
     assert.ok(tab.said('reasoning').length > 0);
   }));
 
-test('an action answers, or says inside its result that it failed', () =>
-  scene(['paint', 'paint'], async ({ place, user, session, tab, outcomes, go, ask }) => {
+test('a call that is answered has what the answer says, an action says inside its result that it failed', () =>
+  scene(['paint', 'paint', 'pick'], async ({ place, user, session, tab, outcomes, go }) => {
     const run = await go();
-    await until(() => tab.said('action_call').length === 2, 'both called');
-    await ask(tab, 'action_call_result', { toolCallId: 'c0', sessionId: session, result: { ok: 1 } });
+    await until('all called', () => tab.said('action_call').length + tab.said('browser_tool_call').length === 3);
     const failing = { success: false, error: 'no paint' };
-    assert.is(
-      (await ask(tab, 'action_call_result', { toolCallId: 'c1', sessionId: session, result: failing })).success,
-      true,
-    );
+    const answers: readonly (readonly [event: string, answer: object])[] = [
+      ['action_call_result', { toolCallId: 'c0', sessionId: session, result: { ok: 1 } }],
+      ['action_call_result', { toolCallId: 'c1', sessionId: session, result: failing }],
+      ['tool_result', { toolCallId: 'c2', result: null, error: 'closed by the user' }],
+    ];
+    for (const [event, answer] of answers) assert.is((await tab.ask(event, answer)).success, true);
     assert.is(await ended(place.agent, run, user), 'finished');
     assert.equal(outcomes, [
       { ok: true, output: { ok: 1 } },
       { ok: false, error: 'no paint' },
+      { ok: false, error: 'closed by the user' },
     ]);
   }));
 
-test('a tool that says its error has failed, and the run goes on', () =>
-  scene(['pick'], async ({ place, user, tab, outcomes, go, ask }) => {
-    const run = await go();
-    await until(() => tab.said('browser_tool_call').length > 0, 'called');
-    await ask(tab, 'tool_result', { toolCallId: 'c0', result: null, error: 'closed by the user' });
-    assert.is(await ended(place.agent, run, user), 'finished');
-    assert.equal(outcomes, [{ ok: false, error: 'closed by the user' }]);
-  }));
-
-test('calls that nobody answers fail when their time is up: actions first, then browser tools', () =>
-  scene(['pick', 'paint'], async ({ place, user, session, tab, outcomes, go, ask }, { clock }) => {
-    const run = await go();
-    await until(() => tab.said('browser_tool_call').length + tab.said('action_call').length > 1, 'both called');
-    const simulated = clock as unknown as { advance(ms: number): Promise<void> };
-    await simulated.advance(AGENT_LIMITS.actionMs);
-    await until(() => wrapped(tab, 'action_call').some(({ status }) => status === 'error'), 'the action failed');
-    assert.equal(
-      tab.said('action_call').map(({ status }) => status),
-      ['isRunning'],
-      'clients run an action for every flat event of it',
-    );
-    assert.is(
-      (await ask(tab, 'action_call_result', { toolCallId: 'c1', sessionId: session, result: 1 })).success,
-      false,
-    );
-    await simulated.advance(AGENT_LIMITS.browserToolMs - AGENT_LIMITS.actionMs);
-    assert.is(await ended(place.agent, run, user), 'finished');
-    assert.equal(
-      outcomes.map(({ ok }) => ok),
-      [false, false],
-    );
-  }));
-
 test('answers count for their own call, session and user alone, and nonsense counts for nothing', () =>
-  scene(['pick'], async ({ place, user, session, tab, outcomes, go, ask }) => {
+  scene(['pick'], async ({ place, user, session, tab, outcomes, go }) => {
     const run = await go();
-    await until(() => tab.said('browser_tool_call').length > 0, 'called');
+    await until('called', () => tab.said('browser_tool_call').length > 0);
     const bob = newUser(ground());
     const elsewhere = await newSession(place.agent, user.did);
     const foreign = await newSession(place.agent, bob.did);
@@ -179,28 +130,26 @@ test('answers count for their own call, session and user alone, and nonsense cou
       [],
     ];
     for (const payload of wrong)
-      assert.is((await ask(tab, 'tool_result', payload)).success, false, JSON.stringify(payload).slice(0, 60));
+      assert.is((await tab.ask('tool_result', payload)).success, false, JSON.stringify(payload).slice(0, 60));
     assert.equal(outcomes, []);
-    assert.is((await ask(tab, 'tool_result', { toolCallId: 'c0', sessionId: session, result: 'yes' })).success, true);
+    assert.is((await tab.ask('tool_result', { toolCallId: 'c0', sessionId: session, result: 'yes' })).success, true);
     assert.is(await ended(place.agent, run, user), 'finished');
     assert.equal([outcomes, place.problems], [[{ ok: true, output: 'yes' }], []]);
   }));
 
 test('a socket answers for the sessions that it listens to, and for no other one of its user', () =>
-  scene(['pick'], async ({ place, user, session, other, outcomes, go, ask }) => {
+  scene(['pick'], async ({ place, user, session, open, other, outcomes, go }) => {
     const elsewhere = await newSession(place.agent, user.did);
-    const auth = { invocation: await user.invocation() };
-    const tab = openTab(place.url, { query: { sessionId: elsewhere }, auth });
-    await until(() => tab.heard.length > 0, 'greeted');
+    const tab = open({ query: { sessionId: elsewhere }, auth: { invocation: await user.invocation() } });
+    await until('greeted', () => tab.heard.length > 0);
     const run = await go();
-    await until(() => other.said('browser_tool_call').length > 0, 'called');
-    const answer = () => ask(tab, 'tool_result', { toolCallId: 'c0', sessionId: session, result: 'here' });
+    await until('called', () => other.said('browser_tool_call').length > 0);
+    const answer = () => tab.ask('tool_result', { toolCallId: 'c0', sessionId: session, result: 'here' });
     assert.is((await answer()).success, false);
-    await ask(tab, 'subscribe', { sessionId: session });
-    for (let taken = false; !taken; ) taken = (await answer()).success;
+    await tab.ask('subscribe', { sessionId: session });
+    await until('its answer is taken', async () => (await answer()).success === true);
     assert.is(await ended(place.agent, run, user), 'finished');
     assert.equal(outcomes, [{ ok: true, output: 'here' }]);
-    tab.close();
   }));
 
 test.run();

@@ -17,8 +17,9 @@ import { listen } from '../../../server/http/listen.ts';
 import { openSockets } from '../../../server/sockets/open.ts';
 import { hearSockets, tellSockets } from '../../../server/sockets/room-events.ts';
 import { openSocketServer } from '../../../server/sockets/socket-server.ts';
-import { type Ground, ground, saying } from '../../agent/ground.ts';
+import { type Ground, ground, newSession, saying } from '../../agent/ground.ts';
 import { newKey } from '../../delegation/keys.ts';
+import { until } from '../../support/until.ts';
 
 const key = parseOracleKey(makeOracleKey());
 const keyring = parseKeyring(randomBytes(32).toString('hex'));
@@ -119,6 +120,8 @@ export interface Tab {
   readonly heard: readonly Heard[];
   /** `connect`, and `disconnect: <reason>`, in order. */
   readonly states: readonly string[];
+  /** Sends an event; its answer. */
+  ask(event: string, ...payload: readonly unknown[]): Promise<Readonly<Record<string, unknown>>>;
   /** The payloads of one event so far. */
   said(event: string): Readonly<Record<string, unknown>>[];
   close(): void;
@@ -139,18 +142,65 @@ export function openTab(url: string, options: TabOptions): Tab {
     socket,
     heard,
     states,
+    ask: (event, ...payload) => socket.emitWithAck(event, ...payload),
     said: (event) => heard.filter((one) => one.event === event).map(({ payload }) => payload),
     close: () => void socket.disconnect(),
   };
 }
 
-const PATIENCE_MS = 20_000;
+/** Cuts the line of a client without a goodbye. */
+export async function cut(tab: Tab): Promise<void> {
+  const states = tab.states.length;
+  tab.socket.io.engine.close();
+  await until('the client is cut off', () => tab.states.length > states);
+}
 
-/** Resolves when it holds; says what it waited for when it never does. */
-export async function until(holds: () => boolean, what: string | (() => string)): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
-  while (!holds()) {
-    if (performance.now() > end) throw new Error(`never: ${typeof what === 'string' ? what : what()}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+/** Connects again one that was cut off. */
+export async function back(tab: Tab): Promise<void> {
+  const states = tab.states.length;
+  tab.socket.connect();
+  await until('the client is back', () => tab.states.length > states);
+}
+
+/** One instance, and a user who has a session there. */
+export interface Scene {
+  readonly here: Ground;
+  readonly place: Place;
+  readonly user: User;
+  readonly session: string;
+  /** A tab that listens to the session. */
+  open(options: TabOptions, at?: Place): Tab;
+  /** One that was greeted; by default it came with an invocation. */
+  greeted(auth?: object, at?: Place): Promise<Tab>;
+  /** Tells the session so many events, numbered from 0. */
+  tell(count: number): Promise<void>;
+}
+
+export async function withScene(options: PlaceOptions, play: (scene: Scene) => Promise<void>): Promise<void> {
+  const here = options.here ?? ground();
+  const place = await openPlace({ ...options, here });
+  const user = newUser(here);
+  const session = await newSession(place.agent, user.did);
+  const tabs: Tab[] = [];
+  let told = 0;
+  const open: Scene['open'] = (how, at = place) => {
+    const tab = openTab(at.url, { query: { sessionId: session }, ...how });
+    tabs.push(tab);
+    return tab;
+  };
+  const greeted: Scene['greeted'] = async (auth, at) => {
+    const tab = open({ auth: { ...(auth ?? { invocation: await user.invocation() }) } }, at);
+    await until('the client is greeted', () => tab.heard.length > 0);
+    return tab;
+  };
+  const tell = async (count: number) => {
+    for (let at = 0; at < count; at++)
+      await place.agent.room.tell(session, 'reasoning', { sessionId: session, at: told++ });
+  };
+  try {
+    await play({ here, place, user, session, open, greeted, tell });
+  } finally {
+    for (const tab of tabs) tab.close();
+    await place.close();
   }
 }

@@ -7,7 +7,8 @@ import { connectRedis, type RedisConnection } from '../../../lib/store/redis/con
 import { redisChannel } from '../../../lib/store/redis/index.ts';
 import { type Ground, ground, newSession, say, scripted } from '../../agent/ground.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
-import { newUser, openPlace, openTab, type Place, type Tab, type User, until } from './ground.ts';
+import { until } from '../../support/until.ts';
+import { newUser, openPlace, openTab, type Place, type Tab, type User } from './ground.ts';
 
 const test = suite('sockets: two instances');
 
@@ -52,7 +53,7 @@ test.after(async () => {
 async function greeted(at: number, given: object = auth): Promise<Tab> {
   const tab = openTab(places[at]!.url, { query: { sessionId: session }, auth: { ...given } });
   tabs.push(tab);
-  await until(() => tab.heard.length > 0, 'greeted');
+  await until('greeted', () => tab.heard.length > 0);
   return tab;
 }
 
@@ -70,16 +71,16 @@ test('each client hears each event once, in the order of whoever tells', async (
   const all = [await greeted(0), await greeted(1), await greeted(1)];
   const from = told;
   await tell(0, 50);
-  for (const tab of all) await until(() => numbers(tab).length >= 50, 'told by the first');
+  for (const tab of all) await until('told by the first', () => numbers(tab).length >= 50);
   for (const tab of all) assert.equal(numbers(tab), range(from, from + 50));
   await Promise.all([tell(0, 100), tell(1, 100)]);
-  for (const tab of all) await until(() => numbers(tab).length >= 250, 'told by both');
+  for (const tab of all) await until('told by both', () => numbers(tab).length >= 250);
   // What would come twice comes now.
   await tell(1, 1);
-  for (const tab of all) await until(() => numbers(tab).includes(told - 1), 'the last one');
+  for (const tab of all) await until('the last one', () => numbers(tab).includes(told - 1));
   for (const tab of all) {
     assert.equal(sorted(numbers(tab)), range(from, from + 251));
-    await until(() => tab.said('event').length >= 251, 'wrapped, too');
+    await until('wrapped, too', () => tab.said('event').length >= 251);
     assert.is(tab.said('event').length, 251);
   }
 });
@@ -88,9 +89,7 @@ test('a burst arrives whole', async () => {
   const tab = await greeted(1);
   const from = told;
   await tell(0, 3_000);
-  const about = () =>
-    `${numbers(tab).length} of 3,000; ${tab.states}; ${places.flatMap(({ problems }) => problems).join('; ')}`;
-  await until(() => numbers(tab).length >= 3_000, about);
+  await until('the burst has come', () => numbers(tab).length >= 3_000);
   assert.equal(numbers(tab), range(from, from + 3_000));
 });
 
@@ -113,18 +112,18 @@ test('what nobody can read in the stream is left out, and what comes after it ar
         `{"packet":${packet}}`,
       ),
     );
-  await until(() => problems.length > before, 'left out');
+  await until('left out', () => problems.length > before);
   const from = told;
   await tell(0, 1);
-  await until(() => numbers(tab).includes(from), 'the next one');
+  await until('the next one', () => numbers(tab).includes(from));
 });
 
 test('a browser on one instance answers the call of a run on the other', async () => {
   const tab = await greeted(1);
   const request = { message: 'go', tools: [{ name: 'pick', description: 'Picks', schema: {} }] };
   const run = await say(places[0]!.agent, session, 'go', { owner: ann.did, request });
-  await until(() => tab.said('browser_tool_call').length > 0, 'called');
-  const answer = await tab.socket.timeout(10_000).emitWithAck('tool_result', { toolCallId: 'c0', result: 1 });
+  await until('called', () => tab.said('browser_tool_call').length > 0);
+  const answer = await tab.ask('tool_result', { toolCallId: 'c0', result: 1 });
   assert.equal(answer, { success: true });
   const outcome = await places[1]!.agent.outcome({ owner: ann.did, runId: run });
   assert.is(outcome!.message!.content, 'true');
@@ -134,9 +133,8 @@ test('a browser on one instance answers the call of a run on the other', async (
 async function moved(tab: Tab, to: number): Promise<Tab> {
   const { _pid: pid, _lastOffset: offset } = tab.socket as unknown as { _pid: string; _lastOffset: string };
   // The instance that it left keeps its state when it sees the connection end, behind what it tells at that moment.
-  let kept = 0;
-  while (kept === 0)
-    kept = await connections[to]!.run('find the state', (client) => client.exists(`twinline:socket:${pid}`));
+  const find = () => connections[to]!.run('find the state', (client) => client.exists(`twinline:socket:${pid}`));
+  await until('the state is kept', async () => (await find()) > 0);
   return greeted(to, { ...auth, pid, offset });
 }
 
@@ -144,16 +142,16 @@ test('a client that was cut off on one instance comes back on the other with not
   const tab = await greeted(0);
   const from = told;
   await tell(1, 5);
-  await until(() => numbers(tab).length >= 5, 'told');
+  await until('told', () => numbers(tab).length >= 5);
   tab.socket.io.engine.close();
   await tell(0, 30);
   await tell(1, 30);
   const telling = tell(1, 30);
   const twin = await moved(tab, 1);
   await telling;
-  await until(() => numbers(twin).length >= 90, 'caught up');
+  await until('caught up', () => numbers(twin).length >= 90);
   await tell(0, 1);
-  await until(() => numbers(twin).includes(told - 1), 'listens');
+  await until('listens', () => numbers(twin).includes(told - 1));
   assert.equal(sorted([...numbers(tab), ...numbers(twin)]), range(from, from + 96));
 });
 
@@ -161,11 +159,11 @@ test('a client that missed thousands of events gets them all, in order', async (
   const tab = await greeted(0);
   const from = told;
   await tell(0, 1);
-  await until(() => numbers(tab).length >= 1, 'told');
+  await until('told', () => numbers(tab).length >= 1);
   tab.socket.io.engine.close();
   await tell(0, 1_500);
   const twin = await moved(tab, 1);
-  await until(() => numbers(twin).length >= 1_500, 'caught up');
+  await until('caught up', () => numbers(twin).length >= 1_500);
   assert.equal(numbers(twin), range(from + 1, from + 1_501));
 });
 
@@ -174,7 +172,7 @@ test('a revocation on one instance sends away the sockets of the other', async (
   const tab = await greeted(1, { ucanDelegation: raw });
   await places[0]!.delegations.store(ann.did, raw);
   await places[0]!.delegations.revoke(ann.did);
-  await until(() => tab.states.length > 1, 'gone');
+  await until('gone', () => tab.states.length > 1);
   assert.is(tab.states[1], 'disconnect: io server disconnect');
 });
 
@@ -183,16 +181,16 @@ test('while Redis is away the sockets of the instance that tells are told, and a
   await redis.kill();
   const from = told;
   await tell(0, 1);
-  await until(() => numbers(near).length >= 1, 'told without Redis');
+  await until('told without Redis', () => numbers(near).length >= 1);
   near.socket.io.engine.close();
   const late = openTab(places[0]!.url, { query: { sessionId: session }, auth });
   tabs.push(late);
-  await until(() => late.heard.length > 0, 'let in without Redis');
+  await until('let in without Redis', () => late.heard.length > 0);
   await redis.restart();
-  await until(() => {
+  await until('told by the other instance again', () => {
     void tell(0, 1);
     return numbers(far).length > 0;
-  }, 'told by the other instance again');
+  });
   assert.equal(sorted([...new Set(numbers(far))]), sorted(numbers(far)));
   assert.ok(numbers(far).every((at) => at > from));
 });
