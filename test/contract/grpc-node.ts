@@ -11,6 +11,7 @@ import {
   type ServerOptions,
   status,
 } from '@grpc/grpc-js';
+import { until } from '../support/until.ts';
 
 type Unary = handleUnaryCall<Buffer, Buffer>;
 type Bidi = handleBidiStreamingCall<Buffer, Buffer>;
@@ -23,14 +24,15 @@ export interface Seen {
   /** Calls that were begun, and that the caller gave up. */
   begun: number;
   cancelled: number;
-  /** Messages that a stream has got rid of. */
+  /** Messages that a stream has got rid of, and streams that sent all of theirs. */
   written: number;
+  ended: number;
 }
 
 export interface TestNode {
   readonly port: number;
   readonly seen: Seen;
-  /** Resolves when `seen` fits, rejects after 3 s. */
+  /** Resolves when `seen` fits. */
   until(fits: (seen: Seen) => boolean): Promise<void>;
   /** Ends with all calls cut. */
   stop(): Promise<void>;
@@ -54,18 +56,12 @@ export async function testNode(
   options: { port?: number; tls?: { key: string; cert: string }; server?: ServerOptions } = {},
 ): Promise<TestNode> {
   const { port = 0, tls, server: settings = {} } = options;
-  const seen: Seen = { metadata: new Metadata(), deadlineMs: 0, begun: 0, cancelled: 0, written: 0 };
-  const changed = new Set<() => void>();
-  const change = (what: () => void) => {
-    what();
-    for (const look of changed) look();
+  const seen: Seen = { metadata: new Metadata(), deadlineMs: 0, begun: 0, cancelled: 0, written: 0, ended: 0 };
+  const arrived = (call: Parameters<Unary>[0] | Parameters<Bidi>[0]) => {
+    seen.begun++;
+    seen.metadata = call.metadata;
+    seen.deadlineMs = Number(call.getDeadline()) - Date.now();
   };
-  const arrived = (call: Parameters<Unary>[0] | Parameters<Bidi>[0]) =>
-    change(() => {
-      seen.begun++;
-      seen.metadata = call.metadata;
-      seen.deadlineMs = Number(call.getDeadline()) - Date.now();
-    });
 
   const handlers = {
     Echo: ((call, answer) => {
@@ -89,7 +85,7 @@ export async function testNode(
     }) satisfies Unary,
     Hang: ((call) => {
       arrived(call);
-      call.on('cancelled', () => change(() => seen.cancelled++));
+      call.on('cancelled', () => seen.cancelled++);
     }) satisfies Unary,
     Slow: ((call, answer) => {
       arrived(call);
@@ -110,7 +106,7 @@ export async function testNode(
       let wake = () => {};
       call.on('cancelled', () => {
         isLeft = true;
-        change(() => seen.cancelled++);
+        seen.cancelled++;
         wake();
       });
       call.on('drain', () => wake());
@@ -120,7 +116,7 @@ export async function testNode(
         for (const request of requests) {
           const [count, size] = request.split(',').map(Number);
           for (let at = 0; at < count! && !isLeft; at++) {
-            change(() => seen.written++);
+            seen.written++;
             const message = Buffer.alloc(size!, 'x');
             message.writeUInt32BE(at);
             if (!call.write(message)) await new Promise<void>((resolve) => (wake = resolve));
@@ -129,6 +125,7 @@ export async function testNode(
         const trailers = new Metadata();
         trailers.add('x-end', 'bye');
         call.end(trailers);
+        seen.ended++;
       });
     }) satisfies Bidi,
     /** One message, then an error. */
@@ -158,22 +155,7 @@ export async function testNode(
   return {
     port: bound,
     seen,
-    until: (fits) =>
-      new Promise((resolve, reject) => {
-        // Shorter than the usual deadline, at which the node would give up by itself.
-        const timer = setTimeout(
-          () => reject(new Error(`After 3 s the node has seen ${JSON.stringify(seen)}.`)),
-          3_000,
-        );
-        const look = () => {
-          if (!fits(seen)) return;
-          clearTimeout(timer);
-          changed.delete(look);
-          resolve();
-        };
-        changed.add(look);
-        look();
-      }),
+    until: (fits) => until('calls at the node', () => fits(seen)).then(() => {}),
     stop: async () => server.forceShutdown(),
     drain: () => new Promise((resolve) => server.tryShutdown(() => resolve())),
   };
