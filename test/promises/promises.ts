@@ -365,7 +365,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'What /openapi.json says is what is served: every declared example works, and no bad request gets an undeclared answer',
-      proofs: ['server/openapi/examples.browsers', 'server/openapi/bad-requests', 'server/openapi/document'],
+      proofs: ['server/openapi/every-example', 'server/openapi/bad-requests.short.long', 'server/openapi/document'],
     },
     {
       promise:
