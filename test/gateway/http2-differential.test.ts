@@ -9,6 +9,7 @@ import { grpcChannel } from '../../lib/gateway/channel/grpc-channel.ts';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
 import type { Metadata } from '../../lib/gateway/channel/metadata.ts';
 import { type TestNode, testNode } from '../contract/grpc-node.ts';
+import { LONG_MS } from './raw-node.ts';
 
 /** One thing to ask of a channel, told as something that can be compared. */
 type Asked = (channel: Channel, node: TestNode) => Promise<unknown>;
@@ -71,7 +72,7 @@ const asked: fc.Arbitrary<Asked> = fc.oneof(
       (wishes): Asked =>
         async (channel) => {
           const requests = wishes.map((wish) => Buffer.from(wish.join()));
-          const stream = channel.stream({ path: '/t.Node/Count', requests, deadlineMs: 30_000 });
+          const stream = channel.stream({ path: '/t.Node/Count', requests });
           const messages: string[] = [];
           for await (const message of stream.messages) messages.push(hash(message));
           const { status, trailers } = await stream.end;
@@ -100,7 +101,7 @@ const asked: fc.Arbitrary<Asked> = fc.oneof(
 test('the same calls have the same answers', async () => {
   const node = await testNode();
   const upstream = `127.0.0.1:${node.port}`;
-  const channels = [http2Channel({ upstream, deadlineMs: 30_000 }), grpcChannel({ upstream, deadlineMs: 30_000 })];
+  const channels = [http2Channel({ upstream, deadlineMs: LONG_MS }), grpcChannel({ upstream, deadlineMs: LONG_MS })];
   await fc.assert(
     fc.asyncProperty(fc.array(asked, { minLength: 1, maxLength: 8 }), async (all) => {
       const [ours, theirs] = await Promise.all(

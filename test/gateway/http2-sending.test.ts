@@ -4,74 +4,38 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Channel, GRPC } from '../../lib/gateway/channel/channel.ts';
-import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
+import { GRPC } from '../../lib/gateway/channel/channel.ts';
 import type { Metadata } from '../../lib/gateway/channel/metadata.ts';
 import { FrameWriter } from '../../lib/gateway/http2/frames.ts';
 import { ERROR, FLAG, FRAME, SETTING } from '../../lib/gateway/http2/protocol.ts';
 import { Stream, type StreamHandler, StreamTable } from '../../lib/gateway/http2/stream-table.ts';
 import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import {
+  against,
   answer,
+  CALL,
   data,
   end,
+  goaway,
+  grow,
   head,
+  heard,
   messageOf,
   type Peer,
-  type RawNode,
   rawFrame,
-  rawNode,
+  repeated,
+  reset,
   type Script,
+  settings,
 } from './raw-node.ts';
 
 const test = suite('http2 sending');
-const CALL = { path: '/t.Node/Echo', request: Buffer.from('hello'), deadlineMs: 5_000 };
-
-const word = (value: number) => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value);
-  return bytes;
-};
-const window = (id: number, more: number) => rawFrame(FRAME.window, 0, id, word(more));
-const settings = (...entries: readonly (readonly [name: number, value: number])[]) =>
-  rawFrame(
-    FRAME.settings,
-    0,
-    0,
-    Buffer.concat(entries.map(([name, value]) => Buffer.concat([word(name).subarray(2), word(value)]))),
-  );
-const goaway = (last: number, code = 0) => rawFrame(FRAME.goaway, 0, 0, Buffer.concat([word(last), word(code)]));
-
-interface Bench {
-  readonly node: RawNode;
-  readonly channel: Channel;
-  /** The first connection, when it stands. */
-  readonly peer: Peer;
-}
-
-/** Runs a test against a node with this script. */
-async function against(script: Script, work: (bench: Bench) => Promise<void>): Promise<void> {
-  const node = await rawNode(script);
-  const channel = http2Channel({ upstream: `127.0.0.1:${node.port}`, backoffMs: 1, backoffMaxMs: 1 });
-  try {
-    await channel.ready(5_000);
-    await work({ node, channel, peer: node.peers[0]! });
-  } finally {
-    await channel.close();
-    await node.stop();
-  }
-}
+/** A node that answers every call. */
+const ANSWERS: Script = { request: (peer, id) => peer.send(answer(id)) };
+const STREAM = { path: '/t.Node/Count', requests: [Buffer.alloc(0)] };
 
 const dataOf = ({ frames }: Peer, id: number) => frames.filter((frame) => frame.type === FRAME.data && frame.id === id);
 const bytesOf = (peer: Peer, id: number) => dataOf(peer, id).reduce((sum, { payload }) => sum + payload.length, 0);
-/** Resolves when all that was sent before has been taken in by the channel: it answers a ping. */
-let pings = 0;
-async function heard(peer: Peer): Promise<void> {
-  const payload = Buffer.concat([word(0xabcd), word(++pings)]);
-  peer.send(rawFrame(FRAME.ping, 0, 0, payload));
-  await peer.until((frame) => frame.type === FRAME.ping && frame.payload.equals(payload));
-}
-
 test('its first words are the preface, its settings, and a larger window', () =>
   against({}, async ({ peer }) => {
     await heard(peer);
@@ -107,26 +71,21 @@ test('a node that does not begin with SETTINGS is no node', async () => {
     });
 });
 
-test('the node hanging up ends calls at once', () =>
-  against({ request: (peer) => peer.hangUp() }, async ({ channel }) =>
-    assert.is((await channel.unary({ ...CALL, deadlineMs: 60_000 })).status.code, GRPC.unavailable),
-  ));
-
 test('a request waits for the windows of its stream and of the connection, in frames that every node takes', () =>
-  against({ request: (peer, id) => peer.send(answer(id)) }, async ({ channel, peer }) => {
+  against(ANSWERS, async ({ channel, peer }) => {
     const request = Buffer.alloc(200_000, 'x');
     const done = channel.unary({ ...CALL, request });
     await peer.until((frame) => frame.type === FRAME.data && bytesOf(peer, frame.id) === 65_535);
-    peer.send(window(1, 100_000));
+    peer.send(grow(1, 100_000));
     await heard(peer);
     assert.is(bytesOf(peer, 1), 65_535, 'the window of the connection is spent');
-    peer.send(window(0, 50_000));
+    peer.send(grow(0, 50_000));
     await peer.until(() => bytesOf(peer, 1) === 115_535);
-    peer.send(window(0, 1_000_000));
+    peer.send(grow(0, 1_000_000));
     await peer.until(() => bytesOf(peer, 1) === 165_535);
     await heard(peer);
     assert.is(bytesOf(peer, 1), 165_535, 'the window of the stream is spent');
-    peer.send(window(1, 1_000_000));
+    peer.send(grow(1, 1_000_000));
     assert.is((await done).bytes.toString(), 'one');
     const sent = dataOf(peer, 1);
     assert.ok(sent.every(({ payload }) => payload.length <= 16_384));
@@ -135,28 +94,28 @@ test('a request waits for the windows of its stream and of the connection, in fr
   }));
 
 test('a first window that becomes smaller takes back what was given, also below nothing', () =>
-  against({ request: (peer, id) => peer.send(answer(id)) }, async ({ channel, peer }) => {
+  against(ANSWERS, async ({ channel, peer }) => {
     const done = channel.unary({ ...CALL, request: Buffer.alloc(100_000) });
     await peer.until(() => bytesOf(peer, 1) === 65_535);
-    peer.send(settings([SETTING.window, 1_000]), window(0, 1_000_000), window(1, 64_535));
+    peer.send(settings([SETTING.window, 1_000]), grow(0, 1_000_000), grow(1, 64_535));
     await heard(peer);
     assert.is(bytesOf(peer, 1), 65_535);
-    peer.send(window(1, 10));
+    peer.send(grow(1, 10));
     await peer.until(() => bytesOf(peer, 1) === 65_545);
     peer.send(settings([SETTING.window, 2_000]));
     await peer.until(() => bytesOf(peer, 1) === 66_545);
-    peer.send(window(1, 100_000));
+    peer.send(grow(1, 100_000));
     assert.is((await done).status.code, GRPC.ok);
   }));
 
 test('many requests share the windows: none waits for another to be sent whole', () =>
-  against({ request: (peer, id) => peer.send(answer(id)) }, async ({ channel, peer }) => {
+  against(ANSWERS, async ({ channel, peer }) => {
     const calls = Array.from({ length: 4 }, () => channel.unary({ ...CALL, request: Buffer.alloc(60_000) }));
     await peer.until(() => [1, 3, 5, 7].reduce((sum, id) => sum + bytesOf(peer, id), 0) === 65_535);
-    peer.send(window(0, 4 * 16_384));
+    peer.send(grow(0, 4 * 16_384));
     await peer.until(() => bytesOf(peer, 7) > 0);
     assert.ok(bytesOf(peer, 5) > 0);
-    peer.send(window(0, 1_000_000));
+    peer.send(grow(0, 1_000_000));
     assert.equal(
       (await Promise.all(calls)).map(({ status }) => status.code),
       [0, 0, 0, 0],
@@ -192,21 +151,9 @@ test('calls beyond what the node takes at a time wait in their order, and leave 
   });
 });
 
-test('a node that takes no calls at all for now gets them when it does', () =>
-  against(
-    { greet: (peer) => peer.send(settings([SETTING.streams, 0])), request: (peer, id) => peer.send(answer(id)) },
-    async ({ channel, peer }) => {
-      const done = channel.unary(CALL);
-      await heard(peer);
-      assert.is(peer.frames.filter(({ type }) => type === FRAME.headers).length, 0);
-      peer.send(settings([SETTING.streams, 10]));
-      assert.is((await done).status.code, GRPC.ok);
-    },
-  ));
-
 test('metadata longer than a frame go out in several, and those that the node does not take not at all', async () => {
   const metadata: Metadata = [['x-long-bin', Buffer.alloc(15_000, 'x')]];
-  await against({ request: (peer, id) => peer.send(answer(id)) }, async ({ channel, peer }) => {
+  await against(ANSWERS, async ({ channel, peer }) => {
     assert.is((await channel.unary({ ...CALL, metadata })).status.code, GRPC.ok);
     const sent = peer.frames.filter(({ type }) => type === FRAME.headers || type === FRAME.continuation);
     assert.equal(
@@ -225,7 +172,7 @@ test('metadata longer than a frame go out in several, and those that the node do
 });
 
 test('a block of headers says that there is no table whenever the node changes its own, and else not', () =>
-  against({ request: (peer, id) => peer.send(answer(id)) }, async ({ channel, peer }) => {
+  against(ANSWERS, async ({ channel, peer }) => {
     for (let calls = 0; calls < 2; calls++) await channel.unary(CALL);
     peer.send(settings([SETTING.tableBytes, 100]));
     await heard(peer);
@@ -235,7 +182,7 @@ test('a block of headers says that there is no table whenever the node changes i
   }));
 
 test('what may be secret is marked as never to be kept', () =>
-  against({ request: (peer, id) => peer.send(answer(id)) }, async ({ channel, peer }) => {
+  against(ANSWERS, async ({ channel, peer }) => {
     await channel.unary({ ...CALL, metadata: [['authorization', 'Bearer x']] });
     const block = peer.frames.find(({ type }) => type === FRAME.headers)!.payload.toString('latin1');
     assert.ok(block.includes('\x10\x0dauthorization\x08Bearer x'));
@@ -249,7 +196,7 @@ test('the node that answers before it has the whole request gets no more of it',
     assert.is((await done).bytes.toString(), 'one');
     const reset = await peer.until(({ type }) => type === FRAME.reset);
     assert.equal([reset.id, reset.payload.readUInt32BE()], [1, 8]);
-    peer.send(window(0, 1_000_000), window(1, 1_000_000), data(1));
+    peer.send(grow(0, 1_000_000), grow(1, 1_000_000), data(1));
     await heard(peer);
     assert.is(bytesOf(peer, 1), 65_535);
     assert.is(
@@ -265,7 +212,7 @@ test('what comes for a call that was given up is counted, and the node may go on
     await peer.until(({ type, id }) => type === FRAME.reset && id === 1);
     peer.send(head(1));
     const some = data(1, Buffer.alloc(16_384));
-    for (let sent = 0; sent < 520; sent++) peer.send(some);
+    peer.send(repeated(some, 520));
     peer.send(end(1));
     const grown = await peer.until(({ type, payload }) => type === FRAME.window && payload.readUInt32BE() < 9_000_000);
     assert.equal([grown.id, grown.payload.readUInt32BE() >= 8_000_000], [0, true]);
@@ -273,11 +220,11 @@ test('what comes for a call that was given up is counted, and the node may go on
 
 test('a stream gives its window back as its messages are taken', () =>
   against({}, async ({ channel, peer }) => {
-    const stream = channel.stream({ path: '/t.Node/Count', requests: [Buffer.alloc(0)] });
+    const stream = channel.stream(STREAM);
     await peer.until(({ type }) => type === FRAME.data);
     peer.send(head(1));
     const message = messageOf(Buffer.alloc(16_000));
-    for (let sent = 0; sent < 40; sent++) peer.send(data(1, message));
+    peer.send(repeated(data(1, message), 40));
     await heard(peer);
     const grown = () => peer.frames.filter(({ type, id }) => type === FRAME.window && id === 1).length;
     assert.is(grown(), 0, 'nothing was taken');
@@ -290,11 +237,11 @@ test('a stream gives its window back as its messages are taken', () =>
 
 test('a node that sends more than the window of a stream is cut off from it', () =>
   against({}, async ({ channel, peer }) => {
-    const stream = channel.stream({ path: '/t.Node/Count', requests: [Buffer.alloc(0)] });
+    const stream = channel.stream(STREAM);
     await peer.until(({ type }) => type === FRAME.data);
     peer.send(head(1));
     const message = messageOf(Buffer.alloc(16_000));
-    for (let sent = 0; sent < 70; sent++) peer.send(data(1, message));
+    peer.send(repeated(data(1, message), 70));
     const reset = await peer.until(({ type }) => type === FRAME.reset);
     assert.equal([reset.payload.readUInt32BE(), (await stream.end).status.code], [3, GRPC.internal]);
   }));
@@ -341,18 +288,6 @@ test('a node that says goodbye in two words ends what it has, and calls that wai
   });
 });
 
-test('a call that was seen is not sent again when the connection breaks', async () => {
-  let seen = 0;
-  const request = (peer: Peer) => {
-    seen++;
-    peer.hangUp();
-  };
-  await against({ request }, async ({ channel }) => {
-    assert.is((await channel.unary(CALL)).status.code, GRPC.unavailable);
-    assert.is(seen, 1);
-  });
-});
-
 test('closing says goodbye after the last call', () =>
   against({}, async ({ channel, peer }) => {
     const done = channel.unary(CALL);
@@ -374,9 +309,9 @@ test('after a body was sent piece by piece, windows that grow for nothing are to
   against({}, async ({ channel, peer }) => {
     const done = channel.unary({ ...CALL, request: Buffer.alloc(70_000) });
     await peer.until(() => bytesOf(peer, 1) === 65_535);
-    peer.send(window(0, 10_000), window(1, 10_000));
+    peer.send(grow(0, 10_000), grow(1, 10_000));
     await peer.until(() => bytesOf(peer, 1) === 70_005);
-    peer.send(Buffer.concat(Array.from({ length: 25_000 }, () => window(0, 1))));
+    peer.send(repeated(grow(0, 1), 100_000));
     assert.is((await done).status.code, GRPC.unavailable);
     const said = await peer.until(({ type }) => type === FRAME.goaway);
     assert.is(said.payload.readUInt32BE(4), ERROR.calm);
@@ -408,17 +343,20 @@ test('the number of a stream that lasts is left out when its turn comes again', 
   assert.equal([table.all(), table.running], [[lasting, next], 2]);
 });
 
-test('a call that the node refuses after it has answered is not sent again', async () => {
-  let seen = 0;
-  const request = (peer: Peer, id: number) => {
-    seen++;
-    peer.send(head(id), rawFrame(FRAME.reset, 0, id, word(ERROR.refused)));
-  };
-  await against({ request }, async ({ channel }) => {
-    assert.is((await channel.unary(CALL)).status.code, GRPC.unavailable);
-    assert.is(seen, 1);
+for (const [what, ends] of [
+  ['the node refuses after it has answered', (peer, id) => peer.send(head(id), reset(id, ERROR.refused))],
+  ['was seen when the connection breaks', (peer) => peer.hangUp()],
+] as const satisfies readonly (readonly [string, NonNullable<Script['request']>])[])
+  test(`a call that ${what} is not sent again`, async () => {
+    let seen = 0;
+    const request: NonNullable<Script['request']> = (peer, id) => {
+      seen++;
+      ends(peer, id);
+    };
+    await against({ request }, async ({ channel }) => {
+      assert.equal([(await channel.unary(CALL)).status.code, seen], [GRPC.unavailable, 1]);
+    });
   });
-});
 
 test('all frames of one turn go out in one write, and a page that is full goes with them', async () => {
   const writes: Buffer[][] = [];

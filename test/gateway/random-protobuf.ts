@@ -162,8 +162,8 @@ function mapField(field: FieldInit, { nested, message, random }: MapPlace): Fiel
 export interface BytesOptions {
   readonly registry: FileRegistry;
   readonly random: Random;
-  /** Fields in order and once, nothing unknown, no empty bytes. @default false */
-  readonly tidy?: boolean;
+  /** No bytes of length 0: the library cannot tell them from bytes that are not set. @default false */
+  readonly noEmptyBytes?: boolean;
   /** No text that is not UTF-8: the writer does not look at entries of a map that others replace. @default false */
   readonly utf8?: boolean;
   readonly depth?: number;
@@ -171,21 +171,18 @@ export interface BytesOptions {
 
 /** Bytes of a message of this type. */
 export function randomBytes(type: DescMessage, options: BytesOptions): Uint8Array {
-  const { random, tidy = false, depth = 0 } = options;
+  const { random, depth = 0 } = options;
   const writer = new BinaryWriter();
   const special = SPECIAL[type.typeName];
-  if (special && !random.once(tidy ? 1_000_000 : 8)) {
+  if (special && !random.once(8)) {
     special(writer, options);
     return writer.finish();
   }
-  const oneofs = new Set<unknown>();
-  const fields = tidy ? [...type.fields].sort((a, b) => a.number - b.number) : shuffled(type.fields, random);
-  for (const field of fields) {
-    if (random.once(3) || (depth > 4 && field.message) || (tidy && field.oneof && oneofs.has(field.oneof))) continue;
-    if (field.oneof) oneofs.add(field.oneof);
+  for (const field of shuffled(type.fields, random)) {
+    if (random.once(3) || (depth > 4 && field.message)) continue;
     writeField(writer, field, { ...options, depth: depth + 1 });
-    if (!tidy && random.once(12)) writeField(writer, field, { ...options, depth: depth + 1 });
-    if (!tidy && random.once(12)) writeUnknown(writer, type, random);
+    if (random.once(12)) writeField(writer, field, { ...options, depth: depth + 1 });
+    if (random.once(12)) writeUnknown(writer, type, random);
   }
   return writer.finish();
 }
@@ -237,12 +234,11 @@ function writeField(writer: BinaryWriter, field: DescField, options: BytesOption
 
 function writeEntry(writer: BinaryWriter, field: DescField & { fieldKind: 'map' }, given: BytesOptions): void {
   const options = { ...given, utf8: true };
-  const { random, tidy = false } = options;
+  const { random } = options;
   writer.tag(field.number, WireType.LengthDelimited).fork();
-  const parts =
-    tidy || !random.once(6)
-      ? ['key', 'value']
-      : random.pick([['value', 'key'], ['key'], ['value'], [], ['key', 'key', 'value']]);
+  const parts = !random.once(6)
+    ? ['key', 'value']
+    : random.pick([['value', 'key'], ['key'], ['value'], [], ['key', 'key', 'value']]);
   for (const part of parts) {
     if (part === 'key') writeScalar(writer.tag(1, wireOf(field.mapKey)), field.mapKey, options);
     else writeValue(writer, field, { ...options, number: 2, known: true });
@@ -282,7 +278,7 @@ const REALS = [0, -0, 1, 1.5, -2.25, 1024, NaN, Infinity, -Infinity];
 function writeScalar(
   writer: BinaryWriter,
   type: ScalarType,
-  { random, tidy = false, utf8 = tidy }: BytesOptions,
+  { random, noEmptyBytes = false, utf8 = false }: BytesOptions,
 ): void {
   const int = () => random.pick(INTS);
   const unsigned = () => random.pick(INTS) >>> 0;
@@ -304,7 +300,7 @@ function writeScalar(
     [ScalarType.DOUBLE]: () => writer.double(random.once(3) ? random.int(1e9) / 7 : random.pick(REALS)),
     [ScalarType.STRING]: () =>
       !utf8 && random.once(60) ? writer.bytes(Buffer.from('61c328', 'hex')) : writer.string(random.pick(TEXTS)),
-    [ScalarType.BYTES]: () => writer.bytes(Buffer.alloc((tidy ? 1 : 0) + random.int(6), 1 + random.int(250))),
+    [ScalarType.BYTES]: () => writer.bytes(Buffer.alloc((noEmptyBytes ? 1 : 0) + random.int(6), 1 + random.int(250))),
   };
   writes[type]();
 }

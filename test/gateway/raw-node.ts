@@ -1,7 +1,10 @@
 // A node that speaks HTTP/2 in frames made by hand: it sends whatever a test wants, and remembers what came.
 
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Channel } from '../../lib/gateway/channel/channel.ts';
+import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
 import { FLAG, FRAME, PREFACE } from '../../lib/gateway/http2/protocol.ts';
+import { until } from '../support/until.ts';
 
 export interface RawFrame {
   readonly type: number;
@@ -15,7 +18,7 @@ export interface Peer {
   /** All frames that came on it, in order. */
   readonly frames: readonly RawFrame[];
   send(...frames: readonly Buffer[]): void;
-  /** Resolves with the first frame that fits, rejects after 5 s. */
+  /** Resolves with the first frame that fits. */
   until(fits: (frame: RawFrame) => boolean): Promise<RawFrame>;
   /** Ends the connection in order. */
   hangUp(): void;
@@ -33,8 +36,6 @@ export interface Script {
   /** A request has come as a whole: the `nth` from 0, on stream `id`. */
   request?(peer: Peer, id: number, nth: number): void;
 }
-
-const WAIT_MS = 5_000;
 
 export function rawFrame(type: number, flags: number, id: number, payload: string | Buffer = ''): Buffer {
   const bytes = typeof payload === 'string' ? Buffer.from(payload, 'hex') : payload;
@@ -88,11 +89,10 @@ export async function rawNode({ greet, request }: Script = {}): Promise<RawNode>
     socket.on('error', () => {});
     socket.on('end', () => socket.end());
     const frames: RawFrame[] = [];
-    const waiting = new Set<() => void>();
     const peer: Peer = {
       frames,
       send: (...all) => void socket.write(Buffer.concat(all)),
-      until: (fits) => waitFor(frames, { fits, waiting }),
+      until: (fits) => until(`a frame at the node, for ${fits}`, () => frames.find(fits)),
       hangUp: () => socket.end(),
     };
     peers.push(peer);
@@ -120,7 +120,6 @@ export async function rawNode({ greet, request }: Script = {}): Promise<RawNode>
         frames.push(frame);
         const isRequest = frame.type === FRAME.data || frame.type === FRAME.headers;
         if (isRequest && frame.flags & FLAG.endStream) request?.(peer, frame.id, requests++);
-        for (const look of waiting) look();
       }
     });
   });
@@ -136,21 +135,53 @@ export async function rawNode({ greet, request }: Script = {}): Promise<RawNode>
   };
 }
 
-function waitFor(
-  frames: readonly RawFrame[],
-  { fits, waiting }: { readonly fits: (frame: RawFrame) => boolean; readonly waiting: Set<() => void> },
-): Promise<RawFrame> {
-  return new Promise((resolve, reject) => {
-    const seen = () => frames.map(({ type, flags, id }) => `${type}/${flags}/${id}`).join(' ');
-    const timer = setTimeout(() => reject(new Error(`No such frame came: ${seen()}`)), WAIT_MS);
-    const look = () => {
-      const found = frames.find(fits);
-      if (!found) return;
-      clearTimeout(timer);
-      waiting.delete(look);
-      resolve(found);
-    };
-    waiting.add(look);
-    look();
-  });
+/** A deadline that no test waits for. */
+export const LONG_MS = 600_000;
+export const CALL = { path: '/t.Node/Echo', request: Buffer.from('hello'), deadlineMs: LONG_MS };
+
+export interface Bench {
+  readonly node: RawNode;
+  readonly channel: Channel;
+  /** The first connection, when it stands. */
+  readonly peer: Peer;
+}
+
+/** Runs a test with a channel that is connected to a node with this script. */
+export async function against(
+  script: Script,
+  work: (bench: Bench) => Promise<void>,
+  options: { readonly heldBytes?: number } = {},
+): Promise<void> {
+  const node = await rawNode(script);
+  const upstream = `127.0.0.1:${node.port}`;
+  const channel = http2Channel({ upstream, backoffMs: 1, backoffMaxMs: 1, connectMs: LONG_MS, ...options });
+  try {
+    await channel.ready(LONG_MS);
+    await work({ node, channel, peer: node.peers[0]! });
+  } finally {
+    await channel.close();
+    await node.stop();
+  }
+}
+
+const word = (value: number, bytes = 4): Buffer => {
+  const buffer = Buffer.alloc(bytes);
+  buffer.writeUIntBE(value, 0, bytes);
+  return buffer;
+};
+/** Frames of one or a few numbers. */
+export const grow = (id: number, more: number) => rawFrame(FRAME.window, 0, id, word(more));
+export const reset = (id: number, code: number) => rawFrame(FRAME.reset, 0, id, word(code));
+export const goaway = (last: number, code = 0) => rawFrame(FRAME.goaway, 0, 0, Buffer.concat([word(last), word(code)]));
+export const settings = (...entries: readonly (readonly [name: number, value: number])[]) =>
+  rawFrame(FRAME.settings, 0, 0, Buffer.concat(entries.flatMap(([name, value]) => [word(name, 2), word(value)])));
+export const repeated = (frame: Buffer, count: number) => Buffer.concat(Array.from({ length: count }, () => frame));
+
+let pings = 0;
+/** Resolves when all that was sent before has been taken in by the channel: it answers a ping. */
+export async function heard(peer: Peer): Promise<void> {
+  const payload = word(++pings, 6);
+  const bytes = Buffer.concat([payload, word(0xabcd, 2)]);
+  peer.send(rawFrame(FRAME.ping, 0, 0, bytes));
+  await peer.until((frame) => frame.type === FRAME.ping && frame.payload.equals(bytes));
 }

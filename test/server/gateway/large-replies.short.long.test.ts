@@ -7,6 +7,7 @@ import { Stop } from '../../../lib/gateway/channel/channel.ts';
 import { createJsonWriters, entityTag, type JsonForm, readDescriptorSet } from '../../../lib/gateway/index.ts';
 import { type LargeOptions, type LargeReplies, largeReplies } from '../../../server/gateway/answers/large-replies.ts';
 import { field, SHAPES, SHAPES_SET } from '../../gateway/shapes.ts';
+import { chooseSize } from '../../support/size.ts';
 
 const test = suite('large replies');
 const { registry } = readDescriptorSet(SHAPES_SET);
@@ -14,6 +15,10 @@ const TYPE = 'shapes.Shape';
 const SMALL = field(1, 'x');
 const waiting = (deadlineMs = 60_000) => ({ deadlineMs, signal: new Stop() });
 const order = (bytes: Uint8Array, only?: string) => ({ type: TYPE, only, bytes: new Uint8Array(bytes) });
+
+/** Takes long to write; of `size` 9 MB, more than 48 MB of memory. */
+const huge = (size = chooseSize({ short: 3_000_000, day: 9_000_000, whole: 9_000_000 })) =>
+  SHAPES['a map of many']!(size);
 
 async function withLarge(options: Partial<LargeOptions>, work: (large: LargeReplies) => Promise<void>): Promise<void> {
   const large = largeReplies({ base: registry, form: 'cosmos', ...options });
@@ -38,9 +43,10 @@ for (const form of ['cosmos', 'proto3'] as const satisfies readonly JsonForm[])
     withLarge({ form }, async (large) => {
       const writers = createJsonWriters({ registry, form });
       const type = registry.getMessage(TYPE)!;
+      const bytesOf = chooseSize({ short: 5_000, day: 50_000, whole: 50_000 });
       for (const [name, shape] of Object.entries(SHAPES))
         for (const only of [undefined, 'text', 'counts']) {
-          const bytes = shape(50_000);
+          const bytes = shape(bytesOf);
           const written = large.write(order(bytes, only), waiting());
           try {
             const json = writers.findWriter(type, only)(bytes);
@@ -100,7 +106,7 @@ test('one whose client left, or whose deadline passed, is not written, and the o
 
 test('one that takes too long is refused, and the next one is written by a new thread', () =>
   withLarge({ ms: 150 }, async (large) => {
-    const slow = large.write(order(SHAPES['a map of many']!(9_000_000)), waiting());
+    const slow = large.write(order(huge()), waiting());
     const after = large.write(order(SMALL), waiting()).catch((error: unknown) => error);
     const { code, reason, message } = await refused(slow);
     assert.equal([code, reason], ['ERR_SERVICE', 'too-large']);
@@ -112,7 +118,7 @@ test('one that takes too long is refused, and the next one is written by a new t
 
 test('one that takes too much memory is refused, and the next one is written', () =>
   withLarge({ memoryMb: 48, ms: 60_000 }, async (large) => {
-    const { code, reason, message } = await refused(large.write(order(SHAPES['a map of many']!(9_000_000)), waiting()));
+    const { code, reason, message } = await refused(large.write(order(huge(9_000_000)), waiting()));
     assert.equal([code, reason], ['ERR_SERVICE', 'too-large']);
     assert.match(message, /more than 48 MB/);
     assert.is(JSON.parse((await large.write(order(SMALL), waiting())).json.toString()).text, 'x');

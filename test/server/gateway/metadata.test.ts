@@ -1,25 +1,26 @@
-// Metadata at the door of the query gateway: what a client sends to the node, and what of the node comes back, both channels.
+// Metadata at the door of the query gateway: what a client sends to the node, and what of the node comes back.
 
 import { request } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { metadataOf } from './node.ts';
-import { type Settings, withGateway } from './place.ts';
+import { type Place, type Settings, sharedGateway, withGateway } from './place.ts';
 
 const test = suite('metadata of the query gateway');
 
-type Work = Parameters<typeof withGateway<void>>[1];
+type Work = (place: Place) => Promise<void>;
 
-/** The same promise over both channels. */
-function both(promise: string, settings: Settings, work: Work): void {
-  for (const channel of ['http2', 'grpc-js'])
-    test(`${promise} (${channel})`, () => withGateway({ channel, ...settings }, work));
-}
+const { at } = sharedGateway(test);
 
-both(
+/** A promise about a gateway without settings; what both channels bring is a part of their contract. */
+const plain = (promise: string, work: Work) => test(promise, () => work(at()));
+/** The same with settings, over the other channel. */
+const withSettings = (promise: string, settings: Settings, work: Work) =>
+  test(promise, () => withGateway({ channel: 'http2', ...settings }, work));
+
+plain(
   'marked headers are metadata for the node, bytes decoded, and what is broken is 400',
-  {},
   async ({ server, node }) => {
     node.script = () => ({ reply: { text: 'fine' } });
     const headers = {
@@ -52,7 +53,7 @@ both(
   },
 );
 
-both(
+withSettings(
   'marked headers tell answers apart in the cache and in running calls',
   { cache: { ttlMs: 60_000, maxBytes: 1_000_000 } },
   async ({ server, node }) => {
@@ -69,7 +70,7 @@ both(
   },
 );
 
-both(
+withSettings(
   'who asks is told to the node only where forwardHeaders says so, and is part of the key',
   { forwardHeaders: ['Authorization', 'X-Forwarded-For'], cache: { ttlMs: 60_000, maxBytes: 1_000_000 } },
   async ({ server, node }) => {
@@ -86,13 +87,17 @@ both(
   },
 );
 
-both('the key of a gate reaches the node by no name', { gate: { keys: ['the-key'] } }, async ({ server, node }) => {
-  node.script = () => ({});
-  const authorization = 'Bearer the-key';
-  const headers = { authorization, 'grpc-metadata-authorization': authorization };
-  assert.is((await server.ask('/grove/params', { headers })).status, 200);
-  assert.not.ok(JSON.stringify(node.last().metadata.toJSON()).includes('the-key'));
-});
+withSettings(
+  'the key of a gate reaches the node by no name',
+  { gate: { keys: ['the-key'] } },
+  async ({ server, node }) => {
+    node.script = () => ({});
+    const authorization = 'Bearer the-key';
+    const headers = { authorization, 'grpc-metadata-authorization': authorization };
+    assert.is((await server.ask('/grove/params', { headers })).status, 200);
+    assert.not.ok(JSON.stringify(node.last().metadata.toJSON()).includes('the-key'));
+  },
+);
 
 test('a gate and a forwarded authorization are refused together, for the header holds the key', async () => {
   try {
@@ -104,7 +109,7 @@ test('a gate and a forwarded authorization are refused together, for the header 
   throw new Error('the server has started');
 });
 
-both('metadata of the node come back marked, with errors too, without its addresses', {}, async ({ server, node }) => {
+plain('metadata of the node come back marked, with errors too, without its addresses', async ({ server, node }) => {
   node.script = ({ request: { note } }) => ({
     headers: { 'x-region': 'west', 'x-from': 'at 10.1.2.3:9090', 'x-cosmos-block-height': '7' },
     ...(note && { status: { code: 5, details: 'none' } }),
@@ -138,7 +143,7 @@ function askRaw(url: string, headers: Record<string, string>): Promise<Raw> {
   });
 }
 
-both('trailers of the node are trailers of HTTP for who says TE: trailers', {}, async ({ server, node }) => {
+plain('trailers of the node are trailers of HTTP for who says TE: trailers', async ({ server, node }) => {
   node.script = () => ({
     status: {
       code: 9,
@@ -153,7 +158,7 @@ both('trailers of the node are trailers of HTTP for who says TE: trailers', {}, 
   assert.equal([headers['content-length'], (JSON.parse(text) as { message: string }).message], [undefined, 'not now']);
 });
 
-both('401 of the node tells how to come in: by its own words where it has some', {}, async ({ server, node }) => {
+plain('401 of the node tells how to come in: by its own words where it has some', async ({ server, node }) => {
   node.script = () => ({ status: { code: 16, details: 'who are you' } });
   assert.is((await server.ask('/grove/params')).headers['www-authenticate'], 'Bearer realm="node"');
   const metadata = metadataOf({ 'www-authenticate': 'DPoP realm="x"' });
@@ -163,15 +168,5 @@ both('401 of the node tells how to come in: by its own words where it has some',
     assert.equal([answer.status, answer.headers['www-authenticate']], [401, 'DPoP realm="x"'], path);
   }
 });
-
-both(
-  'a status of HTTP in place of an answer is told alike, and an own UNIMPLEMENTED keeps its words',
-  {},
-  async ({ server, node }) => {
-    node.script = () => ({ status: { code: 12, details: 'needs a newer chain' } });
-    const answer = await server.ask('/grove/params');
-    assert.equal([answer.status, answer.json()], [501, { code: 12, message: 'needs a newer chain', details: [] }]);
-  },
-);
 
 test.run();

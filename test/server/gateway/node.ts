@@ -23,6 +23,7 @@ import {
 import { type Descriptors, readDescriptorSet } from '../../../lib/gateway/index.ts';
 import { addReflection, type Manners } from '../../gateway/reflection-node.ts';
 import { compileKept } from '../../support/protoc.ts';
+import { until } from '../../support/until.ts';
 
 export const SET = compileKept('grove/query.proto');
 
@@ -61,7 +62,7 @@ export interface GroveNode {
   last(): Seen;
   /** What is answered from now on. */
   script: Script;
-  /** Resolves when calls fit; rejects after 10 s. */
+  /** Resolves when calls fit. */
   until(fits: (seen: readonly Seen[]) => boolean): Promise<void>;
   /** Messages that streams wrote so far. */
   written(): number;
@@ -69,25 +70,11 @@ export interface GroveNode {
 }
 
 const same = (bytes: Buffer) => bytes;
-const WAIT_MS = 10_000;
 
-/** Adds reflection to a node. */
-export type Describe = (server: Server, descriptors: Descriptors) => void;
-
-const describeServices: Describe = (server, descriptors) => addReflection(server, mannersOf(descriptors));
-
-export async function groveNode(
-  port = 0,
-  set: Uint8Array = SET,
-  describe: Describe = describeServices,
-): Promise<GroveNode> {
+export async function groveNode(port = 0, set: Uint8Array = SET): Promise<GroveNode> {
   const descriptors = readDescriptorSet(set);
   const { registry } = descriptors;
   const seen: Seen[] = [];
-  const watchers = new Set<() => void>();
-  const changed = () => {
-    for (const look of watchers) look();
-  };
   let written = 0;
   const node = { script: ((): Scripted => ({ reply: {} })) as Script };
 
@@ -98,9 +85,7 @@ export async function groveNode(
     seen.push(one);
     call.on('cancelled', () => {
       one.isCancelled = true;
-      changed();
     });
-    changed();
     return one;
   }
 
@@ -146,7 +131,7 @@ export async function groveNode(
       Object.fromEntries(made.map(({ method, handle }) => [method.name, handle])),
     );
   }
-  describe(server, descriptors);
+  addReflection(server, mannersOf(descriptors));
   const bound = await new Promise<number>((resolve, reject) =>
     server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, at) =>
       error ? reject(error) : resolve(at),
@@ -157,20 +142,9 @@ export async function groveNode(
     seen,
     last: () => seen.at(-1)!,
     written: () => written,
-    until: (fits: (calls: readonly Seen[]) => boolean) =>
-      new Promise<void>((resolve, reject) => {
-        const late = () =>
-          reject(new Error(`After ${WAIT_MS} ms the node has seen ${JSON.stringify(seen.map(({ rpc }) => rpc))}.`));
-        const timer = setTimeout(late, WAIT_MS);
-        const look = () => {
-          if (!fits(seen)) return;
-          clearTimeout(timer);
-          watchers.delete(look);
-          resolve();
-        };
-        watchers.add(look);
-        look();
-      }),
+    until: async (fits: (calls: readonly Seen[]) => boolean) => {
+      await until(`calls at the node that fit ${fits}`, () => fits(seen));
+    },
     stop: () => server.forceShutdown(),
   });
 }
@@ -178,12 +152,11 @@ export async function groveNode(
 // Every node here describes itself, too.
 function mannersOf({ registry }: Descriptors): Manners {
   const files = [...registry.files];
-  const fileOf = (symbol: string) => files.find(({ services }) => services.some(({ typeName }) => typeName === symbol));
   return {
     versions: ['v1'],
     files: new Map(files.map(({ proto }) => [proto.name, toBinary(FileDescriptorProtoSchema, proto)])),
     services: files.flatMap(({ services }) => services.map(({ typeName }) => typeName)),
-    fileOf: (symbol) => fileOf(symbol)?.proto.name,
+    fileOf: (symbol) => registry.get(symbol)?.file.proto.name,
   };
 }
 

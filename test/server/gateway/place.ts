@@ -5,12 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'uvu';
 import { type Served, type ServeOptions, withServer } from '../support/serve.ts';
-import { type Describe, type GroveNode, groveNode, type Script, SET } from './node.ts';
+import { type GroveNode, groveNode, type Script, SET } from './node.ts';
 
 export interface Place {
   readonly server: Served;
   readonly node: GroveNode;
 }
+
+/** A deadline that no test waits for. */
+export const LONG_MS = 600_000;
 
 export type Settings = Readonly<Record<string, unknown>>;
 
@@ -23,7 +26,10 @@ export async function withFile<T>(
   const folder = mkdtempSync(join(tmpdir(), 'twinline-gateway-'));
   try {
     writeFileSync(join(folder, 'set.binpb'), set);
-    writeFileSync(join(folder, 'gateway.json'), JSON.stringify({ descriptors: 'set.binpb', ...settings }));
+    writeFileSync(
+      join(folder, 'gateway.json'),
+      JSON.stringify({ descriptors: 'set.binpb', deadlineMs: LONG_MS, ...settings }),
+    );
     return await work({ GATEWAY_FILE: join(folder, 'gateway.json') });
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -34,9 +40,9 @@ export async function withFile<T>(
 export async function withGateway<T>(
   settings: Settings,
   work: (place: Place) => Promise<T>,
-  options: ServeOptions & { readonly set?: Uint8Array; readonly describe?: Describe } = {},
+  options: ServeOptions & { readonly set?: Uint8Array } = {},
 ): Promise<T> {
-  const node = await groveNode(0, options.set, options.describe);
+  const node = await groveNode(0, options.set);
   try {
     return await withFile(
       { upstream: node.upstream, ...settings },
@@ -48,36 +54,43 @@ export async function withGateway<T>(
   }
 }
 
+/** Opens something before the tests of a suite and closes it after them: `open` closes when the promise of its work resolves. */
+export function sharedBy<T>(
+  test: Pick<Test, 'before' | 'after'>,
+  open: (work: (opened: T) => Promise<void>) => Promise<void>,
+): () => T {
+  let place: T | undefined;
+  let done = () => {};
+  let ended: Promise<void> | undefined;
+  test.before(
+    () =>
+      new Promise<void>((ready, failed) => {
+        ended = open((opened) => {
+          place = opened;
+          ready();
+          return new Promise<void>((resolve) => (done = resolve));
+        });
+        ended.catch(failed);
+      }),
+  );
+  test.after(() => {
+    done();
+    return ended;
+  });
+  return () => place!;
+}
+
 /** One server and node for all tests of a suite; the script is that of the test. */
 export function sharedGateway(
   test: Pick<Test, 'before' | 'after'>,
   settings: Settings = {},
 ): { readonly at: () => Place; scripted(script: Script): Place } {
-  let place: Place | undefined;
-  let done: () => void = () => {};
-  let ended: Promise<void> = Promise.resolve();
-  test.before(
-    () =>
-      new Promise<void>((ready, failed) => {
-        ended = withGateway(settings, (made) => {
-          place = made;
-          ready();
-          return new Promise<void>((resolve) => {
-            done = resolve;
-          });
-        });
-        ended.catch(failed);
-      }),
-  );
-  test.after(async () => {
-    done();
-    await ended;
-  });
+  const at = sharedBy<Place>(test, (work) => withGateway(settings, work));
   return {
-    at: () => place!,
+    at,
     scripted: (script) => {
-      place!.node.script = script;
-      return place!;
+      at().node.script = script;
+      return at();
     },
   };
 }

@@ -3,10 +3,11 @@
 import { get, type IncomingMessage } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { until } from '../../support/until.ts';
 import { sharedGateway, withGateway } from './place.ts';
 
 const test = suite('streams of the query gateway');
-const { scripted } = sharedGateway(test, { deadlineMs: 20_000 });
+const { scripted } = sharedGateway(test);
 
 const TWO = [{ text: 'a' }, { text: 'b' }];
 const texts = (lines: readonly string[]) =>
@@ -69,12 +70,12 @@ test('a reader who takes nothing slows the node down, and one who leaves ends th
   const { server, node } = scripted(() => ({ replies: endless() }));
   const answer = await opened(`${server.url}/grove/follow/slow`);
   answer.once('readable', () => {});
-  // The same count twice with time between: nobody takes more.
-  let before = -1;
-  while (before !== node.written() || before === 0) {
+  let [before, same] = [0, 0];
+  await until('the node writes no more', () => {
+    same = node.written() === before ? same + 1 : 0;
     before = node.written();
-    await new Promise((resolve) => setTimeout(resolve, 300));
-  }
+    return before > 0 && same === 10;
+  });
   assert.ok(before < 1_000, `${before} messages of 50 kB are on their way`);
   assert.not.ok(node.last().isCancelled);
   answer.destroy();
@@ -99,7 +100,12 @@ test('a server that stops ends its streams with an error that says so', async ()
 
 test('the deadline ends a stream too', async () => {
   const { server } = scripted(() => ({ replies: TWO, after: new Promise(() => {}) }));
-  const { text } = await server.ask('/grove/follow/x', { headers: { 'grpc-timeout': '500m' } });
+  let ms = 100;
+  const text = await until('a stream that begins before its deadline', async () => {
+    ms *= 2;
+    const answer = await server.ask('/grove/follow/x', { headers: { 'grpc-timeout': `${ms}m` } });
+    return answer.status === 200 && answer.text;
+  });
   const lines = text.trimEnd().split('\n');
   assert.is((JSON.parse(lines.at(-1)!) as { error: { code: number } }).error.code, 4);
 });

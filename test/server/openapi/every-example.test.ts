@@ -95,7 +95,7 @@ const encode = (type: string, example: unknown): unknown =>
 async function sendExamples(
   line: string,
   operation: Operation,
-  known: Known & { headers: Headers },
+  known: Known & { headers: Headers; isWhole?: boolean },
 ): Promise<Answer[]> {
   const { parameters = [], requestBody } = operation;
   const filled = parameters
@@ -105,7 +105,7 @@ async function sendExamples(
       line,
     );
   const query = parameters
-    .filter((one) => one.in === 'query' && one.required)
+    .filter((one) => one.in === 'query' && (one.required || (known.isWhole && firstOf(one))))
     .map((one) => `${one.name}=${firstOf(one)}`);
   const address = query.length ? `${filled}?${query.join('&')}` : filled;
   const required = parameters.filter((one) => one.in === 'header' && one.required);
@@ -178,6 +178,20 @@ async function makeKnown(): Promise<(id: string) => Known> {
   return (id) => known.get(id) ?? {};
 }
 
+/** How the answer of each dialect says that a session goes on. */
+const GOES_ON: { readonly [path: string]: (answer: Answer) => boolean } = {
+  '/api/ussd': ({ text }) => text.startsWith('CON '),
+  '/api/ussd/africastalking': ({ text }) => text.startsWith('CON '),
+  '/api/ussd/hubtel': (answer) => (answer.json() as { Type: string }).Type === 'Response',
+  '/api/ussd/nalo': (answer) => (answer.json() as { MSGTYPE: boolean }).MSGTYPE,
+  '/api/ussd/arkesel': (answer) => (answer.json() as { continueSession: boolean }).continueSession,
+  '/api/ussd/infobip/session/{id}/start': (answer) => !(answer.json() as { shouldClose: boolean }).shouldClose,
+  '/api/ussd/infobip/session/{id}/response': (answer) => !(answer.json() as { shouldClose: boolean }).shouldClose,
+  '/api/ussd/infobip/session/{id}/end': (answer) =>
+    (answer.json() as { responseExitCode: number }).responseExitCode === 200,
+  '/api/ussd/comviva': ({ headers }) => headers.freeflow === 'FC',
+};
+
 /** Before what they need, or after what would be gone. */
 const FIRST = ['createDomain', 'beginFlow', 'dialDraft'];
 const LAST = [
@@ -205,6 +219,14 @@ test('every example is taken: it is a success wherever the server does not make 
     }
   }
   assert.equal(wrong, []);
+});
+
+test('the example of every USSD route goes on, twice over and in each type', async () => {
+  const dialling = operations().filter(([line]) => line.split(' ')[1]! in GOES_ON);
+  assert.is(new Set(dialling.map(([line]) => line.split(' ')[1])).size, Object.keys(GOES_ON).length);
+  for (const [line, operation] of [...dialling, ...dialling])
+    for (const answer of await sendExamples(line, operation, { headers: { authorization: '' }, isWhole: true }))
+      assert.ok(GOES_ON[line.split(' ')[1]!]!(answer), `${line}: ${answer.text}`);
 });
 
 test.run();
