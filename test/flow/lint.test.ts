@@ -7,13 +7,10 @@ import * as assert from 'uvu/assert';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { parseFlow } from '../../lib/flow/format/parse.ts';
 import { problemLine } from '../../lib/flow/format/problem.ts';
-import { flowSource, positionAt } from '../../lib/flow/format/source.ts';
-import { checkFlow, lintFlow, RULES } from '../../lib/flow/lint/lint.ts';
+import { flowSource } from '../../lib/flow/format/source.ts';
+import { checkFlow, lintFlow } from '../../lib/flow/lint/lint.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { anyFlow } from './lint-cases/any-flow.ts';
-import { AUTHOR_MISTAKES } from './lint-cases/author-mistakes.ts';
-import { MISTAKES } from './lint-cases/mistakes.ts';
-import { SEEDS, type Seed } from './lint-cases/seeds.ts';
 import { smallFlow, walk } from './lint-cases/walk.ts';
 
 const WALLET = readFileSync(new URL('./lint-cases/wallet.flow.json', import.meta.url), 'utf8');
@@ -28,32 +25,6 @@ test('the worked example loads, is clean and compiles', () => {
   });
   assert.equal(problems, []);
   assert.is(compileFlow(flow!).screens.size, 8);
-});
-
-for (const [at, seed] of SEEDS.entries()) {
-  test(`${seed.code}: ${seed.says[0]} (${at})`, () => {
-    const text = edited(seed);
-    const { problems } = checkFlow(text, FILE, seed.known);
-    const seen = problems.map(problemLine).join('\n');
-    assert.is(problems.length, 1, `expected one problem, got:\n${seen}`);
-    const [{ code, severity, line, column, message, fix, pointer }] = problems as [(typeof problems)[0]];
-    assert.equal({ code, severity }, { code: seed.code, severity: seed.severity }, seen);
-    assert.equal({ line, column }, positionAt(text, once(text, seed.at)), seen);
-    for (const words of seed.says) assert.ok(`${message} ${fix}`.includes(words), `${words} is not in: ${seen}`);
-    assert.ok(pointer.startsWith('/') && fix.length > 5 && /[.!?]$/.test(message), seen);
-  });
-}
-
-test('every rule has its own code, says what is wrong, and is seen by a mistake above', () => {
-  const codes = RULES.map(({ code }) => code);
-  assert.is(new Set(codes).size, codes.length);
-  assert.equal(
-    [...new Set([...SEEDS, ...MISTAKES, ...AUTHOR_MISTAKES].map(({ code }) => code))]
-      .filter((code) => codes.includes(code))
-      .sort(),
-    [...codes].sort(),
-  );
-  for (const { means } of RULES) assert.ok(means.length > 10);
 });
 
 test('several mistakes are all told, in the order of the file', () => {
@@ -84,7 +55,7 @@ test('what is no mistake is not reported', () => {
     ['"mainMenu": "home"', '"mainMenu": "home", "start": "mainMenu"'],
   ];
   for (const [from, to] of fine) {
-    const text = edited({ edits: [[from, to]] });
+    const text = edited(from, to);
     const { problems } = checkFlow(text, FILE);
     const expected = to.includes('"start": "mainMenu"') ? ['dangling-target'] : [];
     assert.equal(
@@ -119,7 +90,7 @@ test('what fits is no mistake of kinds', () => {
     ['{{name}}, balance', '{{name}} {x} {} \\\\{name}, balance'],
   ];
   for (const [from, to] of fine) {
-    const { problems } = checkFlow(edited({ edits: [[from, to]] }), FILE);
+    const { problems } = checkFlow(edited(from, to), FILE);
     assert.equal(problems.map(problemLine), [], to);
   }
 });
@@ -268,17 +239,7 @@ test('a flow without a file is checked too; its problems stand at the beginning'
 
 test.run();
 
-function edited({ edits }: Pick<Seed, 'edits'>): string {
-  let text = WALLET;
-  for (const [from, to] of edits) {
-    assert.ok(text.includes(from), `${from} is not in the worked example`);
-    text = text.replaceAll(from, () => to);
-  }
-  return text;
-}
-
-function once(text: string, part: string): number {
-  const at = text.indexOf(part);
-  assert.ok(at >= 0 && text.indexOf(part, at + 1) < 0, `${part} is not there exactly once`);
-  return at;
+function edited(from: string, to: string): string {
+  assert.ok(WALLET.includes(from), `${from} is not in the worked example`);
+  return WALLET.replaceAll(from, () => to);
 }
