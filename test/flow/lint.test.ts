@@ -10,6 +10,7 @@ import { problemLine } from '../../lib/flow/format/problem.ts';
 import { flowSource } from '../../lib/flow/format/source.ts';
 import { checkFlow, lintFlow } from '../../lib/flow/lint/lint.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
+import { cpuMs } from '../support/timed.ts';
 import { anyFlow } from './lint-cases/any-flow.ts';
 import { smallFlow, walk } from './lint-cases/walk.ts';
 
@@ -155,10 +156,10 @@ test('a flow without errors compiles', () => {
       compileFlow(flow!, { flows: OTHERS });
       compiled++;
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
   // About one in six is.
-  assert.ok(compiled > 10, `only ${compiled} flows were without errors`);
+  assert.ok(compiled > 4, `only ${compiled} flows were without errors`);
 });
 
 test('what is unreachable, and where no end can be reached, agrees with walking every path', () => {
@@ -180,9 +181,9 @@ test('what is unreachable, and where no end can be reached, agrees with walking 
       for (const id of traps) assert.ok(seen.trapped.has(id), `${id} is no trap in ${JSON.stringify(flow)}`);
       if (traps.length) trapped++;
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
-  assert.ok(trapped > 20, `only ${trapped} flows had traps`);
+  assert.ok(trapped > 10, `only ${trapped} flows had traps`);
 });
 
 const OTHER: Flow = {
@@ -215,15 +216,12 @@ function bigFlow(count: number): string {
 }
 
 test('a screen of 500 is checked as quickly as one of 50, also when much is wrong', () => {
-  const msPerScreen = (count: number) => {
+  const best = (count: number) => {
     const { flow, source } = parseFlow(bigFlow(count), 'big.flow.json');
-    const before = process.cpuUsage();
-    const problems = lintFlow(flow!, { source });
-    const { user, system } = process.cpuUsage(before);
-    assert.ok(problems.length > count);
-    return (user + system) / 1_000 / count;
+    const times = Array.from({ length: 4 }, () => cpuMs(() => lintFlow(flow!, { source })));
+    assert.ok(lintFlow(flow!, { source }).length > count);
+    return Math.min(...times) / count;
   };
-  const best = (count: number) => Math.min(...Array.from({ length: 5 }, () => msPerScreen(count)));
   const [few, many] = [best(50), best(500)];
   assert.ok(many < 3 * few, `${many.toFixed(3)} ms of CPU for each of 500 screens, ${few.toFixed(3)} ms of 50`);
 });
