@@ -54,7 +54,7 @@ async function hold(folder: string, phone: string): Promise<void> {
 
 test('the command unlocks a held account beside a running server; its entry in the audit log says who, what and when, and never the number', () =>
   withFolder(async (folder) => {
-    const env = { DATA_DIR: folder, PIN_ENCRYPTION_KEY: KEY, USSD_GATEWAYS: '*', LOG_LEVEL: 'error' };
+    const env = { DATA_DIR: folder, PIN_ENCRYPTION_KEY: KEY, USSD_GATEWAYS: '*' };
     const command = (...args: string[]) => run(['account', ...args], env);
     const nothing = await command('show', PHONE);
     assert.equal([nothing.code, /No accounts can be read in DATA_DIR/.test(nothing.err)], [78, true], nothing.err);
