@@ -10,7 +10,6 @@ import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import { ACCEPT_RULES, compileAccept, DATE_FORMATS } from '../../lib/flow/run/accept.ts';
 import { ID_CHECKS } from '../../lib/flow/run/id-checks.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
-import { cpuMs } from '../support/timed.ts';
 
 const test = suite('accept');
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -276,13 +275,11 @@ test('patterns match the whole text', () => {
   table({ pattern: String.raw`\\1|a\(?=b` }, { 'a(=b': 'a(=b', 'a=b': 'a=b', '\\1': '\\1' }, []);
 });
 
-test('patterns that would run for ever elsewhere take no time', () => {
+// On an engine that backtracks this test hangs.
+test('patterns that never end on an engine that backtracks come to an end', () => {
   const hostile = `${'a'.repeat(COMMON_LIMITS.ussdTextChars - 1)}!`;
-  for (const pattern of ['(a+)+', '(a|a)*', '(a|aa)+', '(.*)*(.*)*', '([a-z]+)*x', '(a?){30}a{30}']) {
-    const { check } = compileAccept({ pattern });
-    check(hostile, NOW);
-    assert.ok(cpuMs(() => check(hostile, NOW)) < 50, pattern);
-  }
+  for (const pattern of ['(a+)+', '(a|a)*', '(a|aa)+', '([a-z]+)*x', '(a?){30}a{30}', '(.*)*(.*)*b'])
+    assert.is(saved({ pattern }, hostile), undefined, pattern);
 });
 
 test('several rules hold together', () => {

@@ -1,77 +1,90 @@
-// Mistakes of authors, of an independent table: each is named where it stands, and a fix that is certain mends it and nothing else.
+// Mistakes of authors, one at a time in a flow without any: lint names each where it stands, and what it proposes for certain mends it.
 
-import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
 import { positionAt } from '../../lib/flow/format/source.ts';
-import { checkFlow } from '../../lib/flow/lint/lint.ts';
-import { CONTRACTS } from '../../server/menus/contracts.ts';
-import { AUTHOR_MISTAKES } from './lint-cases/author-mistakes.ts';
-import { ADDRESS, type Base, CALLER, MISTAKES, REASONS } from './lint-cases/mistakes.ts';
+import { checkFlow, RULES } from '../../lib/flow/lint/lint.ts';
+import { BASES, type BaseName } from './lint-cases/bases.ts';
+import { FIXED } from './lint-cases/fixed.ts';
+import type { Mistake, Mistakes } from './lint-cases/mistake.ts';
+import { OPEN } from './lint-cases/open.ts';
 
-const test = suite('mistakes of authors');
+const test = suite('mistakes');
 
-const read = (path: string) => readFileSync(path, 'utf8');
-const BASES: { readonly [base in Base]: { readonly file: string; readonly text: string } } = {
-  wallet: { file: 'wallet.flow.json', text: read('menus/wallet.flow.json') },
-  main: { file: 'main.flow.json', text: read('menus/main.flow.json') },
-  ussd: { file: 'main.flow.json', text: read('server/templates/ussd/menus/main.flow.json') },
-  clinic: { file: 'clinic.flow.json', text: read('test/flow/lint-cases/clinic.flow.json') },
-  caller: { file: 'caller.flow.json', text: CALLER },
-};
-const SERVICES = new Set([
-  ...Object.keys(CONTRACTS),
-  ...['farmers.find', 'payments.make', 'bills.find', 'patients.find', 'visits.days', 'visits.book'],
-]);
-const FLOWS = new Map([['address', ADDRESS]]);
+const NAMES = Object.keys(BASES) as BaseName[];
+const listMistakes = (table: Mistakes) =>
+  NAMES.flatMap((base) => (table[base] ?? []).map((mistake) => ({ base, mistake })));
 
-function lint(base: Base, text: string): readonly Problem[] {
-  return checkFlow(text, BASES[base].file, { services: SERVICES, flows: FLOWS, contracts: CONTRACTS }).problems;
+function lint(base: BaseName, text: string): readonly Problem[] {
+  const { file, known } = BASES[base];
+  return checkFlow(text, file, known).problems;
 }
 
-for (const base of Object.keys(BASES) as Base[])
+/** The flow with the mistake, where lint must see it, and the flow as a fix must leave it. */
+function make(base: BaseName, [, from, to, , { at, and = [], mended = from } = {}]: Mistake) {
+  const replace = (text: string, [old, other]: readonly [string, string]) => {
+    assert.ok(text.includes(old), `${old} is not in ${base}`);
+    return text.replaceAll(old, () => other);
+  };
+  const text = and.reduce(replace, BASES[base].text);
+  const start = text.indexOf(from);
+  assert.ok(start >= 0, `${from} is not in ${base}`);
+  const put = (by: string) => text.slice(0, start) + by + text.slice(start + from.length);
+  if (at === undefined) return { wrong: put(to.replace('‸', '')), at: start + to.indexOf('‸'), fixed: put(mended) };
+  const wrong = replace(text, [from, to]);
+  const behind = wrong.indexOf(at, start);
+  return { wrong, at: behind >= 0 ? behind : wrong.indexOf(at), fixed: put(mended) };
+}
+
+/** The problem that lint must see. */
+function see(base: BaseName, mistake: Mistake, { wrong, at }: { wrong: string; at: number }): Problem {
+  const [name, , , says, { also = [] } = {}] = mistake;
+  const [code, severity] = name.split(' ').reverse();
+  const problems = lint(base, wrong);
+  const seen = problems.map(problemLine).join('\n');
+  const { line, column } = positionAt(wrong, at);
+  const problem = problems.find((one) => one.code === code && one.line === line && one.column === column);
+  assert.ok(problem, `${code} at ${line}:${column} in:\n${seen}`);
+  const { message, fix, pointer } = problem;
+  assert.is(problem.severity, severity ?? 'error', seen);
+  for (const words of [says].flat()) assert.ok(`${message} ${fix}`.includes(words), `${words} in:\n${seen}`);
+  assert.ok(/^(\/|$)/.test(pointer) && fix.length > 5 && /[.!?]$/.test(message), seen);
+  assert.equal(
+    problems.filter((one) => one !== problem).map((one) => one.code),
+    also,
+    seen,
+  );
+  return problem;
+}
+
+for (const base of NAMES)
   test(`${base} has no mistakes before one is made`, () =>
     assert.equal(lint(base, BASES[base].text).map(problemLine), []));
 
-const ALL = [...MISTAKES, ...AUTHOR_MISTAKES];
-
-test('there are sixty and more, and thirty of an author, none twice', () => {
-  assert.ok(MISTAKES.length >= 60 && AUTHOR_MISTAKES.length >= 30);
-  assert.is(new Set(ALL.map(({ name }) => name)).size, ALL.length);
+test('every rule has its own code, says what is wrong, and sees one of the mistakes', () => {
+  const codes = RULES.map(({ code }) => code);
+  assert.is(new Set(codes).size, codes.length);
+  const seen = new Set([FIXED, OPEN].flatMap(listMistakes).map(({ mistake: [name] }) => name.split(' ').at(-1)));
+  assert.equal(
+    codes.filter((code) => !seen.has(code)),
+    [],
+  );
+  for (const { means } of RULES) assert.ok(means.length > 10);
 });
 
-for (const { name, base, edit, code, at, says, mended, open, also = [] } of ALL)
-  test(`${base}: ${name}`, () => {
-    const { text } = BASES[base];
-    const [from, to] = edit;
-    const start = text.indexOf(from);
-    assert.ok(start >= 0, 'the flow has what is edited');
-    const wrong = text.slice(0, start) + to + text.slice(start + from.length);
-    const problems = lint(base, wrong);
-    const seen = problems.map(problemLine).join('\n');
-    const near = wrong.indexOf(at, start);
-    const { line, column } = positionAt(wrong, near < 0 ? wrong.indexOf(at) : near);
-    const found = problems.find((one) => one.code === code && one.line === line && one.column === column);
-    assert.ok(found, `${code} at ${line}:${column} in:\n${seen}`);
-    assert.ok(`${found.message} ${found.fix}`.includes(says), `${says} in:\n${seen}`);
-    assert.equal(
-      problems.filter((one) => one !== found).map((one) => one.code),
-      also,
-      seen,
-    );
-    const replaced = (by: string) => text.slice(0, start) + by + text.slice(start + from.length);
-    if (open) {
-      assert.is(found.edit, undefined, `a fix, though only the author knows ${REASONS[open.reason]}`);
-      assert.is.not(...open.either);
-      for (const by of open.either) assert.equal(lint(base, replaced(by)).map(problemLine), [], by);
-      return;
-    }
-    assert.ok(mended !== undefined, 'a row has a fix, or says why none is certain');
-    assert.ok(found.edit, `a fix that is certain: ${seen}`);
-    const after = wrong.slice(0, found.edit.from) + found.edit.insert + wrong.slice(found.edit.to);
-    assert.is(after, replaced(mended));
+for (const { base, mistake } of listMistakes(FIXED))
+  test(`${base}, ${mistake[0]}: ${mistake[2]} is fixed`, () => {
+    const made = make(base, mistake);
+    const { edit } = see(base, mistake, made);
+    assert.ok(edit, 'a fix that is certain');
+    const after = made.wrong.slice(0, edit.from) + edit.insert + made.wrong.slice(edit.to);
+    assert.is(after, made.fixed);
     assert.equal(lint(base, after).map(problemLine), []);
   });
+
+for (const { base, mistake } of listMistakes(OPEN))
+  test(`${base}, ${mistake[0]}: ${mistake[2] || `without ${mistake[1]}`} is seen`, () =>
+    assert.is(see(base, mistake, make(base, mistake)).edit, undefined, 'a fix, though only the author knows'));
 
 test.run();

@@ -14,14 +14,14 @@ import type { DrivenClock } from '../../lib/flow/testing/session.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { conEnd } from '../../lib/ussd/reply.ts';
-import { heldBytes } from '../support/memory.ts';
 import { numbersFrom } from '../support/random.ts';
+import { chooseSize, isShort } from '../support/size.ts';
 import { flowOf, menuTo, type Phone, phone } from './phone.ts';
 
 const test = suite('walks');
 
 const KEYRING = parseKeyring(createHash('sha256').update('walks').digest('hex'));
-const TURNS = 10_000;
+const TURNS = chooseSize({ short: 1_000, day: 10_000, whole: 10_000 });
 const MENUS = new URL('../../menus/', import.meta.url);
 
 const shipped = readdirSync(MENUS)
@@ -194,7 +194,6 @@ function checkStacks(flow: CompiledFlow, { screen, context }: Phone): void {
 }
 
 test(`${TURNS} random turns over all shipped flows end in a screen that fits, and leave no secret behind`, async () => {
-  let before = 0;
   for (const [at, flow] of flows.entries()) {
     const random = numbersFrom(at + 1);
     const walker = walk(flow, random);
@@ -204,21 +203,18 @@ test(`${TURNS} random turns over all shipped flows end in a screen that fits, an
       await walker.take();
       seen.add(walker.caller.screen);
       longest = Math.max(longest, walker.record().length);
-      if (turn === 500) before = await heldBytes();
     }
     assert.ok(longest < 40_000, `${flow.id}: a record of ${longest} characters`);
     const asking = [...flow.screens].filter(([, { screen }]) => isInteractive(screen)).map(([path]) => path);
     const unseen = asking.filter((path) => !seen.has(path));
-    if (flow.flow !== together) assert.equal(unseen, [], `${flow.id} was walked everywhere`);
-    const grown = (await heldBytes()) - before;
-    assert.ok(grown < 1_500_000, `${flow.id}: the heap has grown by ${grown} bytes`);
+    if (flow.flow !== together && !isShort) assert.equal(unseen, [], `${flow.id} was walked everywhere`);
   }
 });
 
 test('the same seed walks the same way: a turn depends on nothing but its record, input and services', async () => {
   for (const flow of flows) {
     const [one, two] = [walk(flow, numbersFrom(7)), walk(flow, numbersFrom(7))];
-    for (let turn = 0; turn < 300; turn++) {
+    for (let turn = 0; turn < TURNS / 30; turn++) {
       await one.take();
       await two.take();
       assert.is(one.record(), two.record());
@@ -237,7 +233,7 @@ test('exit ends the session from every screen of every shipped flow', async () =
       await caller.say('*');
       assert.equal([caller.ended, caller.screen], [true, 'bye'], `from ${screen}`);
     }
-    if (flow.flow !== together) assert.equal([...asking], [], `${flow.id} was walked everywhere`);
+    if (flow.flow !== together && !isShort) assert.equal([...asking], [], `${flow.id} was walked everywhere`);
   }
 });
 

@@ -1,6 +1,5 @@
 // Sessions that an operator ends: also while a turn of theirs is running in another process, and whatever their phones send then.
 
-import { setTimeout as wait } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createEngine } from '../../lib/engine/engine.ts';
@@ -11,6 +10,7 @@ import { memorySnapshots } from '../../lib/store/memory/index.ts';
 import type { UnknownSession } from '../../lib/ussd/dial.ts';
 import type { UssdRequest } from '../../lib/ussd/request.ts';
 import { closeSession, ussdKey, ussdService } from '../../lib/ussd/service.ts';
+import { until } from '../support/until.ts';
 
 const test = suite('closed sessions');
 
@@ -49,9 +49,7 @@ function place(unknownSession: UnknownSession = 'end') {
     };
     return { engine, say, type: (text: string) => say({ mode: 'cumulative', text }) };
   };
-  const isPaid = async () => {
-    while (!paid) await wait(2);
-  };
+  const isPaid = () => until('the service is called', () => paid > 0);
   return { open, isPaid, letGo: () => letGo(), paid: () => paid };
 }
 

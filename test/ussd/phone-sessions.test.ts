@@ -1,6 +1,6 @@
 // A phone has at most three sessions: a flood of session ids from one number keeps no more than that.
 
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../lib/clock.ts';
@@ -57,7 +57,7 @@ function instances() {
     },
   };
   const quiet = async () => {
-    for (let calm = 0; calm < 5; calm = busy ? 0 : calm + 1) await pause(1);
+    for (let calm = 0; calm < 20; calm = busy ? 0 : calm + 1) await nextTurn();
   };
   return { store, notes, writes: () => writes, quiet };
 }

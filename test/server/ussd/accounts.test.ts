@@ -9,7 +9,7 @@ import { ACCOUNT_KINDS } from '../../../lib/account/records.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { sqliteDocuments } from '../../../lib/store/sqlite/index.ts';
-import { startProcess, withFolder } from '../../support/process.ts';
+import { withFolder } from '../../support/process.ts';
 import { run } from '../support/command.ts';
 import { DIAL, json, type Served, withServer } from '../support/serve.ts';
 
@@ -52,70 +52,44 @@ async function hold(folder: string, phone: string): Promise<void> {
   await documents.close();
 }
 
-test('the command unlocks a held account beside a running server, and the right PIN is right again', () =>
+test('the command unlocks a held account beside a running server; its entry in the audit log says who, what and when, and never the number', () =>
   withFolder(async (folder) => {
     const env = { DATA_DIR: folder, PIN_ENCRYPTION_KEY: KEY, USSD_GATEWAYS: '*' };
+    const command = (...args: string[]) => run(['account', ...args], env);
+    const nothing = await command('show', PHONE);
+    assert.equal([nothing.code, /No accounts can be read in DATA_DIR/.test(nothing.err)], [78, true], nothing.err);
     await withServer({ env }, async (server) => {
       await register(server);
       await hold(folder, PHONE);
       assert.match(await login(server, PIN, 'held'), /lock/i, 'the right PIN is refused');
-      const shown = await run(['account', 'show', PHONE], env);
+      const shown = await command('show', PHONE);
       assert.is(shown.code, 0);
       assert.match(shown.out, /^Account C\w+\nstate: held: .*\nfailed tries: .*10 within a day/);
-      const report = JSON.parse((await run(['account', 'show', PHONE.slice(1), '--json'], env)).out);
+      const report = JSON.parse((await command('show', PHONE.slice(1), '--json')).out);
       assert.equal([report.registered, report.state, report.lockedUntil], [true, 'held', null]);
-      const unlocked = await run(['account', 'unlock', PHONE], env);
+      const unlocked = await command('unlock', PHONE);
       assert.equal([unlocked.code, /is unlocked: it was held\.$/.test(unlocked.out)], [0, true], unlocked.out);
+      const audit = (await run(['audit', 'show', '--json'], env)).out;
+      const { action, by, at, details } = JSON.parse(audit);
+      assert.equal([action, by, details.unlocked, details.before.state], ['account.unlock', 'cli', true, 'held']);
+      assert.match(details.phone, /^[\w-]{16}$/);
+      assert.ok(Date.parse(at) > 0);
+      assert.not.match(audit, /97123/);
       assert.match(await login(server, PIN, 'freed'), /^CON Tariro Moyo/);
-      const again = await run(['account', 'unlock', PHONE], env);
-      assert.is(again.code, 0, 'it may be done twice');
-      const { lastUnlock } = JSON.parse((await run(['account', 'show', PHONE, '--json'], env)).out);
-      assert.is(lastUnlock.by, 'cli');
+      assert.is((await command('unlock', PHONE)).code, 0, 'it may be done twice');
+      assert.is(JSON.parse((await command('show', PHONE, '--json')).out).lastUnlock.by, 'cli');
+      await hold(folder, STRANGER);
+      const stranger = await command('unlock', STRANGER);
+      assert.equal([stranger.code, /^No account has this number/.test(stranger.out)], [1, true]);
+      const open = await command('show', STRANGER);
+      assert.equal([open.code, /state: open/.test(open.out)], [1, true], 'its tries are forgotten as well');
     });
-  }));
-
-test('the audit line of the command says who, what and when, and never the number', () =>
-  withFolder(async (folder) => {
-    const env = { DATA_DIR: folder, PIN_ENCRYPTION_KEY: KEY };
-    await withServer({ env }, register);
-    await hold(folder, PHONE);
-    const command = await startProcess(env, ['server/cli/main.ts', 'account', 'unlock', PHONE]).then(
-      () => '',
-      (error: Error) => error.message,
-    );
-    const line = command.split('\n').find((text) => text.startsWith('{'));
-    const { audit, by, phone, time, unlocked, before } = JSON.parse(line!);
-    assert.equal([audit, by, unlocked, before.state], ['account.unlock', 'cli', true, 'held']);
-    assert.match(phone, /^[\w-]{16}$/);
-    assert.ok(Math.abs(Date.now() - time) < 60_000);
-    assert.not.match(command, /97123/);
-  }));
-
-test('a number without an account is told truthfully, and its tries are forgotten as well', () =>
-  withFolder(async (folder) => {
-    const env = { DATA_DIR: folder, PIN_ENCRYPTION_KEY: KEY };
-    await withServer({ env }, register);
-    await hold(folder, STRANGER);
-    const unlocked = await run(['account', 'unlock', STRANGER], env);
-    assert.equal([unlocked.code, /^No account has this number/.test(unlocked.out)], [1, true]);
-    const shown = await run(['account', 'show', STRANGER], env);
-    assert.equal([shown.code, /state: open/.test(shown.out)], [1, true]);
-  }));
-
-test('wrong use is 2, a wrong or missing configuration 78, and nothing is made by looking', () =>
-  withFolder(async (folder) => {
-    const env = { DATA_DIR: folder, PIN_ENCRYPTION_KEY: KEY };
-    const codes = async (...lines: string[][]) =>
-      Promise.all(lines.map(async (args) => (await run(['account', ...args], env)).code));
     for (const args of [[], ['unlok', PHONE], ['show'], ['show', PHONE, PHONE], ['show', PHONE, '--urk', 'x']])
-      assert.equal(await codes(args), [2], args.join(' '));
-    const empty = await run(['account', 'show', PHONE], env);
-    assert.equal([empty.code, /No accounts can be read in DATA_DIR/.test(empty.err)], [78, true], empty.err);
-    await withServer({ env }, register);
+      assert.is((await command(...args)).code, 2, args.join(' '));
     const other = await run(['account', 'show', PHONE], { ...env, PIN_ENCRYPTION_KEY: OTHER_KEY });
     assert.equal([other.code, /need the key/.test(other.err)], [78, true]);
     assert.is((await run(['account', 'show', PHONE], { ...env, PORT: 'x' })).code, 78);
-    const wrong = await run(['account', 'show', '0971'], env);
+    const wrong = await command('show', '0971');
     assert.equal([wrong.code, /international/.test(wrong.err)], [1, true]);
     assert.not.match(wrong.err, /0971/);
   }));

@@ -6,10 +6,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { caller, hangUpAll } from '../../support/phone.ts';
 import { startProcess, withFolder } from '../../support/process.ts';
+import { numbersFrom } from '../../support/random.ts';
+import { chooseSize } from '../../support/size.ts';
 
 const test = suite('exactly once');
 
-const SESSIONS = 1_000;
+const SESSIONS = chooseSize({ short: 100, day: 1_000, whole: 1_000 });
 const TURNS = 6;
 
 // Shows who called and how often: a lost, doubled or mixed turn cannot hide.
@@ -31,12 +33,9 @@ const COUNTER = {
 
 const phoneOf = (at: number) => `+26097${String(1_000_000 + at)}`;
 
-async function crowd(urls: readonly string[], seed: number): Promise<void> {
-  let state = seed;
-  const random = (below: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state % below;
-  };
+async function crowd(urls: readonly string[]): Promise<void> {
+  const next = numbersFrom(Number(process.env.TEST_SEED ?? 1));
+  const random = (below: number) => Math.floor(next() * below);
   const callers = Array.from({ length: SESSIONS }, (_, at) => ({
     phone: phoneOf(at),
     line: caller(`crowd-${at}`, phoneOf(at)),
@@ -57,11 +56,6 @@ async function crowd(urls: readonly string[], seed: number): Promise<void> {
     );
 }
 
-function counterMenus(folder: string): string {
-  writeFileSync(join(folder, 'counter.flow.json'), JSON.stringify(COUNTER));
-  return folder;
-}
-
 test('a dialogue of eight turns goes on exactly where it was, killed with -9 and started again between any two turns', () =>
   withFolder(async (folder) => {
     const env = { DATA_DIR: join(folder, 'data') };
@@ -76,42 +70,25 @@ test('a dialogue of eight turns goes on exactly where it was, killed with -9 and
       ['*', /^END /],
     ];
     const line = caller('killed', '+260971234567');
+    let server = await startProcess(env);
     for (const [typed, expected] of dialogue) {
-      const server = await startProcess(env);
       const first = await line.send(server.url, typed);
       assert.match(first, expected);
       await server.kill();
-      const again = await startProcess(env);
-      assert.is(await line.repeat(again.url), first, 'the telecom asks again after the crash');
-      await again.kill();
+      server = await startProcess(env);
+      assert.is(await line.repeat(server.url), first, 'the telecom asks again after the crash');
     }
+    await server.kill();
     hangUpAll();
   }));
 
-test('1,000 interleaved sessions, each turn delivered 1 to 3 times at once: one process', () =>
+test(`${SESSIONS} interleaved sessions, each turn delivered 1 to 3 times at once, to two processes on the same LMDB`, () =>
   withFolder(async (folder) => {
-    const server = await startProcess({
-      DATA_DIR: join(folder, 'data'),
-      MENUS_DIR: counterMenus(folder),
-      USSD_FLOW: 'counter',
-    });
-    try {
-      await crowd([server.url], 1);
-    } finally {
-      hangUpAll();
-      await server.kill();
-    }
-  }));
-
-test('1,000 interleaved sessions, each turn delivered 1 to 3 times at once: two processes on the same LMDB', () =>
-  withFolder(async (folder) => {
-    const env = { DATA_DIR: join(folder, 'data'), MENUS_DIR: counterMenus(folder), USSD_FLOW: 'counter' };
+    writeFileSync(join(folder, 'counter.flow.json'), JSON.stringify(COUNTER));
+    const env = { DATA_DIR: join(folder, 'data'), MENUS_DIR: folder, USSD_FLOW: 'counter' };
     const servers = await Promise.all([startProcess(env), startProcess(env)]);
     try {
-      await crowd(
-        servers.map((server) => server.url),
-        2,
-      );
+      await crowd(servers.map((server) => server.url));
     } finally {
       hangUpAll();
       await Promise.all(servers.map((server) => server.kill()));

@@ -35,10 +35,7 @@ test('a listed address is let in, also as one of a network and in IPv6; any othe
     }
     const own = await server.ask('/api/ussd', json(DIAL));
     assert.is(own.status, 403, 'a proxy that forwards nothing is no gateway');
-  }));
-
-test('every dialect is guarded, in every one of its routes', () =>
-  withServer({ env: { USSD_GATEWAYS: '203.0.113.0/24' } }, async (server) => {
+    // Every dialect is guarded, in every one of its routes.
     const ask = (path: string, method = 'POST') => server.ask(`/api/ussd${path}`, { ...json({}), method });
     const answers = await Promise.all([
       ...['', '/africastalking', '/hubtel', '/nalo', '/arkesel'].map((path) => ask(path)),

@@ -16,38 +16,23 @@ let dials = 0;
 const dial = () => server().ussd({ ...DIAL, sessionId: `fresh-${dials++}` });
 
 const long = (count: number) => 'x'.repeat(count);
-const BAD: Readonly<Record<string, object>> = {
-  'a session id of 101 characters': { sessionId: long(101) },
-  'an empty session id': { sessionId: '' },
-  'a session id with a line break': { sessionId: 'a\r\nb' },
-  'no session id': { sessionId: undefined },
-  'a number as session id': { sessionId: 7 },
-  'an object as session id': { sessionId: { $ne: null } },
-  'a list as session id': { sessionId: ['s1'] },
-  'a text of 183 characters': { text: long(183) },
-  'a number as text': { text: 1 },
-  'null as text': { text: null },
-  'no text': { text: undefined },
-  'a phone that begins with +0': { phoneNumber: '+0971230001' },
-  'a phone with 00 for +': { phoneNumber: '00254712345678' },
-  'a phone without +': { phoneNumber: '254712345678' },
-  'a phone in Arabic digits': { phoneNumber: '+٢٥٤٧١٢٣٤٥٦٧٨' },
-  'a phone with a line break': { phoneNumber: '+260971230001\r\n' },
-  'a phone of 16 digits': { phoneNumber: '+2609712300011234' },
-  'a number as phone': { phoneNumber: 260971230001 },
-  'a code without #': { serviceCode: '*2233' },
-  'a code without digits': { serviceCode: '*#' },
-  'a code with two stars': { serviceCode: '**22#' },
-  'a code with a line break': { serviceCode: '*2233#\n' },
-};
+/** One of each kind; test/ussd/request.test.ts has all that a field may not be. */
+const BAD = [
+  { sessionId: long(101) },
+  { sessionId: { $ne: null } },
+  { text: long(183) },
+  { text: undefined },
+  { phoneNumber: '254712345678' },
+  { serviceCode: '*2233#\n' },
+];
 
-for (const [what, fields] of Object.entries(BAD))
-  test(`${what} is invalid input: 200, the exact text, and no session`, async () => {
-    const { count } = (await server().ask('/api/ussd/sessions')).json() as { count: number };
+test('a field that breaks a rule is invalid input: 200, the exact text, and no session', async () => {
+  for (const fields of BAD) {
     const answer = await server().ask('/api/ussd', json({ ...DIAL, ...fields }));
-    assert.equal([answer.status, answer.text], [200, INVALID]);
-    assert.is(((await server().ask('/api/ussd/sessions')).json() as { count: number }).count, count);
-  });
+    assert.equal([answer.status, answer.text], [200, INVALID], JSON.stringify(fields));
+  }
+  assert.is(((await server().ask('/api/ussd/sessions')).json() as { count: number }).count, 0);
+});
 
 test('100 characters of session id and 182 of text are still valid', async () => {
   assert.is(await server().ussd({ ...DIAL, sessionId: long(100) }), MENU);
@@ -87,8 +72,7 @@ test('a body that comes in pieces is read whole', async () => {
       res.on('end', () => resolve(all));
     });
     sent.on('error', reject);
-    sent.write(bytes.subarray(0, at));
-    setTimeout(() => sent.end(bytes.subarray(at)), 30);
+    sent.write(bytes.subarray(0, at), () => sent.end(bytes.subarray(at)));
   });
   assert.is(text, MENU);
 });

@@ -1,6 +1,5 @@
 // What instances on one Redis count together: the sessions of a phone, and PIN checks that fail.
 
-import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ACCOUNT_LIMITS } from '../../../lib/account/limits.ts';
@@ -9,6 +8,7 @@ import { SimulatedClock } from '../../../lib/clock.ts';
 import { connectRedis, openRedisSnapshots } from '../../../lib/store/redis/index.ts';
 import { sharedNotes } from '../../../lib/store/shared-note.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
+import { until } from '../../support/until.ts';
 import { DIAL, type Served, withServer } from '../support/serve.ts';
 
 const test = suite('instances on one Redis');
@@ -25,10 +25,6 @@ const withTwo = (work: (one: Served, two: Served) => Promise<void>) => {
   return withServer({ env }, (one) => withServer({ env }, (two) => work(one, two)));
 };
 
-async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await holds())) await pause(10);
-}
-
 const listSessions = async ({ ask }: Served): Promise<readonly string[]> => {
   const { activeSessions } = (await ask('/api/ussd/sessions')).json() as { activeSessions: readonly string[] };
   return [...activeSessions].sort();
@@ -41,11 +37,12 @@ test('a phone that dials through two instances has three sessions in all, and it
     assert.match(await two.ussd({ ...DIAL, sessionId: 'other', phoneNumber: '+260971239999' }), /^CON /);
     assert.equal(await listSessions(one), ['other', 's0', 's1', 's2']);
     await dial(two, 's3');
-    await until(async () => (await listSessions(one)).length === 4);
+    const isFull = () => until('the oldest session is ended', async () => (await listSessions(one)).length === 4);
+    await isFull();
     assert.equal(await listSessions(one), ['other', 's1', 's2', 's3']);
     assert.match(await one.ussd({ ...DIAL, sessionId: 's0', text: '1' }), /^END Your session has ended/);
     await dial(one, 's4');
-    await until(async () => (await listSessions(one)).length === 4);
+    await isFull();
     assert.equal(await listSessions(two), ['other', 's2', 's3', 's4']);
     const connection = connectRedis({ url: redis.url });
     const keys = await connection.run('look', (client) => client.keys('*phone:*'));
@@ -76,7 +73,7 @@ test('PIN checks that fail are counted together: each instance slows, and both o
     for (let n = 0; n < times; n++) {
       const before = told;
       brake.end('free', 'wrong');
-      await until(() => told > before);
+      await until('the failure is shared', () => told > before);
     }
   };
   await fail(one, 26);

@@ -10,6 +10,7 @@ import { builtFile } from '../../support/build.ts';
 import { findCanaries, findCanariesIn } from '../../support/canaries.ts';
 import { caller, hangUpAll } from '../../support/phone.ts';
 import { startProcess, withFolder } from '../../support/process.ts';
+import { until } from '../../support/until.ts';
 
 const test = suite('PIN bytes');
 
@@ -59,7 +60,6 @@ test('PINs of a whole dialogue are in no file, log, screen, debug answer or metr
 
 // Each says in another way what it must not say.
 const SERVICES = `
-const after = (ms, work) => new Promise((done, fail) => setTimeout(() => work(done, fail), ms));
 export default {
   'bad.throws': async ({ pin }) => { throw new Error('wrong PIN ' + pin); },
   'bad.causes': async ({ pin }) => { throw new Error('outer', { cause: new Error('inner ' + pin, { cause: pin }) }); },
@@ -68,13 +68,19 @@ export default {
   'bad.rejects': ({ pin }) => Promise.reject('no ' + pin),
   'bad.pretends': async ({ pin }) => { throw Object.assign(new Error("open '/pins/" + pin + "'"), { code: 'ENOENT', syscall: 'open' }); },
   'bad.ours': async ({ pin }) => { throw new TwinlineError('ERR_SERVICE', 'PIN ' + pin); },
-  'bad.late': ({ pin }) => after(700, (done, fail) => fail(new Error('late ' + pin))),
+  'bad.late': ({ pin }, { signal }) => new Promise((_, fail) => {
+    console.log('late begins');
+    signal.addEventListener('abort', () => setImmediate(() => (fail(new Error('late ' + pin)), console.log('late ends'))));
+  }),
   'bad.never': ({ pin }, { signal }) => new Promise((_, fail) => signal.addEventListener('abort', () => fail(new Error(pin)))),
   'bad.echoes': async ({ pin }) => ({ echo: pin, number: Number(pin), words: 'you typed ' + pin + '.', list: [{ pin }], [pin]: 1 }),
   'bad.encodes': async ({ pin }) => ({ b: Buffer.from('a' + pin).toString('base64'), h: Buffer.from(pin).toString('hex') }),
 };
 `;
 const NAMES = [...SERVICES.matchAll(/'(bad\.\w+)'/g)].map(([, name]) => name!);
+
+/** They answer only when their time is up. */
+const ENDLESS = ['bad.late', 'bad.never'];
 
 interface Call {
   readonly service: string;
@@ -84,7 +90,10 @@ interface Call {
 function flowOf(calls: readonly Call[]): object {
   const screens = calls.map(({ service, with: given }, at) => [
     `call${at}`,
-    { type: 'call', service, with: given, save: 'answer', timeout: '300ms', retry: 1, done: 'shown', fail: 'failed' },
+    {
+      ...{ type: 'call', service, with: given, save: 'answer', done: 'shown', fail: 'failed' },
+      ...(ENDLESS.includes(service) ? { timeout: '300ms', retry: 1 } : { timeout: '10s' }),
+    },
   ]);
   const ways = calls.map((_, at) => ({ when: `way == '${at}'`, to: `call${at}` }));
   return {
@@ -180,7 +189,12 @@ for (const [mode, end] of Object.entries(ENDS))
           });
           seen.push(await saved.text());
         }
-        await new Promise((done) => setTimeout(done, 1_500));
+        const count = (words: string) => server.printed().split(words).length - 1;
+        await until(
+          'late failures have come',
+          () => count('late ends') > 0 && count('late ends') === count('late begins'),
+        );
+        await fetch(`${server.url}/livez`);
       } finally {
         hangUpAll();
         reader.abort();

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { describeError } from '../../../server/health/log.ts';
 import { findCanaries } from '../../support/canaries.ts';
-import { DIAL, json, testRoutes, withServer } from '../support/serve.ts';
+import { DIAL, json, withServer } from '../support/serve.ts';
 
 const test = suite('secrecy');
 
@@ -38,24 +38,6 @@ test('a log at its most talkative holds no PIN, no phone, no text and no session
     assert.equal(findCanaries(metrics.text, CANARIES), []);
     assert.equal(findCanaries(debug.text, new Map([['PIN', PIN]])), []);
   }));
-
-test('a name with a line break and a forged line stays one line', () =>
-  withServer(
-    {
-      env: { LOG_LEVEL: 'trace' },
-      routes: [
-        testRoutes({
-          'GET /forge': () => {
-            throw Object.assign(new Error('x'), { name: 'a\n{"level":60,"msg":"forged"}' });
-          },
-        }),
-      ],
-    },
-    async (server) => {
-      await server.ask('/forge');
-      assert.not.ok(server.logged.some(({ msg }) => msg === 'forged'));
-    },
-  ));
 
 test('of foreign errors the log has name, code and place; of ours and of the system also the words', () => {
   const foreign = describeError(Object.assign(new Error('pin 83719\n    at forged (x:1)'), { code: 'E_X' }));

@@ -1,0 +1,123 @@
+// The flows into which mistakes are put, each with what lint knows beside it: shipped ones, that of `twinline new ussd`, one that calls
+// another, one of a clinic, and the worked example.
+
+import { readFileSync } from 'node:fs';
+import type { Flow } from '../../../lib/flow/format/flow.ts';
+import type { LintContext } from '../../../lib/flow/lint/lint.ts';
+import type { ServiceContract } from '../../../lib/flow/lint/shapes.ts';
+import { CONTRACTS } from '../../../server/menus/contracts.ts';
+
+export interface Base {
+  readonly file: string;
+  readonly text: string;
+  readonly known: LintContext;
+}
+
+export const CALLER = `{
+  "flow": "caller",
+  "version": 1,
+  "start": "where",
+  "vars": {
+    "address": { "type": "object" },
+    "nrc": { "type": "string", "max": 12, "sample": "123456/10/1" },
+    "depots": { "type": "array", "default": [], "sample": [{ "name": "Chongwe" }] },
+    "farmer": { "type": "object", "sample": { "name": "Ann", "fee": 12.5 } }
+  },
+  "screens": {
+    "where": { "type": "flow", "flow": "address", "save": "address", "done": "nrc" },
+    "nrc": { "type": "input", "text": "Your NRC?", "save": "nrc", "accept": { "length": { "min": 9, "max": 12 } }, "to": "find" },
+    "find": {
+      "type": "call",
+      "service": "farmers.find",
+      "with": { "nrc": "=nrc", "district": "=address.district" },
+      "save": "farmer",
+      "done": [{ "when": "len(nrc) >= 9", "to": "depots" }, { "to": "sorry" }],
+      "fail": "sorry"
+    },
+    "depots": { "type": "list", "text": "Near {{farmer.name}}", "items": "depots", "row": "{{row.name}}", "empty": "None", "pick": { "to": "pay" } },
+    "pay": {
+      "type": "call",
+      "service": "payments.make",
+      "with": { "amount": "=farmer.fee" },
+      "done": "paid",
+      "fail": "sorry"
+    },
+    "paid": { "type": "end", "text": "Thank you." },
+    "sorry": { "type": "end", "text": "{{nrc}} is not registered." }
+  }
+}
+`;
+
+const ADDRESS: Flow = {
+  flow: 'address',
+  version: 1,
+  start: 'ask',
+  vars: { district: { type: 'string', max: 20 } },
+  screens: {
+    ask: { type: 'input', text: 'District?', save: 'district', to: 'done' },
+    done: { type: 'end', text: 'Thanks', output: { district: '=district' } },
+  },
+};
+const HISTORY: Flow = {
+  flow: 'history',
+  version: 1,
+  start: 'list',
+  vars: { phone: { type: 'string', max: 13 } },
+  screens: { list: { type: 'input', text: 'Month?', save: 'phone', to: 'bye' }, bye: { type: 'end', text: 'Done' } },
+};
+const CIRCLE: Flow = {
+  ...HISTORY,
+  flow: 'circle',
+  screens: { list: { type: 'flow', flow: 'wallet', done: 'bye' }, bye: { type: 'end', text: 'Done' } },
+};
+
+const text = { kind: 'text', about: 'a text' } as const;
+const VERIFY: ServiceContract = {
+  doc: 'Checks a PIN.',
+  input: { msisdn: text, pin: { ...text, required: true }, name: text },
+  answer: {
+    ok: { kind: 'boolean', about: 'whether it is right' },
+    name: text,
+    balance: { kind: 'number', about: 'money' },
+  },
+};
+
+/** A call of the worked example, to be put out of the way. */
+export const CALL = `"type": "call",
+      "service": "wallet.history",
+      "timeout": "4s",
+      "with": { "msisdn": "=msisdn" },
+      "save": "tx",
+      "done": "history",
+      "fail": "sorry"`;
+
+const flowsOf = (...flows: readonly Flow[]) => new Map(flows.map((flow) => [flow.flow, flow]));
+const OWN = ['farmers.find', 'payments.make', 'bills.find', 'patients.find', 'visits.days', 'visits.book'];
+const KNOWN: LintContext = {
+  services: new Set([...Object.keys(CONTRACTS), ...OWN]),
+  flows: flowsOf(ADDRESS),
+  contracts: CONTRACTS,
+};
+
+const readBase = (path: string, known = KNOWN): Base => {
+  return { file: path.slice(path.lastIndexOf('/') + 1), text: readFileSync(path, 'utf8'), known };
+};
+
+const EXAMPLE = 'test/flow/lint-cases/wallet.flow.json';
+
+export const BASES = {
+  example: readBase(EXAMPLE, {
+    services: new Set(['auth.verifyPin', 'wallet.history']),
+    flows: flowsOf(HISTORY),
+    contracts: { 'auth.verifyPin': VERIFY },
+  }),
+  /** Another flow calls it. */
+  called: readBase(EXAMPLE, { flows: flowsOf(CIRCLE) }),
+  wallet: readBase('menus/wallet.flow.json'),
+  main: readBase('menus/main.flow.json'),
+  ussd: readBase('server/templates/ussd/menus/main.flow.json'),
+  clinic: readBase('test/flow/lint-cases/clinic.flow.json'),
+  caller: { file: 'caller.flow.json', text: CALLER, known: KNOWN },
+} satisfies { readonly [name: string]: Base };
+
+export type BaseName = keyof typeof BASES;
