@@ -21,15 +21,11 @@ test('flows of both formats are written, and lint and the report say the same as
       ['floip', FLOIP, ['village_clinic', 'rating'], 5],
     ] as const) {
       const out = join(folder, from);
-      const {
-        code,
-        out: printed,
-        err,
-      } = await run(['convert', '--from', from, file, '--out', out, '--report', join(folder, `${from}.json`)]);
-      assert.is(code, 0);
-      assert.is(printed, names.map((name) => join(out, `${name}.flow.json`)).join('\n'));
-      assert.is(err.split('\n').at(-1), `${things} things have no counterpart.`);
-      assert.is(JSON.parse(readFileSync(join(folder, `${from}.json`), 'utf8')).length, things);
+      const report = join(folder, `${from}.json`);
+      const ran = await run(['convert', '--from', from, file, '--out', out, '--report', report]);
+      assert.equal([ran.code, ran.out], [0, names.map((name) => join(out, `${name}.flow.json`)).join('\n')]);
+      assert.is(ran.err.split('\n').at(-1), `${things} things have no counterpart.`);
+      assert.is(JSON.parse(readFileSync(report, 'utf8')).length, things);
       const lint = await run(['lint', out]);
       assert.is(lint.code, 0);
       assert.match(lint.out, '2 flows, 0 errors');
@@ -80,29 +76,20 @@ test('nothing is written over without --force', () =>
   }));
 
 test('the version that was read is said; what gives no screen ends with 1 and writes nothing', () => {
-  const empty = {
-    specification_version: '1.0.0-rc2',
-    flows: [{ uuid: 'a', name: 'A', languages: ['eng'], blocks: [] }],
-  };
-  const pro = { flows: [{ uuid: 'a', name: 'A', language: 'eng', spec_version: '13.1.0', nodes: [] }] };
+  const flow = { uuid: 'a', name: 'A' };
+  const empty = { specification_version: '1.0.0-rc2', flows: [{ ...flow, languages: ['eng'], blocks: [] }] };
+  const pro = { flows: [{ ...flow, language: 'eng', spec_version: '13.1.0', nodes: [] }] };
   return withFiles({ 'empty.json': empty, 'pro.json': pro }, async (folder) => {
     for (const [from, file, words] of [
       ['floip', 'empty.json', 'Read as FLOIP 1.0.0-rc2.'],
       ['rapidpro', 'pro.json', 'Read as RapidPro 13.1.0.'],
     ] as const) {
-      const { code, out, err } = await run([
-        'convert',
-        '--from',
-        from,
-        join(folder, file),
-        '--out',
-        join(folder, 'out'),
-      ]);
-      assert.is(code, 1);
-      assert.is(out, '');
+      const to = join(folder, 'out');
+      const { code, out, err } = await run(['convert', '--from', from, join(folder, file), '--out', to]);
+      assert.equal([code, out], [1, '']);
       assert.match(err, words);
       assert.match(err, /Nothing was written: no screen of .* says anything\.$/);
-      assert.not.ok(existsSync(join(folder, 'out')));
+      assert.not.ok(existsSync(to));
     }
   });
 });

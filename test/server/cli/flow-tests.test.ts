@@ -1,14 +1,9 @@
-// `twinline test` beyond running: expectations that follow the flow, names, coverage that is asked for, edits that are watched.
+// `twinline test`: what it prints, expectations that follow the flow, names, coverage that is asked for.
 
-import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ROOT } from '../../package/manifest.ts';
-import { builtFile } from '../../support/build.ts';
-import { killed } from '../../support/process.ts';
 import { run, withFiles } from '../support/command.ts';
 
 const test = suite('test verb');
@@ -37,7 +32,7 @@ const TESTS = `{ "flow": "shop",
 
 const FILES = { 'shop.flow.json': FLOW, 'shop.test.json': TESTS };
 
-test('golden: what it prints', () =>
+test('what it prints: 0 when all pass, 1 when one fails, is broken, or there is none', () =>
   withFiles(FILES, async (folder) => {
     const { code, out } = await run(['test', folder]);
     assert.is(code, 0);
@@ -51,6 +46,15 @@ test('golden: what it prints', () =>
         '2 passed, 0 failed',
       ].join('\n'),
     );
+    const wrong = { flow: 'shop', tests: [{ name: 'one looks', steps: [{ in: '', has: 'There' }] }] };
+    writeFileSync(join(folder, 'shop.test.json'), JSON.stringify(wrong));
+    const failed = await run(['test', folder]);
+    assert.is(failed.code, 1);
+    assert.match(failed.out, /✘ one looks\n.*does not have "There"/);
+    writeFileSync(join(folder, 'shop.test.json'), '{');
+    assert.is((await run(['test', folder])).code, 1);
+    rmSync(join(folder, 'shop.test.json'));
+    assert.is((await run(['test', folder])).code, 1);
   }));
 
 test('tests of a flow that does not compile are told to be not run', () =>
@@ -127,35 +131,6 @@ test('--coverage is a table, --threshold fails below it', () =>
     assert.is((await run(['test', folder, '--threshold', '33'])).code, 0);
     for (const bad of ['101', '-1', 'much'])
       assert.is((await run(['test', folder, `--threshold=${bad}`])).code, 2, bad);
-  }));
-
-test('--watch runs them again after an edit', () =>
-  withFiles(FILES, async (folder) => {
-    const args = [await builtFile('server/cli/main.ts'), 'test', folder, '--watch'];
-    const env = { PATH: process.env.PATH, HOME: process.env.HOME };
-    const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
-    let printed = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      printed += text;
-    });
-    const until = async (pattern: RegExp, work: () => void) => {
-      // Events of a file system may come late, or be taken for those of before.
-      for (let tries = 0; !pattern.test(printed); tries++) {
-        assert.ok(tries < 300, printed);
-        if (tries % 20 === 0) work();
-        await pause(100);
-      }
-    };
-    try {
-      await until(/2 passed, 0 failed/, () => {});
-      let edits = 0;
-      await until(/0 passed, 2 failed|1 passed, 1 failed/, () => {
-        const store = FLOW.replace('"text": "Shop"', `"text": "Store ${edits++}"`);
-        writeFileSync(join(folder, 'shop.flow.json'), store);
-      });
-    } finally {
-      await killed(child);
-    }
   }));
 
 test.run();

@@ -25,12 +25,14 @@ const FLOW = {
 };
 const TESTS = { flow: 'small', tests: [{ name: 'it dials', steps: [{ in: '', has: 'Here' }] }] };
 
-test('a flow or a lifecycle as SVG on standard output', async () => {
-  for (const name of ['main', 'delegation']) {
-    const { code, out, err } = await run(['graph', name], SHIPPED);
+test('a lifecycle, or what is near a state of a flow, as SVG on standard output', async () => {
+  for (const args of [['delegation'], ['main', '--focus', 'about']]) {
+    const { code, out, err } = await run(['graph', ...args], SHIPPED);
     assert.equal([code, err], [0, '']);
     assert.is(parseXml(out).root!.attributes.class, 'drawing');
     assert.match(out, /<style>/);
+    assert.match(out, args[0] === 'main' ? /data-state="information"/ : /data-state="authorized"/);
+    assert.not.match(out, /data-state="loginPin"/);
   }
 });
 
@@ -60,17 +62,6 @@ test('without names everything goes into a folder, one file for each', () =>
     assert.ok(existsSync(join(folder, 'small.svg')));
   }));
 
-test('lifecycles need no folder of menus', async () => {
-  assert.is((await run(['graph', 'delegation', '--mermaid'], { MENUS_DIR: '/nowhere/at/all' })).code, 0);
-});
-
-test('a focus shows what is near it', async () => {
-  const { code, out } = await run(['graph', 'main', '--focus', 'about'], SHIPPED);
-  assert.is(code, 0);
-  assert.match(out, /data-state="information"/);
-  assert.not.match(out, /data-state="loginPin"/);
-});
-
 test('coverage marks what the tests beside a flow never reach', () =>
   withFiles({ 'small.flow.json': FLOW, 'small.test.json': TESTS }, async (folder) => {
     const { code, out } = await run(['graph', 'small', '--coverage'], { MENUS_DIR: folder });
@@ -94,7 +85,7 @@ test('a broken flow is told as lint tells it, 1, and the others are drawn', () =
     assert.ok(existsSync(join(folder, 'out', 'small.mmd')));
   }));
 
-test('what makes no sense is usage, 2', async () => {
+test('what makes no sense is usage, 2; lifecycles need no menus; a place that cannot be written is named', async () => {
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
     [['mian'], /no flow and no machine "mian"\. Did you mean "main"\?/],
     [[], /Name one flow or machine, or give --out/],
@@ -111,12 +102,11 @@ test('what makes no sense is usage, 2', async () => {
     assert.equal([code, out], [2, ''], args.join(' '));
     assert.match(err, words);
   }
-});
-
-test('a place that cannot be written is named', async () => {
-  const { code, err } = await run(['graph', 'delegation', '--out', '/proc/nothing/x.svg'], SHIPPED);
+  const env = { MENUS_DIR: '/nowhere/at/all' };
+  assert.is((await run(['graph', 'delegation', '--mermaid'], env)).code, 0);
+  const { code, err } = await run(['graph', 'delegation', '--mermaid', '--out', '/proc/nothing/x.mmd'], env);
   assert.is(code, 1);
-  assert.match(err, /Cannot write \/proc\/nothing\/x\.svg \(\w+\)\. Give another place with --out\./);
+  assert.match(err, /Cannot write \/proc\/nothing\/x\.mmd \(\w+\)\. Give another place with --out\./);
 });
 
 test.run();

@@ -1,4 +1,4 @@
-// `twinline lint` for programs: SARIF as its standard asks, and codes that stay what they are.
+// `twinline lint`: exit codes, SARIF as its standard asks, fixes that are written, and codes that stay what they are.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,9 +7,11 @@ import { Ajv } from 'ajv';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PROBLEM_CODES } from '../../../lib/flow/lint/lint.ts';
+import { ROOT } from '../../package/manifest.ts';
 import { run, withFiles } from '../support/command.ts';
 
-const test = suite('lint for programs');
+const test = suite('lint');
+const MENUS = join(ROOT, 'menus');
 
 const FLOW = {
   flow: 'small',
@@ -21,136 +23,55 @@ const FLOW = {
     unseen: { type: 'end', text: 'Never' },
   },
 };
+const SOUND = JSON.parse(JSON.stringify(FLOW).replace('frist', 'unseen')) as object;
 
-// What SARIF 2.1.0 requires of the parts that are written here (sections 3.13 to 3.30), and nothing beside them.
-const text = { type: 'object', required: ['text'], properties: { text: { type: 'string', minLength: 1 } } };
-const LEVEL = { enum: ['none', 'note', 'warning', 'error'] };
-const SARIF = {
-  type: 'object',
-  required: ['version', 'runs'],
-  additionalProperties: false,
-  properties: {
-    $schema: { type: 'string', pattern: '^https://.*sarif-schema-2\\.1\\.0\\.json$' },
-    version: { const: '2.1.0' },
-    runs: {
-      type: 'array',
-      minItems: 1,
-      items: {
-        type: 'object',
-        required: ['tool', 'results'],
-        additionalProperties: false,
-        properties: {
-          tool: {
-            type: 'object',
-            required: ['driver'],
-            properties: {
-              driver: {
-                type: 'object',
-                required: ['name'],
-                properties: {
-                  name: { type: 'string', minLength: 1 },
-                  semanticVersion: { type: 'string', pattern: '^\\d+\\.\\d+\\.\\d+' },
-                  rules: {
-                    type: 'array',
-                    uniqueItems: true,
-                    items: {
-                      type: 'object',
-                      required: ['id'],
-                      properties: { id: { type: 'string' }, shortDescription: text },
-                    },
-                  },
-                },
-              },
-            },
-          },
-          columnKind: { enum: ['utf16CodeUnits', 'unicodeCodePoints'] },
-          originalUriBaseIds: {
-            type: 'object',
-            additionalProperties: { type: 'object', properties: { uri: { type: 'string', pattern: '^file:///.*/$' } } },
-          },
-          invocations: {
-            type: 'array',
-            items: {
-              type: 'object',
-              required: ['executionSuccessful'],
-              properties: {
-                executionSuccessful: { type: 'boolean' },
-                toolExecutionNotifications: {
-                  type: 'array',
-                  items: { type: 'object', required: ['message'], properties: { message: text, level: LEVEL } },
-                },
-              },
-            },
-          },
-          results: {
-            type: 'array',
-            items: {
-              type: 'object',
-              required: ['message'],
-              properties: {
-                ruleId: { type: 'string' },
-                ruleIndex: { type: 'integer', minimum: 0 },
-                level: LEVEL,
-                message: text,
-                locations: {
-                  type: 'array',
-                  items: {
-                    type: 'object',
-                    properties: {
-                      physicalLocation: {
-                        type: 'object',
-                        required: ['artifactLocation'],
-                        properties: {
-                          artifactLocation: {
-                            type: 'object',
-                            required: ['uri'],
-                            properties: { uri: { type: 'string', pattern: '^[^ \\\\]+$' } },
-                          },
-                          region: {
-                            type: 'object',
-                            required: ['startLine'],
-                            properties: {
-                              startLine: { type: 'integer', minimum: 1 },
-                              startColumn: { type: 'integer', minimum: 1 },
-                            },
-                          },
-                        },
-                      },
-                    },
-                  },
-                },
-              },
-            },
-          },
-        },
-      },
-    },
-  },
-} as const;
-
-interface Sarif {
-  readonly runs: readonly [
-    {
-      readonly tool: { readonly driver: { readonly rules: readonly { readonly id: string }[] } };
-      readonly results: readonly {
-        readonly ruleId: string;
-        readonly ruleIndex: number;
-        readonly level: string;
-        readonly locations: readonly [
-          { readonly physicalLocation: { readonly artifactLocation: { readonly uri: string } } },
-        ];
-      }[];
-    },
-  ];
+interface SarifRun {
+  readonly tool: { readonly driver: { readonly rules: readonly { readonly id: string }[] } };
+  readonly results: readonly {
+    readonly ruleId: string;
+    readonly ruleIndex: number;
+    readonly level: string;
+    readonly fixes?: readonly unknown[];
+    readonly locations: readonly {
+      readonly physicalLocation: { readonly artifactLocation: { readonly uri: string; readonly uriBaseId?: string } };
+    }[];
+  }[];
 }
 
-test('--sarif is valid, names the same problems as --json, and rules by their place', () =>
+/** The only run of a log. */
+const runOf = (sarif: string) => (JSON.parse(sarif) as { runs: [SarifRun] }).runs[0];
+const placesOf = ({ results }: SarifRun) =>
+  results.map(({ locations }) => locations[0]!.physicalLocation.artifactLocation);
+
+test('0 for sound menus, 1 for errors, also of a folder that MENUS_DIR names; 2 for what cannot be looked at', async () => {
+  const shipped = await run(['lint', MENUS]);
+  assert.is(shipped.code, 0, shipped.out);
+  const sarif = await run(['lint', MENUS, '--sarif']);
+  assert.equal([sarif.code, runOf(sarif.out).results], [0, []]);
+  for (const args of [['/nowhere/at/all'], ['a', 'b'], [MENUS, '--sarif', '--json']]) {
+    const { code, out } = await run(['lint', ...args]);
+    assert.equal([code, out], [2, ''], args.join(' '));
+  }
+  await withFiles({ 'small.flow.json': FLOW }, async (folder) =>
+    assert.is((await run(['lint'], { MENUS_DIR: folder })).code, 1),
+  );
+});
+
+test('lint of one file tells of that file only, with the others in reach', () =>
+  withFiles({ 'bad.flow.json': { ...FLOW, flow: 'bad' }, 'small.flow.json': SOUND }, async (folder) => {
+    const good = await run(['lint', join(folder, 'small.flow.json')]);
+    assert.is(good.code, 0, good.out);
+    assert.is((await run(['lint', join(folder, 'bad.flow.json')])).code, 1);
+  }));
+
+test('--sarif is valid, names the same problems as --json, rules by their place, and the fixes that are certain', () =>
   withFiles({ 'small flow.flow.json': { ...FLOW, flow: 'small flow' }, 'small.flow.json': FLOW }, async (folder) => {
     const [sarif, json] = [await run(['lint', folder, '--sarif']), await run(['lint', folder, '--json'])];
     assert.equal([sarif.code, json.code], [1, 1]);
-    const validate = new Ajv({ allErrors: true, strict: false }).compile(SARIF);
+    const schema = JSON.parse(readFileSync(join(ROOT, 'test/fixtures/cli/sarif.schema.json'), 'utf8')) as object;
+    const validate = new Ajv({ allErrors: true, strict: false }).compile(schema);
     assert.ok(validate(JSON.parse(sarif.out)), JSON.stringify(validate.errors));
-    const { results, tool } = (JSON.parse(sarif.out) as Sarif).runs[0];
+    const { results, tool } = runOf(sarif.out);
     const problems = JSON.parse(json.out) as { code: string; severity: string }[];
     assert.ok(problems.length >= 2);
     assert.equal(
@@ -158,31 +79,24 @@ test('--sarif is valid, names the same problems as --json, and rules by their pl
       problems.map(({ code, severity }) => [code, severity]),
     );
     for (const { ruleId, ruleIndex } of results) assert.is(tool.driver.rules[ruleIndex]?.id, ruleId);
-    const uris = new Set(results.map(({ locations }) => locations[0].physicalLocation.artifactLocation.uri));
-    assert.ok([...uris].every((uri) => fileURLToPath(uri).startsWith(folder)));
+    assert.ok(placesOf(runOf(sarif.out)).every(({ uri }) => fileURLToPath(uri).startsWith(folder)));
+    const fixed = results.filter(({ fixes }) => fixes);
+    assert.ok(fixed.length && fixed.every(({ ruleId }) => ruleId === 'dangling-target'));
+    const offset = JSON.stringify(FLOW).indexOf('frist');
+    assert.match(JSON.stringify(fixed), `"charOffset":${offset},"charLength":5},"insertedContent":{"text":"first"}`);
   }));
 
-test('paths below the working folder are told from there, as a code host wants them', async () => {
-  await withFiles({ 'small.flow.json': FLOW }, async (folder) => {
+test('paths below the working folder are told from there, as a code host wants them', () =>
+  withFiles({ 'small.flow.json': FLOW }, async (folder) => {
     const before = process.cwd();
     process.chdir(folder);
     try {
-      const log = JSON.parse((await run(['lint', '.', '--sarif'])).out) as Sarif;
-      const { artifactLocation } = log.runs[0].results[0]!.locations[0].physicalLocation;
-      assert.equal(artifactLocation, { uri: 'small.flow.json', uriBaseId: '%SRCROOT%' } as never);
+      const [place] = placesOf(runOf((await run(['lint', '.', '--sarif'])).out));
+      assert.equal(place, { uri: 'small.flow.json', uriBaseId: '%SRCROOT%' });
     } finally {
       process.chdir(before);
     }
-  });
-});
-
-test('sound menus: an empty list of results, and 0; two forms at once are refused', async () => {
-  const menus = fileURLToPath(new URL('../../../menus', import.meta.url));
-  const { code, out } = await run(['lint', menus, '--sarif']);
-  assert.is(code, 0);
-  assert.equal((JSON.parse(out) as Sarif).runs[0].results, []);
-  assert.is((await run(['lint', menus, '--sarif', '--json'])).code, 2);
-});
+  }));
 
 test('every code that a file can have is listed with its meaning', async () => {
   const files = {
@@ -243,19 +157,6 @@ test('tests are looked at, too, and --fix mends them', () => {
     assert.not.match((await run(['lint', file])).out, 'small.test.json');
   });
 });
-
-test('SARIF carries the fixes that are certain', () =>
-  withFiles({ 'small.flow.json': JSON.stringify(FLOW) }, async (folder) => {
-    const { out } = await run(['lint', folder, '--sarif']);
-    const { results } = (JSON.parse(out) as { runs: { results: { ruleId: string; fixes?: unknown[] }[] }[] }).runs[0]!;
-    const fixed = results.filter(({ fixes }) => fixes);
-    assert.equal(
-      fixed.map(({ ruleId }) => ruleId),
-      ['dangling-target'],
-    );
-    const offset = JSON.stringify(FLOW).indexOf('frist');
-    assert.match(JSON.stringify(fixed), `"charOffset":${offset},"charLength":5},"insertedContent":{"text":"first"}`);
-  }));
 
 test('codes are what they were: CI of others waits for them by name', async () => {
   const { code, out } = await run(['lint', '--codes']);

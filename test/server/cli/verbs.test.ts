@@ -1,116 +1,128 @@
-// The command line: verbs, help, exit codes.
+// The command line: its verbs, their flags and help, exit codes, and where settings come from.
 
-import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseKeyring } from '../../../lib/keyring.ts';
-import { VERBS as TABLE } from '../../../server/cli/verbs.ts';
+import { findRestartPlaces } from '../../../server/cli/edits.ts';
+import { listFlags } from '../../../server/cli/verb.ts';
+import { readSettings } from '../../../server/cli/verbs/start.ts';
+import { loadVerbs, VERBS } from '../../../server/cli/verbs.ts';
 import { readConfig } from '../../../server/config/config.ts';
+import type { Setting } from '../../../server/config/kinds.ts';
 import { SETTINGS } from '../../../server/config/settings.ts';
-import { builtFile } from '../../support/build.ts';
+import { ROOT } from '../../package/manifest.ts';
 import { withFolder } from '../../support/process.ts';
 import { run, withFiles } from '../support/command.ts';
 
 const test = suite('command line');
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-const VERBS = Object.keys(TABLE);
-
-const FLOW = {
-  flow: 'small',
-  version: 1,
-  start: 'first',
-  keys: { exit: '*' },
-  screens: { first: { type: 'menu', text: 'Here', options: [{ id: 'on', text: 'Again', to: 'first' }] } },
-};
-const TESTS = { flow: 'small', tests: [{ name: 'it dials', steps: [{ in: '', has: 'Here' }] }] };
-
-test('--help and help name every verb; no verb or an unknown one is usage, 2', async () => {
+test('help names every verb, and of a verb its flags; no verb or an unknown one is usage, 2', async () => {
   for (const args of [['--help'], ['-h'], ['help']]) {
     const { code, out } = await run(args);
     assert.is(code, 0);
-    for (const verb of VERBS) assert.match(out, new RegExp(`^ {2}${verb} `, 'm'));
+    for (const verb of Object.keys(VERBS)) assert.match(out, new RegExp(`^ {2}${verb} `, 'm'));
   }
-  assert.is((await run([])).code, 2);
-  const unknown = await run(['lnt']);
-  assert.equal([unknown.code, unknown.out], [2, '']);
-  assert.match(unknown.err, /there is no "lnt"\. Did you mean "lint"\?/);
-  const helped = await run(['help', 'lnt']);
-  assert.equal([helped.code, helped.out], [2, '']);
-  for (const name of ['constructor', '__proto__', 'toString']) assert.is((await run([name])).code, 2);
-});
-
-for (const verb of VERBS)
-  test(`${verb} --help tells its options, and an unknown option is usage`, async () => {
+  for (const [name, verb] of Object.entries(await loadVerbs()))
     for (const args of [
-      [verb, '--help'],
-      [verb, '-h'],
-      ['help', verb],
+      [name, '--help'],
+      [name, '-h'],
+      ['help', name],
     ]) {
       const { code, out } = await run(args);
       assert.is(code, 0);
-      assert.match(out, new RegExp(`^Usage: twinline ${verb}`));
+      assert.match(out, new RegExp(`^Usage: twinline ${name}`));
+      for (const flag of listFlags(verb)) assert.ok(out.includes(flag), `${name} ${flag}`);
     }
-    const bad = await run([verb, '--nonsense']);
-    assert.is(bad.code, 2);
-    assert.match(bad.err, /--nonsense/);
-    assert.match(bad.err, new RegExp(`^Usage: twinline ${verb}`, 'm'));
-  });
+  for (const args of [[], ['help', 'lnt'], ['constructor'], ['__proto__'], ['toString']]) {
+    const { code, out } = await run(args);
+    assert.equal([code, out], [2, ''], args.join(' '));
+  }
+  const unknown = await run(['lnt']);
+  assert.equal([unknown.code, unknown.out], [2, '']);
+  assert.match(unknown.err, /there is no "lnt"\. Did you mean "lint"\?/);
+});
+
+test('every verb takes the flags that its help names, and refuses one letter more with a suggestion', async () => {
+  for (const [name, verb] of Object.entries(await loadVerbs()))
+    for (const flag of listFlags(verb)) {
+      if (flag.includes('<')) continue;
+      const { code, err } = await run([name, `${flag}x`]);
+      assert.is(code, 2, `${name} ${flag}x`);
+      assert.match(err, new RegExp(`^There is no ${flag}x here\\. Did you mean "--`), `${name} ${flag}`);
+      assert.match(err, new RegExp(`^Usage: twinline ${name}`, 'm'));
+    }
+});
+
+test('zsh and fish complete every verb and flag; another shell is refused', async () => {
+  for (const shell of ['zsh', 'fish']) {
+    const { code, out } = await run(['completion', shell]);
+    assert.is(code, 0);
+    for (const [name, verb] of Object.entries(await loadVerbs())) {
+      assert.match(out, new RegExp(`\\b${name}\\b`));
+      for (const flag of listFlags(verb))
+        assert.ok(out.includes(shell === 'fish' ? `-l ${flag.slice(2)}` : flag), flag);
+    }
+  }
+  const other = await run(['completion', 'fsh']);
+  assert.is(other.code, 2);
+  assert.match(other.err, /Did you mean "fish"\?|Did you mean "zsh"\?/);
+});
 
 test('--version is that of package.json', async () => {
-  const { version } = JSON.parse(
-    await import('node:fs').then(({ readFileSync }) => readFileSync(`${ROOT}package.json`, 'utf8')),
-  );
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   assert.equal(await run(['--version']), { code: 0, out: version, err: '' });
 });
 
-test('lint: 0 for sound menus, 1 for errors with file and line, 2 for a folder that is not there', async () => {
-  const shipped = await run(['lint', join(ROOT, 'menus')]);
-  assert.is(shipped.code, 0, shipped.out);
-  await withFiles({ 'small.flow.json': { ...FLOW, start: 'nowhere' } }, async (folder) => {
-    const { code, out } = await run(['lint', folder]);
-    assert.is(code, 1);
-    assert.match(out, /small\.flow\.json:1:\d+ error /);
-    assert.match(out, /1 flow, \d+ errors?, \d+ warnings?$/);
-    assert.is((await run(['lint'], { MENUS_DIR: folder })).code, 1, 'MENUS_DIR is the default');
-    const json = await run(['lint', '--json', folder]);
-    assert.is(json.code, 1);
-    assert.is((JSON.parse(json.out) as { severity: string }[])[0]?.severity, 'error');
-  });
-  const gone = await run(['lint', '/nowhere/at/all']);
-  assert.equal([gone.code, gone.out], [2, '']);
-  assert.is((await run(['lint', 'a', 'b'])).code, 2);
+test('start has a flag for every setting but secrets, which other users of a machine would see', async () => {
+  const { out } = await run(['start', '--help']);
+  for (const [name, { secret }] of Object.entries(SETTINGS) as [string, Setting][]) {
+    const flag = `--${name.toLowerCase().replaceAll('_', '-')} `;
+    assert.is(out.includes(flag), secret === undefined, flag);
+  }
+  const refused = await run(['start', '--operator-token', 'canary']);
+  assert.is(refused.code, 2);
+  assert.not.match(refused.err, /canary/);
 });
 
-test('lint of one file tells of that file only, with the others in reach', () =>
-  withFiles({ 'small.flow.json': FLOW, 'bad.flow.json': { ...FLOW, flow: 'bad', start: 'x' } }, async (folder) => {
-    const good = await run(['lint', join(folder, 'small.flow.json')]);
-    assert.is(good.code, 0, good.out);
-    assert.is((await run(['lint', join(folder, 'bad.flow.json')])).code, 1);
+test('a flag sets its variable, over the environment; wrong ones are told together, and 78', async () => {
+  assert.equal(readSettings({ port: '1', 'data-dir': 'x', watch: true }), { PORT: '1', DATA_DIR: 'x' });
+  const bad = await run(['start', '--port', 'x', '--log-level', 'y'], { PORT: '0' });
+  assert.is(process.exitCode, 78);
+  process.exitCode = 0;
+  assert.match(bad.err, /^PORT="x"/m);
+  assert.match(bad.err, /^LOG_LEVEL="y"/m);
+});
+
+test('--env-file gives every verb what the environment does not say', () =>
+  withFiles({ one: 'PORT=81\nLOG_LEVEL="debug"\n', other: 'PORT=82\nHOST=127.0.0.2\n' }, async (folder) => {
+    const [one, other] = [join(folder, 'one'), join(folder, 'other')];
+    const { code, out } = await run(['config', '--env-file', one, `--env-file=${other}`], { LOG_LEVEL: 'warn' });
+    assert.is(code, 0);
+    assert.match(out, /^PORT="81"/m, 'the first file wins');
+    assert.match(out, /^HOST="127\.0\.0\.2"/m);
+    assert.match(out, /^LOG_LEVEL="warn"/m, 'the environment wins over both');
+    const none = await run(['config', '--env-file', join(folder, 'none')]);
+    assert.is(none.code, 2);
+    assert.match(none.err, /Cannot read the environment file ".*none" \(ENOENT\)/);
   }));
 
-test('test: 0 when all pass, 1 when one fails, is broken, or there is none', async () => {
-  const files = { 'small.flow.json': FLOW, 'small.test.json': TESTS };
-  await withFiles(files, async (folder) => {
-    const { code, out } = await run(['test', folder]);
-    assert.is(code, 0, out);
-    assert.match(out, /✓ it dials/);
-    assert.match(out, /^1 passed, 0 failed$/m);
-  });
-  const wrong = { ...TESTS, tests: [{ name: 'it dials', steps: [{ in: '', has: 'There' }] }] };
-  await withFiles({ ...files, 'small.test.json': wrong }, async (folder) => {
-    const { code, out } = await run(['test', folder]);
-    assert.is(code, 1);
-    assert.match(out, /✘ it dials\n.*does not have "There"/);
-  });
-  await withFiles({ ...files, 'small.test.json': '{' }, async (folder) =>
-    assert.is((await run(['test', folder])).code, 1),
-  );
-  await withFiles({ 'small.flow.json': FLOW }, async (folder) => assert.is((await run(['test', folder])).code, 1));
-});
+test('--watch looks at the folders of modules, and at files that are read once; not at packages and what is missing', () =>
+  withFolder(async (folder) => {
+    mkdirSync(join(folder, 'services'));
+    const service = join(folder, 'services/a.js');
+    const files = ['.env', 'keys.json', 'mcp.json'].map((name) => join(folder, name));
+    const [file, keys, mcp] = files as [string, string, string];
+    for (const path of [service, ...files]) writeFileSync(path, '');
+    const env = {
+      SERVICES: `${service},@some/package`,
+      API_KEYS_FILE: keys,
+      MCP_SERVERS: mcp,
+      GOVERNANCE_FILE: join(folder, 'none'),
+    };
+    assert.equal(findRestartPlaces(env, [file]).sort(), [...files, join(folder, 'services')].sort());
+  }));
 
 test('config lists every setting with value and source, hides secrets, and makes nothing', () =>
   withFolder(async (folder) => {
@@ -125,73 +137,21 @@ test('config lists every setting with value and source, hides secrets, and makes
     assert.not.match(out, /canary/);
     assert.equal(readdirSync(folder), []);
     mkdirSync(DATA_DIR);
-    writeFileSync(
-      join(DATA_DIR, 'pin-encryption.key'),
-      '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13\n',
-    );
-    const json = JSON.parse((await run(['config', '--json'], { DATA_DIR })).out) as {
-      name: string;
-      value: string;
-      source: string;
-    }[];
-    const key = json.find(({ name }) => name === 'PIN_ENCRYPTION_KEY')!;
-    assert.equal([key.value, key.source], ['(64 characters, hidden)', join(DATA_DIR, 'pin-encryption.key')]);
+    const keyFile = join(DATA_DIR, 'pin-encryption.key');
+    writeFileSync(keyFile, '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13\n');
+    const listed = JSON.parse((await run(['config', '--json'], { DATA_DIR })).out) as Record<string, string>[];
+    const key = listed.find(({ name }) => name === 'PIN_ENCRYPTION_KEY')!;
+    assert.equal([key.value, key.source], ['(64 characters, hidden)', keyFile]);
+    const bad = await run(['config'], { PORT: 'x', LOG_LEVEL: 'y', DATA_DIR: ':memory:' });
+    assert.equal([bad.code, bad.err.split('\n').length], [78, 2]);
   }));
-
-test('config with a bad environment: the problems, and 78', async () => {
-  const { code, err } = await run(['config'], { PORT: 'x', LOG_LEVEL: 'y', DATA_DIR: ':memory:' });
-  assert.is(code, 78);
-  assert.is(err.split('\n').length, 2);
-});
 
 test('config --new-keys makes keys that production takes, new ones each time', async () => {
   const [one, other] = [await run(['config', '--new-keys']), await run(['config', '--new-keys'])];
   assert.is.not(one.out, other.out);
-  const env = Object.fromEntries(one.out.split('\n').map((line) => line.split(/=(.*)/s).slice(0, 2))) as Record<
-    string,
-    string
-  >;
+  const env: NodeJS.ProcessEnv = Object.fromEntries(one.out.split('\n').map((line) => line.split(/=(.*)/s)));
   assert.is(parseKeyring(env.PIN_ENCRYPTION_KEY!).ids.length, 1);
   assert.equal(readConfig({ ...env, NODE_ENV: 'production', DATA_DIR: ':memory:', USSD_GATEWAYS: '*' }).problems, []);
-});
-
-test('chat refuses what it cannot dial with, before it dials', async () => {
-  for (const args of [
-    ['--phone', '0771234567'],
-    ['--code', '2233'],
-    ['--url', 'nonsense'],
-    ['--url', 'ftp://127.0.0.1'],
-    ['main', 'wallet'],
-    ['main', '--url', 'http://127.0.0.1:1'],
-  ]) {
-    const { code, err } = await run(['chat', ...args]);
-    assert.is(code, 2, args.join(' '));
-    assert.match(err, /^Usage: twinline chat/m);
-  }
-  // Nothing is kept, so no store is asked for.
-  const unknown = await run(['chat', 'nowhere', '--menus-dir', join(ROOT, 'menus')], {
-    REDIS_URL: 'redis://127.0.0.1:1',
-  });
-  assert.is(unknown.code, 78);
-  assert.match(unknown.err, /"nowhere".*Flows there:/);
-});
-
-test('as a command it ends with the same codes', async () => {
-  const main = await builtFile('server/cli/main.ts');
-  const command = (...args: string[]) =>
-    new Promise<[number, string]>((resolve) => {
-      const env = { PATH: process.env.PATH, HOME: process.env.HOME };
-      execFile(process.execPath, [main, ...args], { cwd: ROOT, env }, (error, out) =>
-        resolve([(error?.code as number | undefined) ?? 0, out]),
-      );
-    });
-  const [version, usage, start] = await Promise.all([
-    command('--version'),
-    command('lint', '/nowhere'),
-    command('start', '--port', 'x'),
-  ]);
-  assert.match(version[1], /^\d+\.\d+\.\d+\n$/);
-  assert.equal([version[0], usage[0], start[0]], [0, 2, 78]);
 });
 
 test.run();

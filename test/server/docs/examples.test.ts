@@ -60,8 +60,12 @@ const menus = ofType('menu') as unknown as readonly (readonly [Place, Screen & {
 const calls = ofType('call') as unknown as readonly (readonly [Place, Screen & { type: 'call' }])[];
 const inputs = ofType('input') as unknown as readonly (readonly [Place, Screen & { type: 'input' }])[];
 
-/** Where the keys of a definition stand in the worked flow; undefined for those that are no objects of their own. */
+/** In the place of a definition: what holds all of them. */
+const FILE = '';
+
+/** Where the keys of a definition stand in the worked flow. */
 const PLACES: { readonly [definition: string]: (key: string) => Place } = {
+  [FILE]: (key) => [key],
   ...Object.fromEntries(screenTypes().map((type) => [type, (key: string) => placeOf(ofType(type), key)])),
   option: (key) =>
     placeOf(
@@ -90,36 +94,22 @@ test('the flows of the references are in order, without a warning', () => {
     );
 });
 
-test('every example of a key of the file fits the worked flow', () => {
-  const visit = (place: Place, part: SchemaPart): void => {
+test('every example of a key of the file, a screen, an option, a way or a migration fits the worked flow', () => {
+  const visit = (name: string, prefix: Place, part: SchemaPart): void => {
     for (const [key, given] of Object.entries(part.properties ?? {})) {
-      for (const value of examplesOf(given)) {
+      const [first, ...inner] = [...prefix, key];
+      const place = [...PLACES[name]!(String(first)), ...inner];
+      // Each service takes something else; their own tests call them.
+      if (key === 'service') assert.equal(examplesOf(given), Object.keys(CONTRACTS));
+      for (const value of key === 'service' ? [] : examplesOf(given)) {
         const old = (HARVEST as unknown as JsonObject)[key] as JsonObject;
-        const meant = MERGED.has(key) ? { ...old, ...(value as JsonObject) } : value;
-        assert.equal(problemsOf(harvestWith([...place, key], meant)), [], `${key}: ${JSON.stringify(value)}`);
+        const meant = name === FILE && MERGED.has(key) ? { ...old, ...(value as JsonObject) } : value;
+        assert.equal(problemsOf(harvestWith(place, meant)), [], `${name}.${key}: ${JSON.stringify(value)}`);
       }
-      if (!given.$ref) visit([...place, key], given);
+      if (!given.$ref) visit(name, [...prefix, key], given);
     }
   };
-  visit([], SCHEMA);
-});
-
-test('every example of a key of a screen, an option, a way or a migration fits the worked flow', () => {
-  for (const [name, place] of Object.entries(PLACES)) {
-    const visit = (prefix: Place, part: SchemaPart): void => {
-      for (const [key, given] of Object.entries(part.properties ?? {})) {
-        // Each service takes something else; their own tests call them.
-        if (key === 'service') assert.equal(examplesOf(given), Object.keys(CONTRACTS));
-        const [first, ...inner] = [...prefix, key];
-        for (const value of key === 'service' ? [] : examplesOf(given)) {
-          const flow = harvestWith([...place(String(first)), ...inner], value);
-          assert.equal(problemsOf(flow), [], `${name}.${key}: ${JSON.stringify(value)}`);
-        }
-        if (!given.$ref) visit([...prefix, key], given);
-      }
-    };
-    visit([], SCHEMA.definitions![name]!);
-  }
+  for (const name of Object.keys(PLACES)) visit(name, [], name === FILE ? SCHEMA : SCHEMA.definitions![name]!);
 });
 
 test('every example of a rule of accept fits an input screen', () => {
@@ -152,26 +142,11 @@ test('every example of a variable is one', () => {
     }
 });
 
-test('no text has an example of another place', () => {
-  const bare: string[] = [];
-  const visit = (path: string, part: SchemaPart): void => {
-    for (const [key, given] of Object.entries(part.properties ?? {})) {
-      if (given.$ref === '#/definitions/text' && !given.examples) bare.push(`${path}.${key}`);
-      visit(`${path}.${key}`, given);
-    }
-  };
-  visit('', SCHEMA);
-  for (const [name, part] of Object.entries(SCHEMA.definitions!)) visit(name, part);
-  assert.equal(bare, []);
-});
-
-test('every definition has words, and every type of screen an example, with what the caller reads', () => {
-  for (const [name, { description }] of Object.entries(SCHEMA.definitions!)) assert.ok(description, name);
+test('every type of screen has an example, with what the caller reads', () => {
   for (const type of screenTypes() as Screen['type'][]) {
     const { screen, shown } = findScreen(type);
     assert.is(screen[1].type, type);
-    const isSeen = ['menu', 'input', 'list', 'end'].includes(type);
-    assert.is(shown !== undefined, isSeen, type);
+    assert.is(shown !== undefined, ['menu', 'input', 'list', 'end'].includes(type), type);
   }
 });
 
@@ -189,25 +164,21 @@ test('the tests of the worked flow pass, and so do the tests that are shown by t
     assert.equal(await failuresOf({ flow: 'harvest', tests } as FlowTestFile), []);
 });
 
-test('every key of a test file has words, and examples that are of the worked tests', () => {
-  const files = exampleTests();
-  const all = files.flatMap(({ tests }) => tests);
+test('every example of a key of a test file is of the worked tests', () => {
+  const all = exampleTests().flatMap(({ tests }) => tests);
   const parts: { readonly [definition: string]: readonly object[] } = {
     test: all,
     step: all.flatMap(({ steps }) => steps),
     answer: all.flatMap(({ services = {} }) => Object.values(services).flat()),
   };
   assert.equal(Object.keys(TESTS.definitions!).sort(), Object.keys(parts).sort());
-  for (const { description } of Object.values(TESTS.properties!)) assert.ok(description);
-  for (const [name, { description, properties = {} }] of Object.entries(TESTS.definitions!)) {
-    assert.ok(description, name);
-    for (const [key, { description, examples = [] }] of Object.entries(properties)) {
-      assert.ok(description && examples.length > 0, `${name}.${key}`);
+  for (const [name, { properties = {} }] of Object.entries(TESTS.definitions!))
+    for (const [key, { examples = [] }] of Object.entries(properties)) {
+      assert.ok(examples.length > 0, `${name}.${key}`);
       const used = parts[name]!.map((part) => JSON.stringify((part as { [key: string]: Json })[key]));
       for (const value of examples)
         assert.ok(used.includes(JSON.stringify(value)), `${name}.${key}: ${JSON.stringify(value)}`);
     }
-  }
 });
 
 test.run();

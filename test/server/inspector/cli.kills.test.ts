@@ -1,11 +1,10 @@
 // `twinline inspect`: an address with a token, which alone lets anybody look, and only from here.
 
-import { execFile } from 'node:child_process';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
-import { builtFile } from '../../support/build.ts';
 import { startProcess } from '../../support/process.ts';
+import { run } from '../support/command.ts';
 import { readEvents } from '../support/event-reader.ts';
 import { ask, DIAL, withServer } from '../support/serve.ts';
 
@@ -23,23 +22,17 @@ const upgraded = (url: string) =>
     socket.on('error', reject);
   });
 
-const verb = (env: Record<string, string>, ...args: string[]) =>
-  startProcess(env, ['server/cli/main.ts', 'inspect', ...args]);
-
-/** The exit code and what was printed, of a verb that ends. */
-async function said(...args: string[]): Promise<string> {
-  const program = [await builtFile('server/cli/main.ts'), 'inspect', ...args];
-  const { PATH, HOME } = process.env;
-  return new Promise((resolve) => {
-    execFile(process.execPath, program, { env: { PATH, HOME } }, (error, _out, err) =>
-      resolve(`${error?.code ?? 0} ${err}`),
-    );
-  });
-}
-
 test('it hands the inspector on to who has its address, and to nobody else', () =>
   withServer({ env: { OPERATOR_TOKEN: TOKEN } }, async (server) => {
-    const inspector = await verb({ OPERATOR_TOKEN: TOKEN }, '--url', server.url, '--session', 's 1', '--stately');
+    const inspector = await startProcess({ OPERATOR_TOKEN: TOKEN }, [
+      'server/cli/main.ts',
+      'inspect',
+      '--url',
+      server.url,
+      '--session',
+      's 1',
+      '--stately',
+    ]);
     try {
       const [address] = /http:\S+token=\S+/.exec(inspector.printed())!;
       assert.ok(address!.endsWith('#session=s%201'), address);
@@ -97,10 +90,16 @@ test('it hands the inspector on to who has its address, and to nobody else', () 
 
 test('it says what is missing: a server, its token', () =>
   withServer({ env: { OPERATOR_TOKEN: TOKEN } }, async ({ url }) => {
-    assert.match(await said('--url', url), /^1 [\s\S]*set the same one here/);
-    assert.match(await said('--url', 'http://127.0.0.1:1'), /^1 [\s\S]*Is the server running/);
-    assert.match(await said('--url', 'nowhere'), /^2 [\s\S]*is no address/);
-    assert.match(await said('--port', 'x', '--url', url), /^2 [\s\S]*is no port/);
+    for (const [code, words, ...args] of [
+      [1, /set the same one here/, '--url', url],
+      [1, /Is the server running/, '--url', 'http://127.0.0.1:1'],
+      [2, /is no address/, '--url', 'nowhere'],
+      [2, /is no port/, '--port', 'x', '--url', url],
+    ] as const) {
+      const ran = await run(['inspect', ...args]);
+      assert.is(ran.code, code, ran.err);
+      assert.match(ran.err, words);
+    }
   }));
 
 test.run();

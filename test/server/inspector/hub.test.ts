@@ -7,6 +7,7 @@ import { feed } from '../../../server/web/inspector/feed.ts';
 import { createHub, type Hub, type HubOptions } from '../../../server/web/inspector/hub.ts';
 import type { TraceEvent } from '../../../server/web/inspector/trace.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';
+import { until } from '../../support/until.ts';
 
 const test = suite('inspector hub');
 
@@ -33,23 +34,17 @@ const sighting = (at: number): InspectionEvent => ({
   transitions: [{ event: 'STORE', from: 'authorized', to: 'authorized' }],
 });
 
-/** A viewer that keeps what it is shown, and a promise of so many moments. */
-function viewer(hub: Hub): { seen: TraceEvent[]; count: (count: number) => Promise<void>; leave: () => void } {
+/** A viewer that keeps what it is shown, and waits for so many moments. */
+function viewer(hub: Hub) {
   const seen: TraceEvent[] = [];
-  let look = () => {};
-  const leave = hub.attach((moments) => {
-    seen.push(...moments);
-    look();
-  });
-  const count = (wanted: number) =>
-    new Promise<void>((resolve) => {
-      look = () => {
-        if (seen.length >= wanted) resolve();
-      };
-      look();
-    });
-  return { seen, count, leave };
+  hub.attach((moments) => void seen.push(...moments));
+  return { seen, count: (wanted: number) => until(`${wanted} moments`, () => seen.length >= wanted) };
 }
+
+const sourceOf = (hub: Hub) => ({
+  ...{ hub, machines: { definition: () => '{"id":"x"}' }, now: () => 0 },
+  openSessions: async function* () {},
+});
 
 test('a hub is watched from the first viewer on, and tells of it once', () => {
   const told: boolean[] = [];
@@ -79,32 +74,24 @@ test('viewers see moments in order, and one that comes later finds the last 500'
   assert.is(new Set(seen.map(({ id }) => id)).size, seen.length);
 });
 
-test('nothing is kept of what other instances tell while nobody watches', () => {
-  const hub = newHub();
-  hub.receive([{ id: 'x' } as TraceEvent]);
-  assert.equal(hub.events(), []);
-});
-
 test('who watches elsewhere is told, and silence ends that', async () => {
-  let tell = (_moments: readonly TraceEvent[]) => {};
-  const told = new Promise<readonly TraceEvent[]>((resolve) => {
-    tell = resolve;
-  });
-  const hub = newHub({ onForOthers: (moments) => tell(moments) });
-  hub.noteWatchedElsewhere(60_000);
+  const told: TraceEvent[] = [];
+  const hub = newHub({ onForOthers: (moments) => void told.push(...moments) });
+  hub.receive([{ id: 'x' } as TraceEvent]);
+  assert.equal(hub.events(), [], 'nobody watches, and nothing is kept of what others tell');
+  hub.noteWatchedElsewhere(3_600_000);
   assert.is(hub.isWatched(), true);
   hub.emit(sighting(1));
-  assert.is((await told)[0]!.at, 1);
+  assert.is((await until('a moment', () => told[0])).at, 1);
   assert.equal(hub.events(), [], 'nobody looks here');
   const other = newHub();
   other.noteWatchedElsewhere(1);
-  while (other.isWatched()) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until('the hub to forget who watched', () => !other.isWatched());
 });
 
 test('a viewer that takes nothing is given up, and others go on', async () => {
   const hub = newHub();
-  const source = { hub, machines: { definition: () => '{}' }, openSessions: async function* () {}, now: () => 0 };
-  const slow = feed(source, { signal: new AbortController().signal });
+  const slow = feed(sourceOf(hub), { signal: new AbortController().signal });
   const { count } = viewer(hub);
   hub.emit(sighting(1));
   const { value } = await slow.next();
@@ -124,14 +111,8 @@ test('the definition of a machine comes once, or with every actor where that is 
     ['always', 3],
   ] as const) {
     const hub = newHub();
-    const source = {
-      hub,
-      machines: { definition: () => '{"id":"x"}' },
-      openSessions: async function* () {},
-      now: () => 0,
-    };
     const ended = new AbortController();
-    const stream = feed(source, { signal: ended.signal, definitions });
+    const stream = feed(sourceOf(hub), { signal: ended.signal, definitions });
     const first = stream.next();
     for (const at of [1, 2, 3]) hub.emit(sighting(at));
     const { value } = (await first) as { value: readonly string[] };

@@ -3,6 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
+import { until } from '../../support/until.ts';
 import { readEvents } from '../support/event-reader.ts';
 import { DIAL, withServer } from '../support/serve.ts';
 
@@ -26,11 +27,11 @@ test('turns of both instances are seen on one, once each', async () => {
             ({ type, twinline }) => (type === '@xstate.snapshot' && twinline ? [twinline] : []),
           );
         // The other instance hears of it in its own time: until then it notes nothing.
-        for (let tries = 1; !labels().some(({ label }) => label.startsWith('there')); tries++) {
-          assert.ok(tries < 200, 'nothing is told');
-          await there.ussd({ ...DIAL, sessionId: `there-${tries}`, phoneNumber: '+260977000555' });
-          await new Promise((resolve) => setTimeout(resolve, 50));
-        }
+        let dials = 0;
+        await until('a turn of the other instance', async () => {
+          await there.ussd({ ...DIAL, sessionId: `there-${dials++}`, phoneNumber: '+260977000555' });
+          return labels().some(({ label }) => label.startsWith('there'));
+        });
         await here.ussd({ ...DIAL, sessionId: 'here' });
         // The same session goes on elsewhere.
         await there.ussd({ ...DIAL, sessionId: 'here', text: '1' });

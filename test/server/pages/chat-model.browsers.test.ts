@@ -10,11 +10,11 @@ import { assertQuiet, assertReadable } from './clean.ts';
 const test = suite('chat with a model');
 const place = chatPlace(test, 'model');
 const open = browser(test);
-const visit = (options = {}) => open(`${place().url}/chat`, options);
+const visit = (options = {}) => open(place.url(), options);
 const reply = (page: Page) => page.getByRole('article', { name: 'Reply' }).last();
 
 async function ask(page: Page, answer: string): Promise<void> {
-  place().answer(async function* () {
+  place.answer(async function* () {
     // In pieces, as a model writes.
     for (let at = 0; at < answer.length; at += 7) yield { type: 'text', text: answer.slice(at, at + 7) };
   });
@@ -98,7 +98,7 @@ test('a reply is copied as it was written, and one that failed is asked for agai
   assert.is(await page.evaluate('navigator.clipboard.readText()'), 'It is **so**.');
   assert.is(await reply(page).getByRole('button', { name: 'Try again' }).isVisible(), false);
   const asked: string[] = [];
-  place().answer(async function* ({ request }) {
+  place.answer(async function* ({ request }) {
     asked.push(request.message);
     if (asked.length > 1) return yield { type: 'text', text: 'Now it works.' };
     yield { type: 'error', fault: { error: 'Too much to do.', kind: 'rate_limit', status: 429 } };

@@ -5,14 +5,14 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ResponderPart } from '../../../lib/agent/responder.ts';
 import { browser, type Visit } from '../support/browser.ts';
-import { sharedServer } from '../support/serve.ts';
+import { withServer } from '../support/serve.ts';
 import { chatPlace } from './chat-place.ts';
-import { assertQuiet, assertReadable, weightOf } from './clean.ts';
+import { assertQuiet, assertReadable } from './clean.ts';
 
 const test = suite('chat page');
 const place = chatPlace(test);
 const open = browser(test);
-const visit = () => open(`${place().url}/chat`);
+const visit = () => open(place.url());
 
 /** Something that a script waits for and a test lets happen. */
 function gate(): { readonly passed: Promise<void>; open(): void } {
@@ -43,10 +43,12 @@ test('a reply streams in with its thoughts, calls and components, and its choice
   const { page } = seen;
   const go = gate();
   const asked: string[] = [];
-  place().answer(async function* ({ request }) {
+  place.answer(async function* ({ request }) {
     asked.push(request.message);
     if (request.message === '2') return yield text('You chose tea.');
     yield { type: 'reasoning', text: 'They are thirsty.' };
+    yield { type: 'tool-call', id: 'c0', name: 'look.up', args: { what: 'a'.repeat(300) } };
+    yield { type: 'tool-error', id: 'c0', error: 'Not there' };
     yield { type: 'tool-call', id: 'c1', name: 'kettle.state', args: { litres: 2 } };
     yield text('Let me see. ');
     await go.passed;
@@ -64,6 +66,8 @@ test('a reply streams in with its thoughts, calls and components, and its choice
   for (const part of ['They are thirsty.', 'done', 'cups', 'blue', 'Weather', 'Lusaka', '31', '<b>Drinks</b>'])
     assert.ok(words.includes(part), `${part} in ${words}`);
   assert.is(await reply(page).locator('b').count(), 0, 'what a model says is text');
+  await page.setViewportSize({ width: 390, height: 800 });
+  await assertReadable(page);
   await reply(page).getByRole('button', { name: '2 Tea' }).click();
   await shows(page, 'You chose tea.');
   assert.equal(asked, ['What is there?', '2']);
@@ -75,7 +79,7 @@ test('a reload in the middle of a reply shows all of it, each part once', async 
   const seen = await visit();
   const { page } = seen;
   const [first, second] = [gate(), gate()];
-  place().answer(async function* () {
+  place.answer(async function* () {
     yield text('One, ');
     await first.passed;
     yield text('two, ');
@@ -107,14 +111,14 @@ test('a reload in the middle of a reply shows all of it, each part once', async 
 test('a broken connection is made again, and nothing is lost or doubled', async () => {
   const { page } = await visit();
   const go = gate();
-  place().answer(async function* () {
+  place.answer(async function* () {
     yield text('Before, ');
     await go.passed;
     yield text('after.');
   });
   await say(page, 'Go on');
   await shows(page, 'Before,');
-  place().cut();
+  await place.cut();
   await page.getByText('The connection is lost').waitFor();
   go.open();
   await shows(page, 'Before, after.');
@@ -128,7 +132,7 @@ test('a reply can be stopped, and what was said of it stays', async () => {
   const { page } = seen;
   const never = gate();
   let isStopped = false;
-  place().answer(async function* ({ signal }) {
+  place.answer(async function* ({ signal }) {
     signal.addEventListener('abort', () => {
       isStopped = true;
       never.open();
@@ -149,7 +153,7 @@ test('a reply can be stopped, and what was said of it stays', async () => {
 test('chats stand in a list with their titles, and are opened, reloaded and deleted', async () => {
   const seen = await visit();
   const { page } = seen;
-  place().answer(async function* ({ request }) {
+  place.answer(async function* ({ request }) {
     yield text(`You said ${request.message}.`);
   });
   await say(page, 'apples');
@@ -178,7 +182,7 @@ test('chats stand in a list with their titles, and are opened, reloaded and dele
 
 test('a fault of the model is told, and so is a server that is away', async () => {
   const { page } = await visit();
-  place().answer(async function* () {
+  place.answer(async function* () {
     yield text('I would say ');
     yield { type: 'error', fault: { error: 'The model has too much to do.', kind: 'rate_limit', status: 429 } };
   });
@@ -186,6 +190,8 @@ test('a fault of the model is told, and so is a server that is away', async () =
   await shows(page, 'The model has too much to do.');
   await shows(page, 'The reply has failed.');
   await rests(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await assertReadable(page);
   await page.context().setOffline(true);
   await say(page, 'Are you there?');
   await page.getByRole('alert').filter({ hasText: 'The server does not answer' }).waitFor();
@@ -209,41 +215,15 @@ test('the key of a browser is in a cookie that no script reads, and no token is 
   assert.is(await page.locator('#user').textContent(), user, 'the same user again');
 });
 
-for (const [colorScheme, width] of [
-  ['light', 390],
-  ['dark', 1280],
-] as const)
-  test(`everybody can use it: ${colorScheme}, ${width} px wide`, async () => {
-    const seen = await open(`${place().url}/chat`, { colorScheme, viewport: { width, height: 800 } });
-    place().answer(async function* () {
-      yield { type: 'reasoning', text: 'Why?' };
-      yield { type: 'tool-call', id: 'c', name: 'look.up', args: { what: 'a'.repeat(300) } };
-      yield { type: 'tool-error', id: 'c', error: 'Not there' };
-      yield text('Choose\n1. This\n2. That');
-      yield { type: 'error', fault: { error: 'And then it broke.' } };
-    });
-    await say(seen.page, 'Hello');
-    await shows(seen.page, 'it broke');
-    await shows(seen.page, 'The reply has failed.');
-    await assertReadable(seen.page);
+test('a flow answers where there is no model', () =>
+  withServer({}, async ({ url }) => {
+    const seen = await open(`${url}/chat`);
+    await say(seen.page, 'hello');
+    await shows(seen.page, 'What do you need?');
+    await seen.page.getByRole('button', { name: '4 Agents' }).click();
+    await shows(seen.page, 'signed with a UCAN');
+    await rests(seen.page);
     assertQuiet(seen);
-  });
+  }));
 
 test.run();
-
-const whole = suite('chat page of a server');
-const server = sharedServer(whole, {});
-const openThere = browser(whole);
-
-whole('a flow answers where there is no model, and the page is small', async () => {
-  const seen = await openThere(`${server().url}/chat`);
-  await say(seen.page, 'hello');
-  await shows(seen.page, 'What do you need?');
-  await seen.page.getByRole('button', { name: '4 Agents' }).click();
-  await shows(seen.page, 'signed with a UCAN');
-  await rests(seen.page);
-  assertQuiet(seen);
-  assert.ok((await weightOf(`${server().url}/chat`)) < 100_000);
-});
-
-whole.run();

@@ -41,3 +41,16 @@ export async function dial(page: Page, steps: readonly (readonly [typed: string,
     await page.locator('#device .screen', { hasText: shows }).waitFor();
   }
 }
+
+/** Holds back the requests that go there from now on, until the function that it resolves with is called. */
+export async function hold(page: Page, url: string): Promise<() => void> {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(url, async (route) => {
+    await released;
+    await route.continue();
+  });
+  return release;
+}

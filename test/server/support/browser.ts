@@ -2,9 +2,10 @@
 
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Test } from 'uvu';
 import { skipped } from '../../support/skip.ts';
+import { waitingFor } from '../../support/watchdog.ts';
 
 /** The first that is there. Without its windows, which nobody sees, Chromium takes half of the processor's time. */
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -25,22 +26,31 @@ export const fromElsewhere = (url: string) => url.replace('127.0.0.1', ELSEWHERE
 
 export type Open = (url: string, options?: BrowserContextOptions) => Promise<Visit>;
 
-/** One browser for all tests of a suite; the suite is skipped where there is none. */
+/** One browser for all tests of a suite, which closes the pages of each test after it; the suite is skipped where there is none. */
 export function browser(test: Pick<Test, 'before' | 'after'>): Open {
   let running: Browser | undefined;
+  const contexts: BrowserContext[] = [];
   test.before(async () => {
     const executablePath = installed();
     if (!executablePath) skipped('no Chromium here: apt-get install chromium-headless-shell, or put one on PATH');
     // Root may not use the sandbox, and the pages are our own.
     running = await chromium.launch({
       executablePath,
+      timeout: 0,
       args: ['--no-sandbox', '--disable-dev-shm-usage', `--host-resolver-rules=MAP ${ELSEWHERE} 127.0.0.1`],
     });
+  });
+  test.after.each(async () => {
+    for (const context of contexts.splice(0)) await context.close();
   });
   test.after(async () => running?.close());
 
   return async (url, options = {}) => {
     const context = await running!.newContext(options);
+    contexts.push(context);
+    context.on('close', waitingFor(`the page ${url}`));
+    // The runner ends what hangs.
+    context.setDefaultTimeout(0);
     const page = await context.newPage();
     const complaints: string[] = [];
     const strangers: string[] = [];
