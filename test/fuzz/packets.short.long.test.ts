@@ -11,7 +11,7 @@ import { openSocketReader, type SocketReader } from './socket-reader.ts';
 
 const test = suite('random packets');
 const KEPT = new URL('packets/', import.meta.url);
-const PACKETS = chooseSize({ short: 2_000, day: 4_000, whole: 8_000 });
+const PACKETS = chooseSize({ short: 1_000, day: 4_000, whole: 8_000 });
 
 let sockets: SocketReader;
 let readers: Readonly<Record<string, Reader>>;
@@ -20,7 +20,7 @@ test.before(async () => {
   sockets = await openSocketReader();
   const all = Object.entries<Reader>({ ...READERS, socket: sockets.reader });
   // In short only what never ends is too slow: time is measured where the machine does little else.
-  readers = Object.fromEntries(all.map(([name, one]) => [name, isShort ? { ...one, mostMs: Infinity } : one]));
+  readers = Object.fromEntries(all.map(([name, one]) => [name, isShort ? { ...one, mostMs: Number.MAX_SAFE_INTEGER } : one]));
 });
 
 test.after(() => sockets.close());
