@@ -1,17 +1,15 @@
-// Frames of a reply on their way to readers: CPU beside raw server-sent events, and memory beside a reader that is paused.
+// Frames of a reply on their way to readers: CPU beside raw server-sent events.
 
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Agent, openAgent } from '../../lib/agent/agent.ts';
 import type { ResponderPart } from '../../lib/agent/responder.ts';
 import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
 import { memoryChannel } from '../../lib/store/memory/index.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import { sseText } from '../../server/agent/message-routes.ts';
-import { SERVER_LIMITS } from '../../server/config/limits.ts';
 import { median, type Row, us } from './measure.ts';
 import { cpuUs, start, stop, type Target } from './target.ts';
 
@@ -30,12 +28,6 @@ const FRAMES = 20_000;
 const READERS = 8;
 const WARM_UP = 2;
 const ROUNDS = 5;
-const MB = 1_000_000;
-const LONG_BYTES = 100 * MB;
-const PIECE_BYTES = 16_000;
-/** Milliseconds within which a reader that has stalled for too long is cut off. */
-const CUT_MS = 5_000;
-const LOOK_MS = 50;
 
 /** Another process on the same folder: it writes a reply that the server under test reads only. */
 async function writer({ folder, did }: Place, data: string, parts: () => AsyncIterable<ResponderPart>) {
@@ -43,7 +35,7 @@ async function writer({ folder, did }: Place, data: string, parts: () => AsyncIt
   const documents = sqliteDocuments({ path: at('twinline.db') });
   const logs = lmdbLogs({ path: at('runs') });
   const agent = await openAgent({
-    ...{ documents, logs, channel: memoryChannel(), replyBytes: 2 * LONG_BYTES },
+    ...{ documents, logs, channel: memoryChannel() },
     responder: { name: 'bench', isResumable: false, respond: parts },
     oracle: { name: 'bench', did, entityDid: did },
   });
@@ -101,53 +93,6 @@ export async function frameRows(place: Place): Promise<Row[]> {
   ];
 }
 
-export async function pausedRows(place: Place): Promise<Row[]> {
-  const own = await place.open('paused');
-  const text = 'x'.repeat(PIECE_BYTES);
-  const { agent, run, close } = await writer(place, 'paused', async function* () {
-    for (let bytes = 0; bytes < LONG_BYTES; bytes += PIECE_BYTES) yield { type: 'text', text };
-  });
-  const headers = await tokenOf(place);
-  try {
-    const [before, slow] = [privateBytes(own), await opened({ port: own.port, path: `/runs/${run}`, headers })];
-    const most = peak(own);
-    await agent.idle();
-    await pause(SERVER_LIMITS.eventStallMs + CUT_MS);
-    const grown = most() - before;
-    const seen = await drained(slow);
-    const rest = await drained(await opened({ port: own.port, path: `/runs/${run}?after=${seen}`, headers }));
-    const { length } = await framesOf(agent, { did: place.did, run });
-    if (rest === 0 || seen + rest !== length) throw new Error(`read ${seen} and ${rest} frames of ${length}`);
-    const naive = await naiveGrowth(place, agent, run);
-    return [
-      {
-        what: 'memory (MB) for a paused reader of a 100 MB reply, cut off after 30 s, against node:http that writes on',
-        measured: `${(grown / MB).toFixed(1)} MB · ${(naive / MB).toFixed(0)} MB`,
-        ratio: grown / MB,
-        target: { atMost: 64 },
-      },
-    ];
-  } finally {
-    await Promise.all([close(), stop(own)]);
-  }
-}
-
-async function naiveGrowth({ folder, did }: Place, agent: Agent, run: string): Promise<number> {
-  const file = join(folder, 'paused.json');
-  writeFileSync(file, JSON.stringify(await framesOf(agent, { did, run })));
-  const floor = await start([FLOOR, 'sse-greedy', file]);
-  try {
-    const before = privateBytes(floor);
-    const most = peak(floor);
-    const slow = await opened({ port: floor.port, path: '/', headers: {} });
-    await pause(3_000);
-    slow.destroy();
-    return most() - before;
-  } finally {
-    await stop(floor);
-  }
-}
-
 async function framesOf(agent: Agent, { did, run }: { did: string; run: string }): Promise<string[]> {
   const frames: string[] = [];
   for await (const some of (await agent.follow({ owner: did, runId: run }))!.frames) frames.push(...some.map(sseText));
@@ -186,22 +131,4 @@ async function drained(answer: IncomingMessage): Promise<number> {
     if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
   }
   return count;
-}
-
-/** Bytes that a process has for itself: files that are mapped into it, such as those of LMDB, are not. Linux only. */
-function privateBytes({ process: child }: Target): number {
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)![1]) * 1_024;
-}
-
-/** Watches from now on; gives the most that there was, when it is asked. */
-function peak(target: Target): () => number {
-  let most = privateBytes(target);
-  const timer = setInterval(() => {
-    most = Math.max(most, privateBytes(target));
-  }, LOOK_MS);
-  return () => {
-    clearInterval(timer);
-    return most;
-  };
 }

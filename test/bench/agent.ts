@@ -1,5 +1,4 @@
-// The agent service of the built server: what a token costs beside none, what a frame costs beside raw server-sent events,
-// and what a reader that takes nothing costs in memory.
+// The agent service of the built server: what a token costs beside none, and what a frame costs beside raw server-sent events.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +6,7 @@ import { join } from 'node:path';
 import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { mintInvocation } from '../../lib/delegation/tokens.ts';
 import { makeOracleKey } from '../../server/config/data-dir.ts';
-import { frameRows, pausedRows } from './agent-streams.ts';
+import { frameRows } from './agent-streams.ts';
 import { median, type Row, us } from './measure.ts';
 import { requests } from './requests.ts';
 import { cpuUs, start, stop, type Target } from './target.ts';
@@ -48,11 +47,7 @@ export async function agentRows(): Promise<Row[]> {
     start([MAIN], { ...quiet, DATA_DIR: join(folder, data), PLUGINS: join(folder, 'bench.js') });
   try {
     const place = { folder, did: user.did, mint, open };
-    return [
-      ...(await tokenRows(await open('tokens'), mint)),
-      ...(await frameRows(place)),
-      ...(await pausedRows(place)),
-    ];
+    return [...(await tokenRows(await open('tokens'), mint)), ...(await frameRows(place))];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,4 +1,4 @@
-// The engine's step against what it replaces: an XState actor restored for every turn, and a reducer written by hand.
+// The engine's step against what it replaces: an XState actor restored for every turn.
 
 import { createActor } from 'xstate';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
@@ -17,20 +17,14 @@ export async function engineRows(): Promise<Row[]> {
 
 async function rowsFor(events: Events, walk: string): Promise<Row[]> {
   const flow = compileFlow(menuFlow(100));
-  const cases = [engineStep(flow, events), restoredActor(flow, events), handWritten(events)];
-  const [step, actor, reducer] = await measure(cases, { count: 20_000, rounds: 21 });
+  const cases = [engineStep(flow, events), restoredActor(flow, events)];
+  const [step, actor] = await measure(cases, { count: 20_000, rounds: 21 });
   return [
     {
       what: `engine step (resume, transition, rest as JSON) against an XState actor restored per turn; ${walk}`,
       measured: `${us(step!.cpuUs)} · ${us(actor!.cpuUs)}`,
       ratio: actor!.cpuUs / step!.cpuUs,
       target: { atLeast: 3 },
-    },
-    {
-      what: `engine step against a reducer written by hand for this menu, with the same JSON; ${walk}`,
-      measured: `${us(step!.cpuUs)} · ${us(reducer!.cpuUs)}`,
-      ratio: step!.cpuUs / reducer!.cpuUs,
-      target: undefined,
     },
   ];
 }
@@ -59,29 +53,6 @@ function restoredActor({ machine }: Compiled, events: Events) {
     }
   };
   return { name: 'actor restored per turn', run };
-}
-
-interface Hand {
-  state: number;
-  context: { visits: number; stack: number[]; page: number; bad: number };
-}
-
-function handWritten(events: Events) {
-  const steps = [1, 7, 31, 97, 211];
-  let text = JSON.stringify({ state: 0, context: { visits: 0, stack: [], page: 0, bad: 0 } } satisfies Hand);
-  const next = ({ state, context }: Hand, type: string): Hand => {
-    if (type === 'home') return { state: 0, context: { ...context, stack: [], page: 0, bad: 0 } };
-    const option = type.startsWith('opt.go') ? Number(type[6]) : -1;
-    if (option < 0) return { state, context: { ...context, bad: Math.min(context.bad + 1, 99) } };
-    const visits = option === 0 ? context.visits + 1 : context.visits;
-    const stack = [...context.stack, state].slice(-20);
-    return { state: (state + steps[option]!) % 100, context: { visits, stack, page: 0, bad: 0 } };
-  };
-  const run = (count: number) => {
-    for (let at = 0; at < count; at++)
-      text = JSON.stringify(next(JSON.parse(text) as Hand, events[at % events.length]!.type));
-  };
-  return { name: 'reducer written by hand', run };
 }
 
 /** Compile time from 500 to 5,000 screens: 10 times the screens, how many times the time. */

@@ -1,5 +1,5 @@
 // The floors that others are measured against. For the USSD turn `raw` node:http, and `koa` with the router and a body parser.
-// For streams `sse`, which writes the events of a JSON file as fast as its reader takes them, and `sse-greedy`, which does not wait.
+// For streams `sse`, which writes the events of a JSON file as fast as its reader takes them.
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -51,19 +51,16 @@ const FLOORS = {
       });
     });
   },
-  sse: async () => events((response) => once(response, 'drain')),
-  'sse-greedy': async () => events(async () => {}),
+  sse: async () => {
+    const frames = JSON.parse(readFileSync(process.argv[3], 'utf8'));
+    return createServer(async (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (let at = 0; at < frames.length; at += FRAMES_PER_WRITE)
+        if (!response.write(frames.slice(at, at + FRAMES_PER_WRITE).join(''))) await once(response, 'drain');
+      response.end();
+    });
+  },
 };
-
-function events(whenFull) {
-  const frames = JSON.parse(readFileSync(process.argv[3], 'utf8'));
-  return createServer(async (_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (let at = 0; at < frames.length; at += FRAMES_PER_WRITE)
-      if (!response.write(frames.slice(at, at + FRAMES_PER_WRITE).join(''))) await whenFull(response);
-    response.end();
-  });
-}
 
 const server = await FLOORS[process.argv[2]]();
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`));

@@ -2,14 +2,14 @@
 // hello: CPU time of the gateway's process per request, at three sizes.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fromJson, toBinary } from '@bufbuild/protobuf';
 import { createJsonWriters, readDescriptorSet } from '../../lib/gateway/index.ts';
 import { compileProtos } from '../support/protoc.ts';
 import { DID, entity, PROTO } from './entity.ts';
-import { atOnce, median, type Row, us } from './measure.ts';
+import { median, type Row, us } from './measure.ts';
+import { requests } from './requests.ts';
 import { cpuUs, start, stop, type Target } from './target.ts';
 
 const ROOT = process.cwd();
@@ -82,7 +82,7 @@ async function rowsOf(set: Uint8Array, scale: number): Promise<Row[]> {
   }
 }
 
-/** With `repeats`, each connection asks for one entity again and again; else no entity is asked for twice. */
+/** With `repeats`, a few entities are asked for again and again; else none twice. */
 type Asked = Target & { readonly repeats?: boolean };
 
 async function cpuPerRequest(targets: readonly Asked[]): Promise<number[]> {
@@ -91,38 +91,10 @@ async function cpuPerRequest(targets: readonly Asked[]): Promise<number[]> {
   for (let round = 0; round < WARM_UP + ROUNDS; round++)
     for (const [at, target] of targets.entries()) {
       const before = cpuUs(target);
-      const id = (connection: number) => String(target.repeats ? connection : asked++);
-      await atOnce(CONNECTIONS, (at) => reader(target.port, () => id(at)), CONNECTIONS);
+      const text = (at: number) =>
+        `GET /bench/entity/${DID}-${target.repeats ? at % CONNECTIONS : asked++} HTTP/1.1\r\nHost: 127.0.0.1\r\n`;
+      await requests(target.port, { connections: CONNECTIONS, count: REQUESTS, text });
       if (round >= WARM_UP) samples[at]!.push((cpuUs(target) - before) / REQUESTS);
     }
   return samples.map(median);
-}
-
-const requestOf = (id: string) => `GET /bench/entity/${DID}-${id} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
-
-/** Reads on one connection, each id once or the same one again and again. */
-function reader(port: number, nextId: () => string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1');
-    let count = 0;
-    let left = -1;
-    socket.setNoDelay(true);
-    socket.on('connect', () => socket.write(requestOf(nextId())));
-    socket.on('error', reject);
-    socket.on('data', (chunk: Buffer) => {
-      if (left < 0) {
-        const head = chunk.indexOf('\r\n\r\n');
-        const text = chunk.toString('latin1', 0, head);
-        if (!text.startsWith('HTTP/1.1 200')) return reject(new Error(`unexpected answer: ${text}`));
-        left = Number(/content-length: (\d+)/i.exec(text)![1]) + head + 4;
-      }
-      left -= chunk.length;
-      if (left > 0) return;
-      left = -1;
-      count++;
-      if (count < REQUESTS / CONNECTIONS) return void socket.write(requestOf(nextId()));
-      socket.end();
-      resolve();
-    });
-  });
 }

@@ -18,24 +18,21 @@ export interface MeasureOptions {
   readonly rounds?: number;
   /** Operations in one round of one case. */
   readonly count?: number;
-  /** CPU microseconds so far of another process that works for the cases; they are added. */
-  readonly alsoUs?: () => Promise<number>;
 }
 
 /** Measures cases round by round, so that a busy machine slows all of them alike. */
 export async function measure(
   cases: readonly Case[],
-  { rounds = 7, count = 5_000, alsoUs = async () => 0 }: MeasureOptions = {},
+  { rounds = 7, count = 5_000 }: MeasureOptions = {},
 ): Promise<Measured[]> {
   const samples = cases.map((): number[] => []);
   for (const { run } of cases) await run(Math.ceil(count / 4));
   for (let round = 0; round < rounds; round++)
     for (const [at, { run }] of cases.entries()) {
-      const others = await alsoUs();
       const before = process.cpuUsage();
       await run(count);
       const { user, system } = process.cpuUsage(before);
-      samples[at]!.push((user + system + (await alsoUs()) - others) / count);
+      samples[at]!.push((user + system) / count);
     }
   return cases.map(({ name }, at) => ({ name, cpuUs: median(samples[at]!) }));
 }

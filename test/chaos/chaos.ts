@@ -1,6 +1,5 @@
 // One scenario from its first turn to its tally: callers, faults, and what must be true in the end.
 
-import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { randomFrom } from '../simulation/random.ts';
 import { startBalancer } from '../support/balancer.ts';
@@ -15,8 +14,9 @@ import { newTally, type Tally } from './tally.ts';
 
 export interface ChaosOptions {
   readonly scenario: Scenario;
-  /** Turns that callers take at least. */
-  readonly turns: number;
+  /** Whether callers have taken turns enough; each of them still ends its dialogue. */
+  readonly isOver: (tally: Tally) => boolean;
+  readonly seed: number;
   /** Callers at the same time. @default 24 */
   readonly callers?: number;
   /** What they do, one after the other. @default mostly what needs no PIN, which costs most of the time */
@@ -25,8 +25,6 @@ export interface ChaosOptions {
   readonly thinkMs?: number;
   /** What the store lacks for these callers, on a ground of broken instances. */
   readonly lack?: Lack;
-  /** Milliseconds until the gateway gives up a copy. @default half as much again as instances give themselves */
-  readonly timeoutMs?: number;
   readonly onProgress?: (tally: Tally) => void;
 }
 
@@ -43,22 +41,23 @@ const MIX: readonly DialogueName[] = [
   ...(['reading', 'counting', 'reading', 'counting', 'reading'] as const),
 ];
 const PROGRESS_MS = 500;
+/** Milliseconds until the gateway gives up a copy: half as much again as instances give themselves. */
 const TIMEOUT_MS = 12_000;
 
 /** Lets the scenario happen on a ground of its store. */
 export async function chaos(ground: Ground, options: ChaosOptions): Promise<Outcome> {
-  const { scenario, turns, callers = 24, timeoutMs = TIMEOUT_MS } = options;
+  const { scenario, seed, callers = 24 } = options;
   const { fleet, place, mongo } = ground;
-  const random = randomFrom(randomBytes(4).readUInt32LE());
+  const random = randomFrom(seed);
   const tally = newTally();
   const balancer = scenario.isBalanced ? await startBalancer(fleet.urls) : undefined;
   const urls = () => (balancer ? [balancer.url] : fleet.urls());
-  const gateway = createGateway({ urls, random, tally, timeoutMs });
+  const gateway = createGateway({ urls, random, tally, timeoutMs: TIMEOUT_MS });
   const { mix = MIX, thinkMs = 0, lack } = options;
   const crowd = newCrowd(ground, { gateway, scenario, tally, mix, thinkMs, lack });
   const timer = setInterval(() => options.onProgress?.(tally), PROGRESS_MS);
   try {
-    const isOver = () => tally.turns >= turns;
+    const isOver = () => options.isOver(tally);
     const world = { fleet, place, mongo, random, tally, isOver, turnsLater: turnsLater(tally, isOver) };
     let isQuiet = false;
     const faults = untilOver(scenario, world).finally(() => {

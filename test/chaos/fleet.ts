@@ -1,9 +1,9 @@
 // Instances of the built server, as processes: started, killed with -9, ended in good order, started again.
 
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { isReady } from '../support/balancer.ts';
 import { type RunningServer, startProcess } from '../support/process.ts';
+import { until } from '../support/until.ts';
 
 export interface Fleet {
   /** Of each instance; one that is down is still named where it was. */
@@ -29,8 +29,6 @@ export interface FleetOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly size: number;
 }
-
-const READY_MS = 30_000;
 
 export async function startFleet({ main, folder, env, size }: FleetOptions): Promise<Fleet> {
   const up: (RunningServer | undefined)[] = [];
@@ -62,13 +60,8 @@ export async function startFleet({ main, folder, env, size }: FleetOptions): Pro
       up[at] = undefined;
       return running ? running.signal('SIGTERM') : null;
     },
-    ready: async () => void (await Promise.all(urls.map(readyOnce))),
+    ready: async () => void (await Promise.all(urls.map((url) => until(`${url} is ready`, () => isReady(url))))),
     printed: () => up.map((running) => running?.printed() ?? '').join(''),
     close,
   };
-}
-
-async function readyOnce(url: string): Promise<void> {
-  for (const end = performance.now() + READY_MS; !(await isReady(url)); await pause(50))
-    if (performance.now() > end) throw new Error(`${url} was not ready within ${READY_MS} ms`);
 }

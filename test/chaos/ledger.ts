@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { listenLow } from '../support/ports.ts';
+import { numbersFrom } from '../support/random.ts';
 
 export interface Ledger {
   readonly port: number;
@@ -22,6 +23,7 @@ const SLOW_MS = 40;
 
 /** Starts it on a free port. */
 export async function startLedger({ knowsKeys = true }: LedgerOptions = {}): Promise<Ledger> {
+  const random = numbersFrom(1);
   const receipts = new Map<string, string>();
   const purchases = new Map<string, number[]>();
   const of = (phone: string) => purchases.get(phone) ?? [];
@@ -39,7 +41,7 @@ export async function startLedger({ knowsKeys = true }: LedgerOptions = {}): Pro
     const { pathname, searchParams } = new URL(req.url!, 'http://ledger');
     let body = '';
     for await (const chunk of req) body += chunk;
-    await pause(Math.random() * SLOW_MS);
+    await pause(random() * SLOW_MS);
     if (pathname === '/api/airtime') return sell(String(req.headers['idempotency-key']), JSON.parse(body));
     if (pathname !== '/api/balance') return undefined;
     return { balance: of(searchParams.get('phone') ?? '').reduce((left, price) => left - price, CREDIT) };

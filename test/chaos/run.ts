@@ -1,7 +1,7 @@
 // `npm run chaos`: real instances and real stores, killed while thousands of turns are taken; a table of what came of it.
 //
 //   --turns <n>          of each scenario, default 2000      --callers <n>  at the same time, default 24
-//   --scenario <id,…>    default all: see scenarios.ts
+//   --scenario <id,…>    default all: see scenarios.ts               --seed <n>     default 1
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -18,12 +18,14 @@ const { values } = parseArgs({
   options: {
     turns: { type: 'string', default: '2000' },
     callers: { type: 'string', default: '24' },
+    seed: { type: 'string', default: '1' },
     scenario: { type: 'string', default: Object.keys(SCENARIOS).join() },
   },
 });
 
 const turns = count('turns', values.turns);
 const callers = count('callers', values.callers);
+const seed = count('seed', values.seed);
 const chosen = values.scenario.split(',').map((id) => {
   const scenario = Object.hasOwn(SCENARIOS, id) ? SCENARIOS[id]! : undefined;
   if (!scenario) throw new Error(`--scenario knows ${Object.keys(SCENARIOS).join(', ')}, but not "${id}".`);
@@ -60,7 +62,8 @@ async function take(scenario: Scenario, mongo: MongoServer): Promise<number> {
   const onProgress = (tally: Tally) => progress(name, { tally, start });
   const ground = await openGround({ store: scenario.store, mongo, database: DATABASE });
   const { tally, breaches, logged } = await chaos(ground, {
-    ...{ scenario, turns, callers, onProgress },
+    ...{ scenario, callers, seed, onProgress },
+    isOver: (tally) => tally.turns >= turns,
   }).finally(ground.close);
   clear();
   rows.push({ name, tally });

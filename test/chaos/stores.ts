@@ -1,10 +1,10 @@
 // The Redis that sessions are kept in, whatever its shape, and what can be done to it.
 
-import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Random } from '../simulation/random.ts';
 import type { RedisProcess } from '../support/redis-process.ts';
 import { type RedisServer, startRedis, startRedisCluster, startRedisSentinel } from '../support/redis-server.ts';
+import { until } from '../support/until.ts';
 
 export interface Place {
   readonly url: string;
@@ -49,9 +49,6 @@ export function votesOf({ nodes }: Place): string[] {
   return lines.filter((line) => /fail(ed|ing|over)|Cluster state|MASTER/.test(line));
 }
 
-const WAIT_MS = 40_000;
-const LOOK_MS = 150;
-
 /** Kills a master with -9 and resolves when all agree that another server has taken its place; gives the dead one. */
 export async function failOver({ nodes, sentinels = [] }: Place, random: Random): Promise<RedisServer> {
   const roles = await rolesOf(nodes);
@@ -59,9 +56,12 @@ export async function failOver({ nodes, sentinels = [] }: Place, random: Random)
   const dead = masters[random.below(masters.length)]!;
   await dead.kill();
   const others = nodes.filter((node) => node !== dead);
-  await until(async () => (await rolesOf(others)).filter((role) => role === 'master').length === masters.length);
+  await until(
+    'a new master',
+    async () => (await rolesOf(others)).filter((role) => role === 'master').length === masters.length,
+  );
   // A Sentinel that has not heard of it yet sends instances to the dead one, which comes back empty and as a master.
-  await until(async () => {
+  await until('all Sentinels know the new master', async () => {
     const ports = await Promise.all(sentinels.map((sentinel) => asking(sentinel, masterPort)));
     return !ports.includes(dead.port);
   });
@@ -71,8 +71,10 @@ export async function failOver({ nodes, sentinels = [] }: Place, random: Random)
 /** Starts a dead master again; resolves when it follows the new one and has all of its data. */
 export async function rejoin({ nodes }: Place, dead: RedisServer): Promise<void> {
   await dead.restart();
-  await until(async () => (await rolesOf([dead]))[0] === 'replica');
-  await until(async () => (await rolesOf(nodes)).every((role) => role === 'master' || role === 'replica'));
+  await until('the dead one follows', async () => (await rolesOf([dead]))[0] === 'replica');
+  await until('all have the data of their master', async () =>
+    (await rolesOf(nodes)).every((role) => role === 'master' || role === 'replica'),
+  );
 }
 
 /** Throws away all that is kept. */
@@ -113,10 +115,4 @@ async function asking<T>({ port }: RedisProcess, ask: (client: Redis) => Promise
   } finally {
     client.disconnect();
   }
-}
-
-// Redis tells nobody when its servers agree.
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + WAIT_MS; !(await isSo()); await pause(LOOK_MS))
-    if (performance.now() > end) throw new Error(`the servers of Redis did not agree within ${WAIT_MS} ms`);
 }

@@ -9,13 +9,13 @@ import type { Reply } from '../../lib/engine/conversation.ts';
 import type { TurnReport } from '../../lib/engine/engine.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import { type ScreenNode, toPath } from '../../lib/flow/run/scope.ts';
-import type { JsonObject, SnapshotStore, StoredSession } from '../../lib/store/store.ts';
-import { heldBytes } from '../support/memory.ts';
+import type { JsonObject } from '../../lib/store/store.ts';
+import { chooseSize } from '../support/size.ts';
 import { marketFlow, marketServices } from './market.ts';
 import { begin, KEY, place, say } from './support.ts';
 
 const test = suite('differential');
-const TURNS = 4000;
+const TURNS = chooseSize({ short: 800, day: 4_000, whole: 4_000 });
 
 interface Where {
   readonly state: StateValue;
@@ -118,7 +118,7 @@ test(`in ${TURNS.toLocaleString('en')} random turns the engine and an XState act
     }
     for (const type of reports.flatMap((report) => report.events)) events.add(type);
   });
-  await fc.assert(property, { numRuns: Math.ceil(TURNS / 40), seed: 20 });
+  await fc.assert(property, { numRuns: Math.ceil(TURNS / 40) });
   assert.ok(turns >= TURNS, `${turns} turns`);
   // The walks have seen the whole flow, and no event that is not of its alphabet.
   const isRest = ({ screen: { type }, path }: ScreenNode) =>
@@ -131,32 +131,6 @@ test(`in ${TURNS.toLocaleString('en')} random turns the engine and an XState act
     [],
   );
   assert.ok(events.size > 15, [...events].join(' '));
-});
-
-test('turns leave nothing behind in the process: not by session, not by what was typed, not by call', async () => {
-  let stored: StoredSession | undefined;
-  const store: SnapshotStore = {
-    ...place(marketFlow()).store,
-    load: () => stored,
-    commit: async (_key, expected, next) => {
-      stored = { ...next, revision: expected + 1 };
-      return { kind: 'committed', revision: expected + 1 };
-    },
-  };
-  const engine = place(marketFlow(), { services: marketServices }).engine({ store });
-  const run = async (from: number, to: number) => {
-    for (let i = from; i < to; i++) {
-      stored = undefined;
-      await begin(engine, { turnKey: `b${i}` });
-      for (const typed of [`text ${i}`, '1', `${i}`, '1', '0', '1'])
-        await say(engine, typed, { turnKey: `${typed}${i}` });
-    }
-  };
-  await run(0, 300);
-  const before = await heldBytes();
-  await run(300, 1300);
-  const grown = (await heldBytes()) - before;
-  assert.ok(grown < 1_000_000, `${grown} bytes after 7,000 turns of 1,000 sessions`);
 });
 
 test.run();

@@ -23,9 +23,6 @@ const PACKETS = [
   '5',
 ];
 
-/** How long the neighbour waits for its answer: as long as a machine may stand still that does other work too. */
-const ANSWER_MS = 20_000;
-
 export interface SocketReader {
   readonly reader: Reader;
   close(): Promise<void>;
@@ -66,7 +63,7 @@ export async function openSocketReader(): Promise<SocketReader> {
     wire.send('429["ping"]');
     wire.close();
     if (!isClosed) await once(wire, 'close');
-    await tab.socket.timeout(ANSWER_MS).emitWithAck('ping');
+    await pong(tab);
     if (place.problems.length) throw new Error(`logged: ${place.problems.splice(0).join()}`);
     if (heard.some((one) => one.includes(invocation))) throw new Error('a token is told');
     return heard.map((one) => one.slice(0, 2)).join();
@@ -98,4 +95,15 @@ export async function openSocketReader(): Promise<SocketReader> {
       await place.close();
     },
   };
+}
+
+/** Resolves when the socket was answered; rejects when it was disconnected before that. */
+async function pong({ socket }: Tab): Promise<void> {
+  const ended = new AbortController();
+  const gone = once(socket as never, 'disconnect', { signal: ended.signal }).then(([why]) => {
+    throw new Error(`the neighbour was disconnected: ${why}`);
+  });
+  gone.catch(() => {});
+  await Promise.race([socket.emitWithAck('ping'), gone]);
+  ended.abort();
 }

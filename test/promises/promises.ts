@@ -69,7 +69,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'A turn is applied once, however often it is delivered, by however many processes of one host, and gets the same bytes back',
-      proofs: ['server/ussd/exactly-once.short.kills', 'engine/chaos.short.long', 'simulation/simulation.short.long'],
+      proofs: ['server/ussd/exactly-once.short.kills', 'engine/contention', 'simulation/simulation.short.long'],
       longer: 'npm run simulate',
     },
     {
@@ -84,7 +84,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'Whatever a door needs and however that fails: the answer is that of the table below, in its time, /readyz and /health tell the truth, and afterwards all is well by itself, nothing lost and nothing done twice',
-      proofs: ['server/faults/matrix.short.kills'],
+      proofs: ['server/faults/matrix', 'server/faults/matrix.kills'],
     },
     {
       promise: 'A store that forgets its words, stops or dies gives no guess at a PIN for free',
@@ -101,7 +101,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'A full disk or a store that refuses writes: /readyz says so, and it goes on by itself when there is room',
-      proofs: ['server/faults/matrix.short.kills', 'server/stores/refused-writes', 'server/stores/refused-writes.stores'],
+      proofs: ['server/faults/matrix.kills', 'server/stores/refused-writes', 'server/stores/refused-writes.stores'],
     },
     {
       promise: 'Every backend keeps the same contract: memory, LMDB, SQLite, Redis and MongoDB pass the same suites',
@@ -152,12 +152,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
   'USSD and accounts': [
     {
       promise: 'Every answer begins with CON or END, fits the screen of a phone and comes before the deadline',
-      proofs: [
-        'server/ussd/walks.short.long',
-        'server/faults/matrix.short.kills',
-        'server/stores/trouble',
-        'flow/pages',
-      ],
+      proofs: ['server/ussd/walks.short.long', 'server/faults/matrix.kills', 'server/stores/trouble', 'flow/pages'],
     },
     {
       promise: 'PINs are in no file, log, screen, metric or answer',
@@ -363,7 +358,8 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
         'engine/http-service',
         'engine/slow-calls',
         'domain/webhooks',
-        'server/faults/matrix.short.kills',
+        'server/faults/matrix',
+        'server/faults/matrix.kills',
       ],
     },
     {

@@ -1,4 +1,4 @@
-// What each door answers while something that it needs fails, and until when: one table. matrix.test.ts plays every row of it
+// What each door answers while something that it needs fails, and until when: one table. matrix.kills.test.ts plays every row of it
 // on real servers, and the guide on guarantees shows it.
 
 import { DELEGATION_LIMITS } from '../../../lib/delegation/limits.ts';
@@ -20,21 +20,29 @@ export const FAULTS = {
 export type Fault = keyof typeof FAULTS;
 
 /** Settings of the servers on which the rows are played, in milliseconds. */
-export const TURN_MS = 2_000;
-export const NODE_MS = 800;
-export const CALL_MS = 900;
+export interface Windows {
+  readonly turnMs: number;
+  /** Of the node of the query gateway. */
+  readonly nodeMs: number;
+  /** Of a call of a flow, each try. */
+  readonly callMs: number;
+}
+
+export const SHORT: Windows = { turnMs: 2_000, nodeMs: 800, callMs: 900 };
+/** For rows in which no window passes, on a machine of any speed. */
+export const PATIENT: Windows = { turnMs: 60_000, nodeMs: 60_000, callMs: 60_000 };
 /** What a busy machine may add to a deadline. */
 export const GRACE_MS = 1_000;
 
-/** Until when an answer comes: milliseconds, and how they are told. */
+/** Until when an answer comes with the windows of {@link SHORT}: milliseconds, and how they are told. */
 export const DEADLINES = {
   soon: { ms: 1_000, words: '1 s' },
-  turn: { ms: TURN_MS, words: '`USSD_TURN_DEADLINE_MS`' },
-  call: { ms: 2 * CALL_MS + 500, words: "the call's `timeout`, each try" },
+  turn: { ms: SHORT.turnMs, words: '`USSD_TURN_DEADLINE_MS`' },
+  call: { ms: 2 * SHORT.callMs + 500, words: "the call's `timeout`, each try" },
   redis: { ms: 2 * STORE_LIMITS.redisCommandMs, words: '2 s' },
   connect: { ms: 2 * STORE_LIMITS.mongoConnectMs, words: '5 s' },
   mongo: { ms: 2 * STORE_LIMITS.mongoAnswerMs + 2_000, words: '12 s' },
-  node: { ms: NODE_MS, words: '`deadlineMs`' },
+  node: { ms: SHORT.nodeMs, words: '`deadlineMs`' },
   model: { ms: 10_000, words: '10 s' },
   keys: { ms: DELEGATION_LIMITS.issuerKeysMs, words: '3 s' },
 } as const;

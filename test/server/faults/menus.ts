@@ -2,19 +2,29 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CALL_MS } from './matrix.ts';
 
-const call = (service: string, given: object, { timeout = `${CALL_MS}ms`, done = 'answered' as unknown } = {}) => ({
+const call = (
+  service: string,
+  given: object,
+  { timeout, done = 'answered' as unknown }: { timeout: string; done?: unknown },
+) => ({
   ...{ type: 'call', service, with: given, save: 'answer', timeout, retry: 1 },
   ...{ done, fail: 'failed' },
 });
+/** The service that the flows call. */
+export interface ActService {
+  readonly url: string;
+  readonly callMs: number;
+}
+
 // The service sees who acts.
-const act = (url: string, who: string) => call('http.post', { url: `${url}/act`, body: { who } });
+const act = ({ url, callMs }: ActService, who: string) =>
+  call('http.post', { url: `${url}/act`, body: { who } }, { timeout: `${callMs}ms` });
 
 // A turn that is lost or applied twice shows in the count.
-function phoneFlow(url: string) {
-  const account = (service: string, done: unknown) =>
-    call(service, { phone: '=phoneNumber', pin: '=pin' }, { timeout: '4s', done });
+function phoneFlow(service: ActService) {
+  const account = (name: string, done: unknown) =>
+    call(name, { phone: '=phoneNumber', pin: '=pin' }, { timeout: '4s', done });
   const pin = (to: string) => ({ type: 'input', text: 'PIN?', save: 'pin', to });
   const end = (text: string) => ({ type: 'end', text });
   return {
@@ -45,14 +55,14 @@ function phoneFlow(url: string) {
       verify: account('account.verifyPin', [{ when: 'answer.ok', to: 'in' }, { to: 'out' }]),
       in: end('In'),
       out: end('Out'),
-      act: act(url, 'phone'),
+      act: act(service, 'phone'),
       answered: end('Answered {{answer.body.said}}'),
       failed: end('Trouble'),
     },
   };
 }
 
-function chatFlow(url: string) {
+function chatFlow(service: ActService) {
   const say = (text: string) => ({ type: 'input', text, save: 'said', to: 'which' });
   return {
     flow: 'assistant',
@@ -67,15 +77,15 @@ function chatFlow(url: string) {
       ask: say('What?'),
       which: { type: 'branch', branch: [{ when: "said == 'act'", to: 'act' }, { to: 'heard' }] },
       heard: say('Heard {{said}}'),
-      act: act(url, 'chat'),
+      act: act(service, 'chat'),
       answered: say('Answered {{answer.body.said}}'),
       failed: say('Trouble'),
     },
   };
 }
 
-/** Writes the flows into a folder; the service that they call is at `url`. */
-export function writeFlows(folder: string, url: string): void {
-  for (const flow of [phoneFlow(url), chatFlow(url)])
+/** Writes the flows into a folder. */
+export function writeFlows(folder: string, service: ActService): void {
+  for (const flow of [phoneFlow(service), chatFlow(service)])
     writeFileSync(join(folder, `${flow.flow}.flow.json`), JSON.stringify(flow));
 }

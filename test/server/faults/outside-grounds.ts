@@ -19,7 +19,7 @@ import { ORACLE_KEY, type User } from '../plugins/users.ts';
 import { writeKeys } from '../support/domain-client.ts';
 import { NAME, toHere, withReceiver } from '../support/receiver.ts';
 import { ask, json } from '../support/serve.ts';
-import { NODE_MS } from './matrix.ts';
+import { SHORT } from './matrix.ts';
 import { withPlace } from './place.ts';
 import { dial, newCaller, type Request, sameAgain, say, sayImpatiently, summary } from './requests.ts';
 import { type Ground, networkFaults, type WithGrounds } from './store-grounds.ts';
@@ -90,8 +90,8 @@ async function nodeBehind(): Promise<Behind> {
 }
 
 const ANY = /(?:)/;
-const settingsOf = ({ proxy }: Behind, channel: 'grpc-js' | 'http2') => ({
-  ...{ upstream: `127.0.0.1:${proxy.port}`, deadlineMs: NODE_MS, channel },
+const settingsOf = ({ proxy }: Behind, channel: 'grpc-js' | 'http2', deadlineMs: number) => ({
+  ...{ upstream: `127.0.0.1:${proxy.port}`, deadlineMs, channel },
 });
 
 /** The host of the documents of did:web issuers, and requests with tokens of issuers that nobody has seen before. */
@@ -130,7 +130,7 @@ const useTool: ModelAnswer = (response, asked) => {
  * A service, webhooks, the hosts of issuers and a node on grpc-js, of a server whose chats a flow answers. They are played
  * beside each other: none of them is needed by the requests of another.
  */
-export const withCounterparts: WithGrounds = (work) =>
+export const withCounterparts: WithGrounds = (work, windows = SHORT) =>
   withReceiver((receiver) =>
     withFolder(async (folder) => {
       const { answer, keys } = countingService();
@@ -140,9 +140,10 @@ export const withCounterparts: WithGrounds = (work) =>
       const webhookSender = { lookup: toHere, ca: receiver.ca + issuers.ca };
       const env = { DID_WEB_HOSTS: `${NAME}:${issuers.proxy.port}`, API_KEYS_FILE: writeKeys(folder) };
       addTenants(env.API_KEYS_FILE);
-      const serviceUrl = `http://localhost:${service.proxy.port}`;
+      const called = { url: `http://localhost:${service.proxy.port}`, windows };
+      const gatewaySettings = settingsOf(node, 'grpc-js', windows.nodeMs);
       try {
-        await withPlace({ env, serviceUrl, gateway: settingsOf(node, 'grpc-js'), webhookSender }, async (place) => {
+        await withPlace({ env, service: called, gateway: gatewaySettings, webhookSender }, async (place) => {
           const { url, user } = place;
           const { gateway } = place.requests;
           const session = async () => sameAgain(() => issuers.beginSession(url));
@@ -163,30 +164,31 @@ export const withCounterparts: WithGrounds = (work) =>
     }),
   );
 
-const PATIENCE_MS = { silent: 1_000, else: 20_000 };
+/** Of a user, where nothing will come. */
+const PATIENCE_MS = 1_000;
 
 /** Messages whose user gives up where nothing will come. */
 function impatient(
   { url, user, text }: { readonly url: string; readonly user: User; readonly text: string },
   { set, lift }: Pick<Ground, 'set' | 'lift'>,
 ): Pick<Ground, 'set' | 'lift' | 'requests'> {
-  let patience: keyof typeof PATIENCE_MS = 'else';
-  const patienceMs = () => PATIENCE_MS[patience];
+  let isSilent = false;
+  const patienceMs = () => (isSilent ? PATIENCE_MS : undefined);
   return {
     requests: { agent: () => sayImpatiently(url, { headers: user.headers, text, patienceMs }) },
     set(fault) {
-      patience = fault === 'freeze' || fault === 'lose-stall' ? 'silent' : 'else';
+      isSilent = fault === 'freeze' || fault === 'lose-stall';
       return set(fault);
     },
     lift() {
-      patience = 'else';
+      isSilent = false;
       return lift();
     },
   };
 }
 
 /** A model, an MCP server whose tool it calls, and a node on http2. */
-export const withModel: WithGrounds = (work) =>
+export const withModel: WithGrounds = (work, { nodeMs } = SHORT) =>
   withFolder(async (folder) => {
     const server = await modelServer(useTool);
     const model = await behindProxy(Number(new URL(server.url).port), server.close);
@@ -200,7 +202,7 @@ export const withModel: WithGrounds = (work) =>
       MCP_SERVERS: file,
     };
     try {
-      await withPlace({ env, gateway: settingsOf(node, 'http2') }, async (place) => {
+      await withPlace({ env, gateway: settingsOf(node, 'http2', nodeMs) }, async (place) => {
         const { url, user } = place;
         const { gateway } = place.requests;
         const chat = async () => {

@@ -17,7 +17,7 @@ import {
 const WORDS = `What each door answers, and until when, while something that it needs fails; \`–\` is a door that does not need it.
 \`/health\` and \`/livez\` answer 200 within 100 ms all the while, and \`/readyz\` 503 where the last column has stores. Afterwards all is
 well without a restart: a turn, a twin, a message or a call that was asked for again is there once. All rows are played on real
-servers, stores and sockets by \`test/server/faults/matrix.test.ts\`.`;
+servers, stores and sockets by \`test/server/faults/matrix.kills.test.ts\`.`;
 
 /** The table, and what is not in it. */
 export function faultsTable(): string {

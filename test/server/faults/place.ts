@@ -7,7 +7,7 @@ import { withGateway } from '../gateway/place.ts';
 import { newUser, ORACLE_KEY, type User } from '../plugins/users.ts';
 import { domainClient, writeKeys } from '../support/domain-client.ts';
 import { ask } from '../support/serve.ts';
-import { type Door, TURN_MS } from './matrix.ts';
+import { type Door, SHORT, type Windows } from './matrix.ts';
 import { writeFlows } from './menus.ts';
 import {
   dial,
@@ -32,26 +32,31 @@ export interface Place {
   readonly user: User;
 }
 
-/** The settings of a server on these flows, whose service is at `serviceUrl`. */
-export function placeSettings(folder: string, serviceUrl = 'http://localhost:1') {
-  writeFlows(folder, serviceUrl);
+interface ServicePlace {
+  /** Of the service that the flows call. */
+  readonly url?: string | undefined;
+  readonly windows?: Windows | undefined;
+}
+
+/** The settings of a server on these flows. */
+export function placeSettings(folder: string, { url = 'http://localhost:1', windows = SHORT }: ServicePlace = {}) {
+  writeFlows(folder, { url, callMs: windows.callMs });
   return {
     ...{ MENUS_DIR: folder, ORACLE_KEY, API_KEYS_FILE: writeKeys(folder), LOG_LEVEL: 'info' },
-    ...{ USSD_TURN_DEADLINE_MS: String(TURN_MS), SERVICE_HTTP_HOSTS: new URL(serviceUrl).host },
+    ...{ USSD_TURN_DEADLINE_MS: String(windows.turnMs), SERVICE_HTTP_HOSTS: new URL(url).host },
   };
 }
 
 interface PlaceOptions extends Pick<Seams, 'webhookSender'> {
   readonly env?: NodeJS.ProcessEnv;
-  /** Of the service that the flows call. */
-  readonly serviceUrl?: string;
+  readonly service?: ServicePlace;
   /** Of the query gateway, besides a node that works. */
   readonly gateway?: Readonly<Record<string, unknown>>;
 }
 
 /** Opens a server in this process; closes it when `work` is done. */
 export function withPlace(options: PlaceOptions, work: (place: Place) => Promise<void>): Promise<void> {
-  const { env, serviceUrl, gateway, ...seams } = options;
+  const { env, service, gateway, ...seams } = options;
   return withFolder((folder) =>
     withGateway(
       gateway ?? {},
@@ -59,7 +64,7 @@ export function withPlace(options: PlaceOptions, work: (place: Place) => Promise
         node.script = () => ({ reply: { text: 'fine' } });
         await work(await openPlace(server.url, () => server.logged.map((line) => JSON.stringify(line)).join('\n')));
       },
-      { env: { ...placeSettings(folder, serviceUrl), ...env }, ...seams },
+      { env: { ...placeSettings(folder, service), ...env }, ...seams },
     ),
   );
 }

@@ -4,18 +4,24 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { timed } from '../../support/timed.ts';
+import { until } from '../../support/until.ts';
 import { type Answer, ask } from '../support/serve.ts';
 import { DEADLINES, type Dependency, DOORS, type Door, type Expected, type Fault, GRACE_MS } from './matrix.ts';
 import type { Request } from './requests.ts';
 import type { Ground } from './store-grounds.ts';
 
-/** Milliseconds until all must be well again. */
-const RECOVERY_MS = 20_000;
 /** What health heard so many milliseconds ago still counts. */
 const HEARD_MS = 400;
 
-/** What is wrong, in sentences; empty when all is as declared. */
-export async function playFault(ground: Ground, dependency: Dependency, fault: Fault): Promise<string[]> {
+export interface Played {
+  readonly dependency: Dependency;
+  readonly fault: Fault;
+  /** Whether answers must come in their time. */
+  readonly isTimed: boolean;
+}
+
+/** What is wrong, in sentences; empty when all is as declared. What must become well by itself is waited for. */
+export async function playFault(ground: Ground, { dependency, fault, isTimed }: Played): Promise<string[]> {
   // While a word is lost, the store may answer all else.
   const away = fault.startsWith('lose') || dependency.there?.includes(fault) ? undefined : dependency.away;
   const rows = dependency.rows[fault] as { readonly [door in Door]?: Expected };
@@ -31,28 +37,38 @@ export async function playFault(ground: Ground, dependency: Dependency, fault: F
   let during: string[][];
   try {
     during = await Promise.all([
-      ...asked.map(({ door, expected, request }) => answerProblems(door, expected, request)),
-      healthProblems(ground.place.url, away),
+      ...asked.map(({ door, expected, request }) => answerProblems(door, expected, { request, isTimed })),
+      healthProblems(ground.place.url, away, isTimed),
     ]);
   } finally {
     await ground.lift();
   }
-  const after = await Promise.all([
-    recoveryProblems(ground.place.url),
-    logProblems(ground, logged, away),
-    ...asked.map(async ({ door, expected: { again }, request }) => {
-      const got = await eventually(request.again, (answer) => answer === again);
-      return got === again ? [] : [`afterwards ${door}: ${got} instead of ${again}`];
-    }),
+  await Promise.all([
+    recovered(ground.place.url),
+    toldInLog(ground, logged, away),
+    ...asked.map(({ door, expected: { again }, request }) =>
+      until(`afterwards ${door}: ${again}`, async () => (await request.again()) === again),
+    ),
   ]);
-  return [...during, ...after].flat();
+  return during.flat();
 }
 
-async function answerProblems(door: string, { answer, within }: Expected, request: Request): Promise<string[]> {
+interface Asking {
+  readonly request: Request;
+  readonly isTimed: boolean;
+}
+
+async function answerProblems(
+  door: string,
+  { answer, within }: Expected,
+  { request, isTimed }: Asking,
+): Promise<string[]> {
   const { result: got, ms } = await timed(request.ask);
   return [
     ...(answer.split(' or ').includes(got) ? [] : [`${door}: ${got} instead of ${answer}`]),
-    ...(ms <= DEADLINES[within].ms + GRACE_MS ? [] : [`${door}: after ${ms} ms, ${within} is ${DEADLINES[within].ms}`]),
+    ...(!isTimed || ms <= DEADLINES[within].ms + GRACE_MS
+      ? []
+      : [`${door}: after ${ms} ms, ${within} is ${DEADLINES[within].ms}`]),
   ];
 }
 
@@ -94,27 +110,34 @@ async function askAtOnce(url: string, paths: readonly string[]): Promise<readonl
 }
 
 /** Whether the signs of health say what is true, at once, and nothing that is secret. */
-async function healthProblems(url: string, away: Away): Promise<string[]> {
-  const look = () => lookAtOnce(url, ['/readyz', '/health', '/livez', '/metrics']);
+async function healthProblems(url: string, away: Away, isTimed: boolean): Promise<string[]> {
+  const paths = ['/readyz', '/health', '/livez', '/metrics'].map((path) => url + path);
+  const look = () =>
+    isTimed
+      ? lookAtOnce(url, ['/readyz', '/health', '/livez', '/metrics'])
+      : Promise.all(paths.map((path) => ask(path)));
   await pause(HEARD_MS);
   // A store that answers late is away and there by turns: what is true may change between two of four questions.
-  const seen = await eventually(look, (answers) => findUntrue(answers, away).length === 0);
+  const seen = await until(`health says that ${away ?? 'nothing'} is away`, async () => {
+    const answers = await look();
+    return isTrue(answers, away) && answers;
+  });
   const [ready, , alive] = seen as [Answer, Answer, Answer, Answer];
   return [
-    ...findUntrue(seen, away),
     ...(/127\.0\.0\.1|localhost/.test(ready.text) ? ['/readyz tells an address'] : []),
     ...(alive.status === 200 ? [] : [`/livez: ${alive.status}`]),
   ];
 }
 
-function findUntrue(seen: readonly Answer[], away: Away): string[] {
+function isTrue(seen: readonly Answer[], away: Away): boolean {
   const [ready, health, , metrics] = seen as [Answer, Answer, Answer, Answer];
   const { database } = health.json() as { database: string };
-  return [
-    ...(away === undefined || namesOf(ready) === away.join() ? [] : [`/readyz: ${ready.status} ${ready.text}`]),
-    ...(health.status === 200 && (!away || database === 'disconnected') ? [] : [`/health: ${health.text}`]),
-    ...((away?.length ?? 0) > countDown(metrics.text) ? ['/metrics does not tell that it is away'] : []),
-  ];
+  return (
+    (away === undefined || namesOf(ready) === away.join()) &&
+    health.status === 200 &&
+    (!away || database === 'disconnected') &&
+    (away?.length ?? 0) <= countDown(metrics.text)
+  );
 }
 
 const countDown = (metrics: string) => metrics.match(/^twinline_store_up\{.*\} 0$/gm)?.length ?? 0;
@@ -130,36 +153,18 @@ const WELL: { readonly [path: string]: (text: string) => boolean } = {
   '/metrics': (text) => countDown(text) === 0,
 };
 
-async function recoveryProblems(url: string): Promise<string[]> {
-  const seen = Object.entries(WELL).map(async ([path, isWell]) => {
-    const { text } = await eventually(
-      () => ask(url + path),
-      (answer) => isWell(answer.text),
-    );
-    return isWell(text) ? [] : [`${path} stays ${text.slice(0, 300)}`];
-  });
-  return (await Promise.all(seen)).flat();
+async function recovered(url: string): Promise<void> {
+  const seen = Object.entries(WELL).map(([path, isWell]) =>
+    until(`${path} is well`, async () => isWell((await ask(url + path)).text)),
+  );
+  await Promise.all(seen);
 }
 
-/** Whether the log tells that each store was away, as an error, and that it is back. */
-async function logProblems({ place: { printed } }: Ground, from: number, away: Away = []): Promise<string[]> {
-  const lines = away.flatMap((store) => {
+/** Resolves when the log tells that each store was away, as an error, and that it is back. */
+async function toldInLog({ place: { printed } }: Ground, from: number, away: Away = []): Promise<void> {
+  for (const store of away) {
     const about = `"keeps":"${store.split(' ')[0]}"[^\\n]*"msg":"a store is`;
-    return [`"level":50[^\\n]*${about} away"`, `"level":30[^\\n]*${about} back"`];
-  });
-  const missing = () => lines.filter((line) => !new RegExp(line).test(printed().slice(from)));
-  return (
-    await eventually(
-      async () => missing(),
-      (some) => some.length === 0,
-    )
-  ).map((line) => `not logged: ${line}`);
-}
-
-/** What is seen as soon as it holds, or last. */
-async function eventually<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
-  for (const end = performance.now() + RECOVERY_MS; ; await pause(50)) {
-    const seen = await look();
-    if (holds(seen) || performance.now() > end) return seen;
+    for (const line of [`"level":50[^\\n]*${about} away"`, `"level":30[^\\n]*${about} back"`])
+      await until(`logged: ${line}`, () => new RegExp(line).test(printed().slice(from)));
   }
 }

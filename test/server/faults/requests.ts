@@ -111,8 +111,8 @@ function readRun({ status, text }: { readonly status: number; readonly text: str
 interface Impatient {
   readonly headers: User['headers'];
   readonly text: string;
-  /** Asked after each message is sent. */
-  readonly patienceMs: () => number;
+  /** Asked after each message is sent; undefined: he waits for the answer. */
+  readonly patienceMs: () => number | undefined;
 }
 
 /** A message whose user aborts the reply after some time. `again` says it in a new session. */
@@ -120,7 +120,9 @@ export async function sayImpatiently(url: string, { headers, text, patienceMs }:
   const send = async () => {
     const { sessionId } = (await ask(`${url}/sessions`, { method: 'POST', headers })).json() as { sessionId: string };
     const answer = ask(`${url}/messages/${sessionId}`, json({ message: text }, headers)).then(summary);
-    if (await Promise.race([answer, pause(patienceMs(), undefined, { ref: false })])) return answer;
+    const patience = patienceMs();
+    if (patience === undefined || (await Promise.race([answer, pause(patience, undefined, { ref: false })])))
+      return answer;
     await ask(`${url}/messages/abort`, json({ sessionId }, headers));
     return `waits until its user aborts it: ${await answer}`;
   };

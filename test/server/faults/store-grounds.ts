@@ -16,8 +16,9 @@ import { onPath } from '../../support/on-path.ts';
 import { type RunningServer, startProcess, withFolder } from '../../support/process.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { skipped } from '../../support/skip.ts';
+import { until } from '../../support/until.ts';
 import { ask } from '../support/serve.ts';
-import type { DependencyName, Door, Fault } from './matrix.ts';
+import type { DependencyName, Door, Fault, Windows } from './matrix.ts';
 import { openPlace, type Place, placeSettings, withPlace } from './place.ts';
 import type { MakeRequest } from './requests.ts';
 
@@ -38,7 +39,7 @@ export interface Ground {
 }
 
 /** Opens grounds, hands each of them to `work`, and closes them when that is done. */
-export type WithGrounds = (work: Work) => Promise<unknown>;
+export type WithGrounds = (work: Work, windows?: Windows) => Promise<unknown>;
 export type Work = (ground: Ground) => Promise<void>;
 
 interface ProxyRules {
@@ -82,7 +83,9 @@ export const withRedis: WithGrounds = async (work) => {
         async set(fault) {
           if (fault !== 'full') return network.set(fault);
           await say(FILLED);
-          while (!/rdb_last_bgsave_status:err/.test(await admin.info('persistence'))) await pause(20);
+          await until('Redis cannot write', async () =>
+            /rdb_last_bgsave_status:err/.test(await admin.info('persistence')),
+          );
         },
         async lift() {
           await network.lift();

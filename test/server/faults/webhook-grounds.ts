@@ -1,8 +1,8 @@
 // Receivers of webhooks that fail: each fault has a tenant of its own, whose webhook stands behind a proxy of its own.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { faultProxy } from '../../support/fault-proxy.ts';
+import { until } from '../../support/until.ts';
 import { PROTOCOL } from '../support/domain-client.ts';
 import type { Received, Receiver } from '../support/receiver.ts';
 import { ask, json } from '../support/serve.ts';
@@ -62,7 +62,7 @@ async function playWebhook({ place, receiver, fault }: Playing, work: Work): Pro
       ...{ dependency: 'webhooks', place, faults: [fault], set },
       requests: { domain: () => notified(received, makeTwin({ send, post })) },
       async lift() {
-        while (fault !== 'slow' && !(await hasFailed())) await pause(100);
+        if (fault !== 'slow') await until('a delivery has failed', hasFailed);
         await lift();
       },
     });
