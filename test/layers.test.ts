@@ -5,6 +5,8 @@ import { basename, dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { manifest, ROOT, sourceOf } from './package/manifest.ts';
+import { PROMISES } from './promises/promises.ts';
+import { listTests, usualFiles } from './support/choose.ts';
 import {
   cycles,
   forbiddenImports,
@@ -236,6 +238,16 @@ test('a circle of imports is found, also when a type closes it', () => {
   const closedByType = new Map([...circle, ['lib/c.ts', "import type { A } from './a.ts';"]]);
   assert.equal(cycles(closedByType), ['lib/a.ts → lib/b.ts → lib/c.ts → lib/a.ts']);
   assert.equal(cycles(new Map([...circle, ['lib/c.ts', 'export const c = 1;']])), []);
+});
+
+test('every promise has a proof in npm test, but those that say what Node alone lacks', () => {
+  const files = listTests(join(ROOT, 'test'), (name, reason) => assert.unreachable(`${name} ${reason}`));
+  const usual = new Set(usualFiles(files).map(({ name }) => name));
+  for (const { promise, proofs, needs } of Object.values(PROMISES).flat()) {
+    for (const proof of proofs) assert.ok(existsSync(join(ROOT, 'test', `${proof}.test.ts`)), `${promise}: ${proof}`);
+    const isUsual = proofs.some((proof) => usual.has(`${proof}.test.ts`));
+    assert.is(isUsual, needs === undefined, promise);
+  }
 });
 
 test.run();
