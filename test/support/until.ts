@@ -1,17 +1,19 @@
 // Waits for what must happen. It has no deadline of its own: the runner ends a test in which nothing goes on, and says what it waited for.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { waitingFor } from './watchdog.ts';
 
 const FIRST_PAUSE_MS = 5;
 const LAST_PAUSE_MS = 250;
+
+const waits = new Set<{ readonly what: string }>();
 
 /** Resolves with the first value of `look` that is neither false, undefined nor null. `what` names it for the report of a test that hangs. */
 export async function until<T>(
   what: string,
   look: () => T | Promise<T>,
 ): Promise<Exclude<T, false | undefined | null>> {
-  const done = waitingFor(what);
+  const wait = { what };
+  waits.add(wait);
   try {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LAST_PAUSE_MS, pauseMs * 1.3)) {
       const value = await look();
@@ -20,6 +22,11 @@ export async function until<T>(
       await pause(pauseMs);
     }
   } finally {
-    done();
+    waits.delete(wait);
   }
+}
+
+/** What is waited for now, to end the report of a test that hangs; '' for nothing. */
+export function describeWaits(): string {
+  return waits.size ? `; it waited for: ${[...waits].map(({ what }) => what).join(', ')}` : '';
 }

@@ -3,6 +3,7 @@
 // fires then, so a worker watches.
 
 import { Worker } from 'node:worker_threads';
+import { describeWaits } from './until.ts';
 import { WATCH } from './watchdog-worker.ts';
 
 /** What to print about a process that never yields: before and after the name of the test. */
@@ -25,10 +26,10 @@ const label = new Uint8Array(new SharedArrayBuffer(512));
 /** Tests that began or ended; turns of the event loop. */
 const counts = new Int32Array(new SharedArrayBuffer(8));
 const encoder = new TextEncoder();
-const waits = new Set<{ readonly what: string }>();
 let onStall: ((reason: string) => void) | undefined;
 let beat: NodeJS.Timeout | undefined;
 
+// At once: it needs turns of the event loop to start.
 const worker = new Worker(WATCH, { eval: true, workerData: { label, counts }, execArgv: [] });
 worker.on('message', ({ stalled }: { stalled: string }) => onStall?.(`${stalled}${describeWaits()}`));
 worker.unref();
@@ -39,21 +40,10 @@ export function watched(name: string): void {
   Atomics.add(counts, 0, 1);
 }
 
-/** Notes what a test waits for, until the function that it returns is called. */
-export function waitingFor(what: string): () => void {
-  const wait = { what };
-  waits.add(wait);
-  return () => waits.delete(wait);
-}
-
 /** Watches from now on; undefined ends the watch. */
 export function watchdog(watch: Watch | undefined): void {
   onStall = watch?.onStall;
   clearInterval(beat);
   if (watch) beat = setInterval(() => Atomics.add(counts, 1, 1), BEAT_MS);
   worker.postMessage(watch && { words: watch.words, stallMs: watch.stallMs });
-}
-
-function describeWaits(): string {
-  return waits.size ? `; it waited for: ${[...waits].map(({ what }) => what).join(', ')}` : '';
 }
