@@ -61,19 +61,21 @@ test('a bad environment: exit code 78, every problem on a line of its own, and n
   );
 });
 
-test('menus or a port that cannot be used: exit code 78, and the reason', () =>
+test('menus, services or a port that cannot be used: exit code 78, and the reason', () =>
   withFolder(async (folder) => {
     writeFileSync(join(folder, 'main.flow.json'), '{"flow":"main",');
     const taken = await startProcess(MEMORY);
-    const [broken, unknown, port] = await Promise.all([
+    const [broken, unknown, services, port] = await Promise.all([
       runToEnd({ ...MEMORY, MENUS_DIR: folder }),
       runToEnd({ ...MEMORY, USSD_FLOW: 'mian' }),
+      runToEnd({ ...MEMORY, SERVICES: './nowhere.js' }),
       runToEnd({ ...MEMORY, PORT: new URL(taken.url).port }),
     ]);
     await taken.kill();
-    for (const { code, out } of [broken, unknown, port]) assert.equal([code, out], [78, '']);
+    for (const { code, out } of [broken, unknown, services, port]) assert.equal([code, out], [78, '']);
     assert.match(broken.err, /main\.flow\.json:1:\d+ error syntax/);
     assert.match(unknown.err, /"mian" \(USSD_FLOW\) is not in .*Flows there: .*main/);
+    assert.match(services.err, /^SERVICES: "\.\/nowhere\.js" is not there\./);
     assert.match(port.err, /another program uses it/);
   }));
 
