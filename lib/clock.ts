@@ -13,7 +13,7 @@ export interface Clock {
 /** The time of this machine. */
 export const systemClock: Clock = {
   now: Date.now,
-  monotonic: () => performance.now(),
+  monotonic: performance.now.bind(performance),
   wait: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();

@@ -48,3 +48,11 @@ export const COMMON_LIMITS = {
   /** Levels of lists and objects in JSON that others send: bodies, messages, results of tools. */
   jsonBodyDepth: 64,
 } as const;
+
+/**
+ * For the options of an LRUCache of many entries: it grows by need. With `max` alone it would reserve room for all of them when it is
+ * made, which takes milliseconds for 100,000. A full one takes a third of a microsecond longer for a new entry, and no longer for others.
+ */
+export function growing(most: number): { readonly maxSize: number; readonly sizeCalculation: () => number } {
+  return { maxSize: most, sizeCalculation: () => 1 };
+}

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { type DelegationContext, delegationMachine, type StoreEvent } from '../../machines/delegation.ts';
 import type { Clock } from '../clock.ts';
-import { COMMON_LIMITS } from '../common-limits.ts';
+import { COMMON_LIMITS, growing } from '../common-limits.ts';
 import type { Inspector } from '../engine/conversation.ts';
 import { type Instance, lifecycle } from '../engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../engine/machine/transition.ts';
@@ -102,9 +102,9 @@ export function delegations(options: DelegationsOptions): Delegations {
     inspector: options.inspector,
   });
   // What was minted, by user; forgotten with the delegation that it rests on.
-  const minted = new LRUCache<string, ReadonlyMap<string, { token: string; until: number }>>({
-    max: DELEGATION_LIMITS.tokensKept,
-  });
+  const minted = new LRUCache<string, ReadonlyMap<string, { token: string; until: number }>>(
+    growing(DELEGATION_LIMITS.tokensKept),
+  );
 
   // A crash between the tombstone and the machine leaves a grant that does not count any more: it ends here.
   async function current(user: string): Promise<Current | undefined> {

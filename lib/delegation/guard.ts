@@ -4,6 +4,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../clock.ts';
+import { growing } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
 import { requireGiven } from '../given.ts';
 import { issuerKeys, type ResolveKeys } from './issuer/issuer-keys.ts';
@@ -89,7 +90,7 @@ export function tokenGuard({ clock = systemClock, methods = {}, ...options }: Gu
   requireGiven('make a guard of tokens', { clock }, { clock: 'clock' });
   const rules = makeRules(options, new Set(Object.keys(methods)));
   const keys = issuerKeys(methods, clock);
-  const known = new LRUCache<string, PassedInvocation>({ max: DELEGATION_LIMITS.tokensKept });
+  const known = new LRUCache<string, PassedInvocation>(growing(DELEGATION_LIMITS.tokensKept));
   let running = 0;
 
   // A token that was not seen before, or so long ago that its issuers may have other keys now.

@@ -4,6 +4,7 @@
 // answer of a dial, which does not wait for it.
 
 import { LRUCache } from 'lru-cache';
+import { growing } from '../common-limits.ts';
 import type { SharedNotes } from '../store/shared-note.ts';
 import { USSD_LIMITS } from './limits.ts';
 
@@ -35,7 +36,7 @@ export interface SharedPhones {
 
 export function phoneSessions({ isLive, endSession, onEnded, shared }: PhoneSessionsOptions): PhoneSessions {
   // Keys of a phone, the oldest first.
-  const phones = new LRUCache<string, Set<string>>({ max: USSD_LIMITS.phonesCounted });
+  const phones = new LRUCache<string, Set<string>>(growing(USSD_LIMITS.phonesCounted));
 
   async function beginHere(phone: string, key: string): Promise<void> {
     const keys = phones.get(phone) ?? new Set();

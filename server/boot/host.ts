@@ -120,7 +120,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring, cl
   const desk = accountDesk({ accounts: kept, alias: vault.alias, audit });
   const services = between(await allServices(config, kept, parts.services));
   const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
-  const menuFolder = { folder: config.menusDir, services: lintedServices(services), rules };
+  const menuFolder = { folder: config.menusDir, services: lintedServices(services), rules, clock };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
   logProblems(menus, log);
   const observed = logFailures(services, { log, production: config.production });

@@ -1,5 +1,4 @@
-// What a setting is, and the kinds of values that settings have: how the text of a variable is read, and which JSON Schema the value
-// must meet.
+// What a setting is, and the kinds of values that settings have: how the text of a variable is read, and what the value must be.
 
 import ipaddr from 'ipaddr.js';
 import { TwinlineError } from '../../lib/errors.ts';
@@ -10,11 +9,19 @@ import { isRedisUrl, REDIS_URL_FORMS } from '../../lib/store/redis/url.ts';
 export interface SettingKind<T> {
   /** What the value must be, as the end of "must be …". */
   readonly words: string;
-  readonly schema: object;
-  /** The value in a variable's text; what cannot be read stays text, for the schema to refuse. */
+  /** All values, where there are few. */
+  readonly names?: readonly string[];
+  /** The value in a variable's text; what cannot be read stays text, for `findFault` to refuse. */
   read(text: string): unknown;
+  /** Why a value is refused. */
+  findFault(value: unknown): Fault | undefined;
   /** Names the type for {@link SettingValue}; never set. */
   readonly value?: T;
+}
+
+/** A wrong value; `items`: the places in a list that are wrong, from 1 on. */
+export interface Fault {
+  readonly items: readonly number[];
 }
 
 export type SettingValue<K> = K extends SettingKind<infer T> ? T : never;
@@ -37,12 +44,14 @@ export interface Setting {
   readonly secret?: 'all' | 'password' | 'entries';
 }
 
+const refuseUnless = (isRight: boolean): Fault | undefined => (isRight ? undefined : { items: [] });
+
 /** A whole number in plain decimal digits; `1e3`, `0x10` and ` 5` are none. */
 export function integer(minimum: number, maximum: number): SettingKind<number> {
   return {
     words: `a whole number from ${minimum} to ${maximum}`,
-    schema: { type: 'integer', minimum, maximum },
     read: (text) => (/^\d{1,15}$/.test(text) ? Number(text) : text),
+    findFault: (value) => refuseUnless(typeof value === 'number' && value >= minimum && value <= maximum),
   };
 }
 
@@ -55,31 +64,48 @@ const FLAGS: Readonly<Record<string, boolean>> = {
 export function flag(): SettingKind<boolean> {
   return {
     words: 'true or false',
-    schema: { type: 'boolean' },
     read: (text) => {
       const word = text.toLowerCase();
       return Object.hasOwn(FLAGS, word) ? FLAGS[word] : text;
     },
+    findFault: (value) => refuseUnless(typeof value === 'boolean'),
   };
 }
 
 /** One word of a list. */
 export function oneOf<const T extends string>(...names: readonly T[]): SettingKind<T> {
-  return { words: `one of ${names.join(', ')}`, schema: { enum: names }, read: (text) => text };
+  return {
+    words: `one of ${names.join(', ')}`,
+    names,
+    read: (text) => text,
+    findFault: (value) => refuseUnless(names.includes(value as T)),
+  };
 }
 
 /** A text in one of {@link FORMATS}. */
 export function text(format: Format): SettingKind<string> {
-  return { words: FORMATS[format].words, schema: { type: 'string', format }, read: (value) => value };
+  return {
+    words: FORMATS[format].words,
+    read: (text) => text,
+    findFault: (value) => refuseUnless(fitsFormat(String(value), format)),
+  };
 }
 
 /** Texts separated by commas, each in one of {@link FORMATS}; spaces around them do not count. */
 export function list(format: Format): SettingKind<readonly string[]> {
   return {
     words: `a comma list, each ${FORMATS[format].words}`,
-    schema: { type: 'array', items: { type: 'string', format } },
-    read: (value) => value.split(',').map((item) => item.trim()),
+    read: (text) => text.split(',').map((item) => item.trim()),
+    findFault: (value) => {
+      const items = (value as readonly string[]).flatMap((item, at) => (fitsFormat(item, format) ? [] : [at + 1]));
+      return items.length ? { items } : undefined;
+    },
   };
+}
+
+function fitsFormat(text: string, format: Format): boolean {
+  const { test }: FormatRule = FORMATS[format];
+  return typeof test === 'function' ? test(text) : test.test(text);
 }
 
 interface FormatRule {
@@ -87,7 +113,7 @@ interface FormatRule {
   readonly test: RegExp | ((text: string) => boolean);
 }
 
-/** What texts can be required to be; the names are JSON Schema formats. */
+/** What texts can be required to be. */
 export const FORMATS = {
   host: { words: 'a host name or address', test: (text) => ipaddr.isValid(text) || /^[\w-]+(\.[\w-]+)*$/.test(text) },
   path: { words: 'a path without control characters', test: /^\P{Cc}+$/u },

@@ -1,9 +1,8 @@
-// From the environment to values: every variable read, checked by one JSON Schema, all problems reported at once, and no secret shown.
+// From the environment to values: every variable read and checked, all problems reported at once, and no secret shown.
 
-import { Ajv, type ErrorObject } from 'ajv';
 import { findNearest, suggest } from '../../lib/flow/expression/suggest.ts';
 import { ensureKey, findKey, type SourcedText } from './data-dir.ts';
-import { FORMATS, type Setting } from './kinds.ts';
+import type { Fault, Setting } from './kinds.ts';
 import type { FoundSetting } from './secrets.ts';
 import { maskSetting } from './secrets.ts';
 import { SETTINGS, type SettingName, type SettingValues } from './settings.ts';
@@ -97,37 +96,20 @@ function read(name: SettingName, text: string): unknown {
   return row.kind.read(text);
 }
 
-const validate = (() => {
-  const formats = Object.fromEntries(Object.entries(FORMATS).map(([name, { test }]) => [name, test]));
-  const properties = Object.fromEntries(ROWS.map(([name, { kind }]) => [name, kind.schema]));
-  let compiled: ReturnType<Ajv['compile']> | undefined;
-  return (values: object): readonly ErrorObject[] => {
-    compiled ??= new Ajv({ allErrors: true, formats, code: { optimize: false } }).compile({
-      type: 'object',
-      properties,
-    });
-    return compiled(values) ? [] : (compiled.errors ?? []);
-  };
-})();
-
-function findWrongValues(entries: readonly FoundSetting[], values: object): string[] {
-  const errors = validate(values);
+function findWrongValues(entries: readonly FoundSetting[], values: { readonly [name: string]: unknown }): string[] {
   return entries.flatMap(({ name, text, source }) => {
     if (text === undefined) return [];
     const row: Setting = SETTINGS[name];
-    const wrong = errors.filter(({ instancePath }) => instancePath.split('/')[1] === name);
+    const fault = row.kind.findFault(values[name]);
     const place = row.generated && source !== 'environment' ? ` (in ${source})` : '';
-    if (wrong.length) return [problemLine(name, text, `${describeFault(row, { text, wrong })}${place}`)];
-    return [];
+    return fault ? [problemLine(name, text, `${describeFault(row, text, fault)}${place}`)] : [];
   });
 }
 
-function describeFault(row: Setting, { text, wrong }: { text: string; wrong: readonly ErrorObject[] }): string {
-  const { enum: names } = row.kind.schema as { enum?: readonly string[] };
-  const items = wrong.flatMap(({ instancePath }) => instancePath.split('/')[2] ?? []);
-  const which = items.length ? ` (wrong: number ${items.map((at) => Number(at) + 1).join(', ')})` : '';
-  const near = names ? suggest(text, names) : '';
-  return `must be ${row.kind.words}${which}${near && `.${near}`}`;
+function describeFault({ kind }: Setting, text: string, { items }: Fault): string {
+  const which = items.length ? ` (wrong: number ${items.join(', ')})` : '';
+  const near = kind.names ? suggest(text, kind.names) : '';
+  return `must be ${kind.words}${which}${near && `.${near}`}`;
 }
 
 // Node reads `_` in its options as `-`.

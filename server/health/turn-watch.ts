@@ -2,6 +2,7 @@
 // turns lead to a screen than go on from it.
 
 import { LRUCache } from 'lru-cache';
+import { growing } from '../../lib/common-limits.ts';
 import { toPath } from '../../lib/flow/run/scope.ts';
 import { describeSpan } from '../../lib/http/tracing.ts';
 import type { UssdTurn } from '../../lib/ussd/service.ts';
@@ -29,7 +30,7 @@ export function turnWatch({ log, alias }: TurnWatchOptions): TurnWatch {
   const shown = new Map<string, number>();
   const answered = new Map<string, number>();
   const ended = new Map<string, number>();
-  const names = new LRUCache<string, string>({ max: CALLERS_NAMED });
+  const names = new LRUCache<string, string>(growing(CALLERS_NAMED));
   const isLogged = log.isLevelEnabled('info');
 
   function count(counts: Map<string, number>, flow: string, path: string): void {

@@ -1,10 +1,12 @@
 // The menus of a folder: read, checked and compiled; and the tests beside them.
 
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
-import { invalidFlow, loadFlows } from '../../lib/flow/format/load.ts';
+import { checkFlows, type FlowTexts, invalidFlow, readFlowFiles } from '../../lib/flow/format/load.ts';
 import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
 import type { LintRule } from '../../lib/flow/lint/rule.ts';
@@ -19,6 +21,8 @@ export interface MenuFolder {
   readonly services?: ReadonlySet<string> | undefined;
   /** Rules besides our own. */
   readonly rules?: readonly LintRule[] | undefined;
+  /** For `date` rules. @default the system's clock */
+  readonly clock?: Clock | undefined;
 }
 
 export interface Menus {
@@ -32,12 +36,37 @@ export interface Menus {
 }
 
 /** Reads and compiles the menus of a folder. Throws ERR_CONFIG when the folder cannot be read. */
-export async function readMenus({ folder, services, rules }: MenuFolder): Promise<Menus> {
-  const { flows, problems, files } = await loadFlows(folder, { services, rules, contracts: CONTRACTS });
+export async function readMenus(menus: MenuFolder): Promise<Menus> {
+  const texts = await readFlowFiles(menus.folder);
+  const name = nameMenus(texts, menus);
+  const kept = name === undefined ? undefined : recent.get(name);
+  if (kept && kept.clock === menus.clock) return kept.menus;
+  const read = compileMenus(texts, menus);
+  if (name === undefined) return read;
+  recent.delete([...recent.keys()].at(-MENUS_KEPT) ?? name);
+  recent.set(name, { menus: read, clock: menus.clock });
+  return read;
+}
+
+/** Menus that were read last: a program that starts many servers has them checked and compiled once. */
+const recent = new Map<string, { readonly menus: Menus; readonly clock: Clock | undefined }>();
+const MENUS_KEPT = 4;
+
+// Rules of others may look at more than the flows.
+function nameMenus(texts: FlowTexts, { services, rules }: MenuFolder): string | undefined {
+  const entries = [...texts];
+  if (rules?.length || entries.some(([, text]) => typeof text !== 'string')) return undefined;
+  return createHash('sha256')
+    .update(JSON.stringify([entries, services && [...services].sort()]))
+    .digest('base64');
+}
+
+function compileMenus(texts: FlowTexts, { services, rules, clock }: MenuFolder): Menus {
+  const { flows, problems, files } = checkFlows(texts, { services, rules, contracts: CONTRACTS });
   const compiled = new Map<string, CompiledFlow>();
   const failures: string[] = [];
   for (const flow of flows.values()) {
-    const result = tryCompile(flow, flows);
+    const result = tryCompile(flow, flows, clock);
     if (typeof result === 'string') failures.push(result);
     else compiled.set(flow.flow, result);
   }
@@ -83,9 +112,9 @@ export async function readTestProblems(folder: string, files: readonly string[])
 }
 
 /** The flow compiled, or in words why it cannot be. */
-export function tryCompile(flow: Flow, flows: ReadonlyMap<string, Flow>): CompiledFlow | string {
+export function tryCompile(flow: Flow, flows: ReadonlyMap<string, Flow>, clock?: Clock): CompiledFlow | string {
   try {
-    return compileFlow(flow, { flows });
+    return compileFlow(flow, { flows, ...(clock && { clock }) });
   } catch (error) {
     if (error instanceof TwinlineError) return `flow "${flow.flow}": ${error.message}`;
     throw error;

@@ -116,7 +116,7 @@ interface Reloaded {
  * changed one changes with it and is tested again; where the called one is refused, it goes on with the running form.
  */
 async function reloadMenus(
-  { folder, services, rules }: MenuFolder,
+  { folder, services, rules, clock }: MenuFolder,
   { library, onServed }: Pick<WatchOptions, 'library' | 'onServed'>,
 ): Promise<Reloaded> {
   const { flows, problems, files } = await loadFlows(folder, { services, rules, contracts: CONTRACTS });
@@ -126,7 +126,7 @@ async function reloadMenus(
   for (const flow of sortCalledFirst(flows)) {
     const before = accepted.get(flow.flow);
     accepted.set(flow.flow, flow);
-    const next = tryCompile(flow, accepted);
+    const next = tryCompile(flow, accepted, clock);
     if (typeof next !== 'string' && isSame(next, library.current(flow.flow))) continue;
     const reasons = typeof next === 'string' ? [next] : await listFailedTests(next, folder);
     if (typeof next !== 'string' && reasons.length === 0) {

@@ -3,14 +3,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { publicExchange, webhookSender } from '../../lib/http/client.ts';
 import { NAME, toHere } from '../server/support/receiver.ts';
 import { certificate } from '../support/certificate.ts';
-import { withFolder } from '../support/process.ts';
+import { until } from '../support/until.ts';
 
 const test = suite('client of other servers');
 
@@ -19,39 +18,31 @@ async function withEndless(
   how: 'drips' | 'floods',
   work: (receiver: { url: string; ca: string; sockets: Set<Socket> }) => Promise<void>,
 ): Promise<void> {
-  await withFolder(async () => {
-    const { key, cert } = certificate;
-    const sockets = new Set<Socket>();
-    const server = createServer({ key, cert }, (request, response) => {
-      request.resume();
-      response.writeHead(200);
-      const piece = 'x'.repeat(how === 'drips' ? 1 : 16_384);
-      const timer = setInterval(() => response.write(piece), 5);
-      request.socket.on('close', () => clearInterval(timer));
-    });
-    server.on('secureConnection', (socket) => {
-      sockets.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => sockets.delete(socket));
-    });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    try {
-      const { port } = server.address() as AddressInfo;
-      await work({ url: `https://${NAME}:${port}/`, ca: cert, sockets });
-    } finally {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    }
+  const { key, cert } = certificate;
+  const sockets = new Set<Socket>();
+  const server = createServer({ key, cert }, (request, response) => {
+    request.resume();
+    response.writeHead(200);
+    const piece = 'x'.repeat(how === 'drips' ? 1 : 16_384);
+    const timer = setInterval(() => response.write(piece), 5);
+    request.socket.on('close', () => clearInterval(timer));
   });
-}
-
-/** Rejects when a connection of the receiver is still open after 10 s. */
-async function closed(sockets: ReadonlySet<Socket>): Promise<void> {
-  for (let tries = 0; sockets.size > 0; tries++) {
-    assert.ok(tries < 1_000, 'its connection stays open');
-    await pause(10);
+  server.on('secureConnection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const { port } = server.address() as AddressInfo;
+    await work({ url: `https://${NAME}:${port}/`, ca: cert, sockets });
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
   }
 }
+
+const closed = (sockets: ReadonlySet<Socket>) => until('no connection is open', () => sockets.size === 0);
 
 const posted = { headers: {}, body: '{}' };
 const never = new AbortController().signal;

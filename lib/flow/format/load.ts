@@ -53,12 +53,23 @@ export function invalidFlow(what: string, problems: readonly Problem[]): Twinlin
  */
 export async function loadFlows(folder: string, known: Omit<LintContext, 'flows'> = {}): Promise<LoadedFlows> {
   requireGiven('load flows', { folder, ...known }, { folder: 'text', services: 'names?' });
-  const files = (await listFlowFiles(folder)).map((name) => join(folder, name));
-  const parsed: ParsedFlow[] = [];
-  for (const file of files) {
-    const text = await readText(file);
-    parsed.push(typeof text === 'string' ? parseFlow(text, file) : text);
-  }
+  return checkFlows(await readFlowFiles(folder), known);
+}
+
+/** By the path of a file its text, or why there is none. */
+export type FlowTexts = ReadonlyMap<string, string | ParsedFlow>;
+
+/** The texts of all `*.flow.json` of a folder, sorted. Throws ERR_CONFIG when the folder cannot be read. */
+export async function readFlowFiles(folder: string): Promise<FlowTexts> {
+  const texts = new Map<string, string | ParsedFlow>();
+  for (const name of await listFlowFiles(folder)) texts.set(join(folder, name), await readText(join(folder, name)));
+  return texts;
+}
+
+/** Checks the flows of a folder, each with the others in reach. */
+export function checkFlows(texts: FlowTexts, known: Omit<LintContext, 'flows'>): LoadedFlows {
+  const files = [...texts.keys()];
+  const parsed = [...texts].map(([file, text]) => (typeof text === 'string' ? parseFlow(text, file) : text));
   const flows = new Map(parsed.flatMap(({ flow }) => (flow ? [[flow.flow, flow]] : [])));
   const checked = parsed.map((one): ParsedFlow => ({ ...one, problems: findProblems(one, { ...known, flows }) }));
   return { ...dropBroken(checked), files };

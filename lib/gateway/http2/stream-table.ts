@@ -1,6 +1,7 @@
 // A stream of HTTP/2 with its receive window, and the table of the streams of one connection: running, waiting, and recently aborted.
 
 import { LRUCache } from 'lru-cache';
+import { growing } from '../../common-limits.ts';
 import type { Status } from '../channel/channel.ts';
 import type { Metadata } from '../channel/metadata.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
@@ -87,7 +88,7 @@ export class StreamTable {
    */
   readonly #slots: (Stream | undefined)[] = new Array(GATEWAY_LIMITS.grpcStreamsAtOnce).fill(undefined);
   /** The last GATEWAY_LIMITS.grpcBrokenKept aborted streams. */
-  readonly #aborted = new LRUCache<number, Aborter>({ max: GATEWAY_LIMITS.grpcBrokenKept });
+  readonly #aborted = new LRUCache<number, Aborter>(growing(GATEWAY_LIMITS.grpcBrokenKept));
   #running = 0;
   #nextId = 1;
 

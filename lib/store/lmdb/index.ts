@@ -7,7 +7,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import { getLastVersion } from 'lmdb';
 import { LRUCache } from 'lru-cache';
 import { systemClock } from '../../clock.ts';
-import { COMMON_LIMITS } from '../../common-limits.ts';
+import { COMMON_LIMITS, growing } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { checkKey, checkLimit, closedError, requireGiven } from '../../given.ts';
 import type { CommitResult, SessionCommit, SnapshotStore } from '../store.ts';
@@ -59,7 +59,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
   requireGiven('open LMDB', { path }, { path: 'text' });
   const { gate, root, sessions, places, timers } = openTables(path);
   // A place is never used for a second session, so one that was remembered is right or empty.
-  const remembered = new LRUCache<string, string>({ max: PLACES_CACHED });
+  const remembered = new LRUCache<string, string>(growing(PLACES_CACHED));
   const hold = writeHold(path);
   const guarded = guardFor(path);
   let closed = false;

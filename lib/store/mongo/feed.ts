@@ -14,6 +14,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
 import { systemClock } from '../../clock.ts';
+import { growing } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { type Backoff, retryDelay } from '../../retry.ts';
 import type { Change } from '../store.ts';
@@ -64,7 +65,7 @@ const NAMES = 10_000;
 
 export function openFeed(db: () => Db, { prefix, registry, bounded }: FeedOptions): Feed {
   const feed = () => db().collection<Published>(`${prefix}.changes`);
-  const done = new LRUCache<string, true>({ max: NAMES });
+  const done = new LRUCache<string, true>(growing(NAMES));
   let waiting: PendingRow[] = [];
   let running: Promise<unknown> = Promise.resolve();
   let next: Promise<void> | undefined;

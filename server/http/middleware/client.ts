@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
+import { growing } from '../../../lib/common-limits.ts';
 
 export interface Client {
   /** Canonical; an IPv4 address in IPv6 form is the IPv4 address. */
@@ -40,7 +41,7 @@ const NOBODY: Client = { address: '', bucket: 'unknown', loopback: false, exempt
 export function clientReader({ proxies, exempt, countsLoopback = true }: ClientOptions): ReadClient {
   const isProxy = networks(proxies);
   const isExempt = networks(exempt);
-  const known = new LRUCache<string, Client>({ max: REMEMBERED });
+  const known = new LRUCache<string, Client>(growing(REMEMBERED));
 
   const parse = (text: string): Client | undefined => {
     const address = readAddress(text);

@@ -3,6 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import { LRUCache } from 'lru-cache';
+import { growing } from '../../../lib/common-limits.ts';
 import { shortMac } from '../../../lib/keyring.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { REFUSALS, Refusal } from '../errors.ts';
@@ -45,7 +46,7 @@ export function operatorTokens(tokens: readonly string[], options: OperatorToken
     name: `token ${shortMac(key, ['fingerprint', token]).slice(0, 8)}`,
     matches: secretCheck(token),
   }));
-  const failures = new LRUCache<string, { count: number; until: number }>({ max: SERVER_LIMITS.countedClients });
+  const failures = new LRUCache<string, { count: number; until: number }>(growing(SERVER_LIMITS.countedClients));
   return {
     names: known.map(({ name }) => name),
     identify(ctx, given) {

@@ -2,6 +2,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../lib/clock.ts';
+import { growing } from '../../../lib/common-limits.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 
 /** What a shared count answers. */
@@ -39,7 +40,7 @@ export interface PermitOptions {
 
 /** Permits in batches of this size, or of as many as wait for one when they are more. A batch ends with its window. */
 export function createPermits(batch: number, { ask, clock }: PermitOptions): Permits {
-  const held = new LRUCache<string, { left: number; readonly until: number }>({ max: SERVER_LIMITS.countedClients });
+  const held = new LRUCache<string, { left: number; readonly until: number }>(growing(SERVER_LIMITS.countedClients));
   const lines = new Map<string, Waiter[]>();
 
   async function serve(bucket: string, line: Waiter[]): Promise<void> {

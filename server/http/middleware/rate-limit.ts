@@ -4,6 +4,7 @@ import type { Context } from 'koa';
 import ratelimit from 'koa-ratelimit';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../lib/clock.ts';
+import { growing } from '../../../lib/common-limits.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 
 /** Counts one request under `bucket`: 0 when it may pass, else the seconds to wait, at least 1. */
@@ -63,7 +64,7 @@ export class LastSeenMap<V extends object> extends Map<string, V> {
 
   constructor(max: number) {
     super();
-    this.#entries = new LRUCache({ max });
+    this.#entries = new LRUCache(growing(max));
   }
 
   override get size(): number {

@@ -5,6 +5,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../lib/clock.ts';
+import { growing } from '../../../lib/common-limits.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
@@ -47,7 +48,7 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
   const count = redis.script(COUNT, 1);
   const batch = computeBatchSize(max);
   // Clients that must wait are refused without asking again: a flood of refused requests costs Redis nothing.
-  const waiting = new LRUCache<string, number>({ max: SERVER_LIMITS.countedClients });
+  const waiting = new LRUCache<string, number>(growing(SERVER_LIMITS.countedClients));
   let retryAt: number | undefined;
 
   const ask: AskForPermits = async (bucket, requests) => {

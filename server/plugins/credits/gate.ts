@@ -1,6 +1,7 @@
 // Who may go on: users with an active subscription and credits left. The words are those that clients know.
 
 import { LRUCache } from 'lru-cache';
+import { growing } from '../../../lib/common-limits.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import type { PluginContext } from '../plugin.ts';
 import { type Account, type Accounts, MICRO } from './account.ts';
@@ -27,7 +28,7 @@ export interface CreditGate {
 }
 
 export function creditGate(): CreditGate {
-  const letIn = new LRUCache<string, number>({ max: VERDICTS_KEPT });
+  const letIn = new LRUCache<string, number>(growing(VERDICTS_KEPT));
   return {
     async check(ctx, accounts) {
       const did = ctx.requireDid();

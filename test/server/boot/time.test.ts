@@ -16,6 +16,8 @@ test('limits, sessions, times of answers and background work follow the clock', 
     assert.is((health.json() as { timestamp: string }).timestamp, '2030-01-01T00:00:00.000Z');
     assert.match(await server.ussd(DIAL), /^CON /);
     await clock.advance(59_999);
+    // A jump of the time of day ends no window, and makes none longer.
+    clock.jump(-7_200_000);
     const limited = await server.ask('/api/ussd', json(DIAL));
     assert.equal([limited.status, limited.headers['retry-after']], [429, '1']);
     const count = async () => /^twinline_ussd_sessions (\d+)$/m.exec((await server.ask('/metrics')).text)?.[1];
