@@ -4,7 +4,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stringify } from 'yaml';
@@ -18,6 +17,7 @@ import { onPath, skipWithout } from '../../support/on-path.ts';
 import { startProcess, withFolder } from '../../support/process.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { skipped } from '../../support/skip.ts';
+import { until } from '../../support/until.ts';
 import { browser } from '../support/browser.ts';
 import { ask, DIAL, json, type Served, withServer } from '../support/serve.ts';
 import { SIGNS, type Signs } from './signs.ts';
@@ -52,9 +52,11 @@ const logStarts = new Map<string, number>();
 /** Metrics as they were before and during each kind of trouble. */
 const values = new Map<string, { readonly before: string; during: string }>();
 
-/** Waits until all signs are there, or fails with those that are not. */
+const namesOf = (seen: Record<string, boolean>, are: boolean) => Object.keys(seen).filter((name) => seen[name] === are);
+
+/** Waits until all signs are there. */
 async function expectSigns(watched: Watched, signs: Signs): Promise<void> {
-  await seeSigns(watched, signs);
+  await until(`signs: ${signs.trouble}`, async () => namesOf(await readSigns(watched, signs), false).length === 0);
   await noteValues(watched, signs);
 }
 
@@ -62,27 +64,15 @@ async function noteValues({ url }: Watched, { trouble }: Signs): Promise<void> {
   values.get(trouble)!.during = (await ask(`${url}/metrics`)).text;
 }
 
-async function seeSigns(watched: Watched, signs: Signs): Promise<void> {
-  let seen: Record<string, boolean> = {};
-  for (let tries = 0; tries < 200; tries++) {
-    seen = await readSigns(watched, signs);
-    if (Object.values(seen).every(Boolean)) return;
-    await pause(50);
-  }
-  assert.equal(seen, Object.fromEntries(Object.keys(seen).map((name) => [name, true])), signs.trouble);
-}
-
 // A store that answers its first question late, on a slow machine, is away for a moment: that goes by.
 async function expectNone(watched: Watched, signs: Signs): Promise<void> {
   logStarts.delete(watched.url);
-  let seen = await readSigns(watched, signs);
-  for (let tries = 0; tries < 100 && Object.values(seen).some(Boolean); tries++) {
-    await pause(50);
+  await until(`no signs: ${signs.trouble}`, async () => {
+    if (namesOf(await readSigns(watched, signs), true).length === 0) return true;
     logStarts.set(watched.url, watched.log().length);
-    seen = await readSigns(watched, signs);
-  }
+    return false;
+  });
   values.set(signs.trouble, { before: (await ask(`${watched.url}/metrics`)).text, during: '' });
-  assert.equal(Object.values(seen).filter(Boolean), [], `${signs.trouble}: before it`);
 }
 
 const watch = (server: Served): Watched => ({ url: server.url, log: () => JSON.stringify(server.logged) });
