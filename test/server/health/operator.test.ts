@@ -3,17 +3,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
+import { KEYS } from '../../package/keys.ts';
 import { DIAL, json, type Served, sharedServer, withServer } from '../support/serve.ts';
 
 const test = suite('operator');
 
 const ROUTES = ['/api/ussd/debug/s1', '/api/ussd/sessions', '/metrics'];
-const PRODUCTION = {
-  NODE_ENV: 'production',
-  HOST: '127.0.0.1',
-  PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
-  ORACLE_KEY: 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=',
-};
+const PRODUCTION = { ...KEYS, NODE_ENV: 'production', HOST: '127.0.0.1', USSD_GATEWAYS: '*' };
 const TOKEN = 'a-long-token-of-operators';
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
