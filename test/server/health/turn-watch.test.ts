@@ -6,15 +6,9 @@ import type { Services } from '../../../lib/engine/service.ts';
 import { serviceCalls } from '../../../server/health/service-calls.ts';
 import { turnWatch } from '../../../server/health/turn-watch.ts';
 import { until } from '../../support/until.ts';
-import { DIAL, type Served, withServer } from '../support/serve.ts';
+import { DIAL, readMetric, withServer } from '../support/serve.ts';
 
 const test = suite('what operators learn of turns');
-
-async function sample(server: Served, line: string): Promise<number> {
-  const { text } = await server.ask('/metrics');
-  const found = text.split('\n').find((one) => one.startsWith(`${line} `));
-  return found === undefined ? Number.NaN : Number(found.slice(line.length + 1));
-}
 
 test('each turn is one line: who by another name, which version, from where to where, how long; screens are counted', () =>
   withServer({ env: { LOG_LEVEL: 'info' } }, async (server) => {
@@ -36,8 +30,8 @@ test('each turn is one line: who by another name, which version, from where to w
     // The dial and each way back show the first screen.
     const flow = 'flow="main",screen="preMenu"';
     const [shown, answered] = [
-      await sample(server, `twinline_screens_shown_total{${flow}}`),
-      await sample(server, `twinline_screens_answered_total{${flow}}`),
+      await readMetric(server, `twinline_screens_shown_total{${flow}}`),
+      await readMetric(server, `twinline_screens_answered_total{${flow}}`),
     ];
     assert.equal(
       [shown, answered],
@@ -50,8 +44,8 @@ test('each turn is one line: who by another name, which version, from where to w
       'a repeated request is no turn',
     );
     // What is stored is counted beside the answer.
-    await until('a session to be counted', async () => (await sample(server, 'twinline_ussd_sessions')) === 1);
-    assert.ok((await sample(server, 'nodejs_heap_size_used_bytes')) > 1e6);
+    await until('a session to be counted', async () => (await readMetric(server, 'twinline_ussd_sessions')) === 1);
+    assert.ok((await readMetric(server, 'nodejs_heap_size_used_bytes')) > 1e6);
     assert.match((await server.ask('/metrics')).text, /^twinline_build_info\{version="\d[^"]*",node="\d[^"]*"\} 1$/m);
   }));
 
