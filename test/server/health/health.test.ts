@@ -33,17 +33,20 @@ test('HEAD answers like GET, without a body', async () => {
   }
 });
 
-test('while it stops it is alive and not ready, and tells clients to go elsewhere', () =>
-  withServer({}, async (server) => {
-    const closing = server.close({ drainDelayMs: 300 });
-    assert.is((await server.ask('/livez')).status, 200);
-    const ready = await server.ask('/readyz');
+test('while it stops it is alive and not ready, and tells clients to go elsewhere', () => {
+  const clock = new SimulatedClock();
+  return withServer({ clock }, async ({ close, ask }) => {
+    const closing = close({ drainDelayMs: 300 });
+    assert.is((await ask('/livez')).status, 200);
+    const ready = await ask('/readyz');
     assert.equal([ready.status, ready.json()], [503, { status: 'draining' }]);
-    assert.is((await server.ask('/health', { headers: { connection: 'keep-alive' } })).headers.connection, 'close');
+    assert.is((await ask('/health', { headers: { connection: 'keep-alive' } })).headers.connection, 'close');
+    await clock.advance(300);
     await closing;
-    const gone = await server.ask('/livez').catch((error) => error.code);
+    const gone = await ask('/livez').catch((error) => error.code);
     assert.is(gone, 'ECONNREFUSED');
-  }));
+  });
+});
 
 /** A clock on which each part of a wait takes so long as on a late event loop, and lasts one turn of it. */
 function lateClock(partMs: number): Clock & { readonly waits: () => number } {

@@ -2,17 +2,9 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ask, DIAL, json, withServer } from '../support/serve.ts';
+import { ask, DIAL, findSample, json, withServer } from '../support/serve.ts';
 
 const test = suite('metrics');
-
-const sample = (text: string, series: string) =>
-  Number(
-    text
-      .split('\n')
-      .find((line) => line.startsWith(`${series} `))
-      ?.slice(series.length + 1),
-  );
 
 test('turns, dials, durations and requests are counted', () =>
   withServer({}, async (server) => {
@@ -24,14 +16,14 @@ test('turns, dials, durations and requests are counted', () =>
     const { text, headers } = await server.ask('/metrics');
     assert.match(headers['content-type']!, /^text\/plain; version=0\.0\.4/);
     const turns = (outcome: string) =>
-      sample(text, `twinline_ussd_turns_total{dialect="africastalking",outcome="${outcome}"}`);
+      findSample(text, `twinline_ussd_turns_total{dialect="africastalking",outcome="${outcome}"}`);
     assert.equal([turns('continue'), turns('end'), turns('invalid')], [2, 1, 1]);
-    assert.is(sample(text, 'twinline_ussd_sessions_started_total{dialect="africastalking"}'), 1);
-    assert.is(sample(text, 'twinline_ussd_turn_seconds_count'), 4);
-    assert.is(sample(text, 'twinline_ussd_turn_seconds_bucket{le="+Inf"}'), 4);
-    assert.ok(sample(text, 'twinline_ussd_turn_seconds_sum') > 0);
-    assert.is(sample(text, 'twinline_http_requests_total{method="GET",route="/health",status="200"}'), 1);
-    assert.ok(sample(text, 'process_resident_memory_bytes') > 1_000_000);
+    assert.is(findSample(text, 'twinline_ussd_sessions_started_total{dialect="africastalking"}'), 1);
+    assert.is(findSample(text, 'twinline_ussd_turn_seconds_count'), 4);
+    assert.is(findSample(text, 'twinline_ussd_turn_seconds_bucket{le="+Inf"}'), 4);
+    assert.ok(findSample(text, 'twinline_ussd_turn_seconds_sum') > 0);
+    assert.is(findSample(text, 'twinline_http_requests_total{method="GET",route="/health",status="200"}'), 1);
+    assert.ok(findSample(text, 'process_resident_memory_bytes') > 1_000_000);
     for (const line of text.trimEnd().split('\n'))
       assert.match(line, /^(# (HELP|TYPE) \w+ .+|\w+(\{(\w+="[^"\\\n]*",?)+\})? [\d.e+-]+)$/);
   }));
@@ -40,7 +32,7 @@ test('a session that ends because its phone has begun too many is counted, and s
   withServer({ env: { LOG_LEVEL: 'debug' } }, async (server) => {
     for (let at = 0; at < 5; at++) await server.ussd({ ...DIAL, sessionId: `s${at}` });
     const { text } = await server.ask('/metrics');
-    assert.is(sample(text, 'twinline_refused_total{why="sessions"}'), 2);
+    assert.is(findSample(text, 'twinline_refused_total{why="sessions"}'), 2);
     const lines = server.logged.filter(({ msg }) => /its phone has begun too many/.test(String(msg)));
     assert.equal(
       lines.map(({ level }) => level),

@@ -1,23 +1,20 @@
-// Trouble that operators must hear of: for each kind, the page, the metric, the alert and the line of the log say what the
-// operators' guide says that they say, and nothing of it before.
+// Trouble that operators must hear of: for each kind, the page, the metric and the line of the log say what the operators' guide
+// says that they say, and nothing of it before. That the alerts fire on these values is tested in test/package/alerts.
 
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { stringify } from 'yaml';
-import { ALERTS_FILE, shippedAlerts } from '../../guides/metrics.ts';
+import { shippedAlerts } from '../../guides/metrics.ts';
 import { KEYS } from '../../package/keys.ts';
-import { ROOT } from '../../package/manifest.ts';
-import { parsePromql } from '../../package/promql.ts';
 import { faultProxy, PASS } from '../../support/fault-proxy.ts';
 import { startMongo } from '../../support/mongo-server.ts';
-import { onPath, skipWithout } from '../../support/on-path.ts';
+import { onPath } from '../../support/on-path.ts';
 import { startProcess, withFolder } from '../../support/process.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { skipped } from '../../support/skip.ts';
+import { until } from '../../support/until.ts';
 import { browser } from '../support/browser.ts';
 import { ask, DIAL, json, type Served, withServer } from '../support/serve.ts';
 import { SIGNS, type Signs } from './signs.ts';
@@ -30,9 +27,6 @@ interface Watched {
   readonly url: string;
   readonly log: () => string;
 }
-
-const CALLERS_A_MINUTE = 6;
-const METERED = Object.values<Signs>(SIGNS).filter(({ metric }) => metric !== undefined);
 
 const HTML = { headers: { accept: 'text/html' } };
 
@@ -49,40 +43,19 @@ async function readSigns({ url, log }: Watched, signs: Signs): Promise<Record<st
 /** By URL: where in a log the time before its trouble begins. @default at its start */
 const logStarts = new Map<string, number>();
 
-/** Metrics as they were before and during each kind of trouble. */
-const values = new Map<string, { readonly before: string; during: string }>();
+const namesOf = (seen: Record<string, boolean>, are: boolean) => Object.keys(seen).filter((name) => seen[name] === are);
 
-/** Waits until all signs are there, or fails with those that are not. */
-async function expectSigns(watched: Watched, signs: Signs): Promise<void> {
-  await seeSigns(watched, signs);
-  await noteValues(watched, signs);
-}
-
-async function noteValues({ url }: Watched, { trouble }: Signs): Promise<void> {
-  values.get(trouble)!.during = (await ask(`${url}/metrics`)).text;
-}
-
-async function seeSigns(watched: Watched, signs: Signs): Promise<void> {
-  let seen: Record<string, boolean> = {};
-  for (let tries = 0; tries < 200; tries++) {
-    seen = await readSigns(watched, signs);
-    if (Object.values(seen).every(Boolean)) return;
-    await pause(50);
-  }
-  assert.equal(seen, Object.fromEntries(Object.keys(seen).map((name) => [name, true])), signs.trouble);
-}
+const expectSigns = (watched: Watched, signs: Signs) =>
+  until(`signs: ${signs.trouble}`, async () => namesOf(await readSigns(watched, signs), false).length === 0);
 
 // A store that answers its first question late, on a slow machine, is away for a moment: that goes by.
 async function expectNone(watched: Watched, signs: Signs): Promise<void> {
   logStarts.delete(watched.url);
-  let seen = await readSigns(watched, signs);
-  for (let tries = 0; tries < 100 && Object.values(seen).some(Boolean); tries++) {
-    await pause(50);
+  await until(`no signs: ${signs.trouble}`, async () => {
+    if (namesOf(await readSigns(watched, signs), true).length === 0) return true;
     logStarts.set(watched.url, watched.log().length);
-    seen = await readSigns(watched, signs);
-  }
-  values.set(signs.trouble, { before: (await ask(`${watched.url}/metrics`)).text, during: '' });
-  assert.equal(Object.values(seen).filter(Boolean), [], `${signs.trouble}: before it`);
+    return false;
+  });
 }
 
 const watch = (server: Served): Watched => ({ url: server.url, log: () => JSON.stringify(server.logged) });
@@ -200,69 +173,8 @@ test(SIGNS.service.trouble, () =>
       assert.match(await server.ussd({ ...DIAL, text: '1' }), 'Sorry');
       await page.locator('#sessions .where', { hasText: SIGNS.service.page.says }).waitFor();
       await expectSigns(watch(server), SIGNS.service);
-      // As many callers as an alert needs to be sure, each minute.
-      for (let caller = 1; caller < CALLERS_A_MINUTE; caller++)
-        for (const text of ['', '1']) await server.ussd({ ...DIAL, sessionId: `caller-${caller}`, text });
-      await noteValues(watch(server), SIGNS.service);
     });
   }),
 );
-
-test('each alert fires on the values that its trouble gave when they last, and not on those before it', () =>
-  withFolder(async (folder) => {
-    skipWithout(['promtool']);
-    assert.equal([...values.keys()].sort(), METERED.map(({ trouble }) => trouble).sort(), 'every trouble was made');
-    const tests = [
-      ...METERED.flatMap(({ alert, trouble }) => {
-        const { before, during } = values.get(trouble)!;
-        return [
-          alertTest(alert, listSeries(alert, before, before), 0),
-          alertTest(alert, listSeries(alert, before, during), 1),
-        ];
-      }),
-      // What has not started answers nobody.
-      alertTest(SIGNS.key.alert, { 'up{job="twinline",instance="a"}': '0x30' }, 1),
-      alertTest(SIGNS.key.alert, { 'up{job="twinline",instance="a"}': '1x30' }, 0),
-    ];
-    const file = join(folder, 'test.yaml');
-    writeFileSync(file, stringify({ rule_files: [join(ROOT, ALERTS_FILE)], tests }));
-    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
-    assert.is(status, 0, stdout + stderr);
-  }));
-
-/** The series that an alert reads, a value a minute: what is counted grows each minute as it did while the trouble was made. */
-function listSeries(alert: string, before: string, during: string): { readonly [series: string]: string } {
-  const { expr } = shippedAlerts().find((one) => one.alert === alert)!;
-  const read = new Set(parsePromql(expr).selectors.map(({ metric }) => metric));
-  const known = new Map(readSamples(before));
-  const series = readSamples(during).flatMap(([name, value]): [string, string][] => {
-    const metric = /^\w+/.exec(name)![0];
-    if (!read.has(metric)) return [];
-    const values = metric.endsWith('_total') ? `0+${value - (known.get(name) ?? 0)}x30` : `${value}x30`;
-    return [[name.includes('{') ? name.replace('{', '{instance="a",') : `${name}{instance="a"}`, values]];
-  });
-  return Object.fromEntries(series);
-}
-
-const readSamples = (text: string): [series: string, value: number][] =>
-  text.split('\n').flatMap((line): [string, number][] => {
-    const [, series, value] = /^(\w+(?:\{.*\})?) (\S+)$/.exec(line) ?? [];
-    return series === undefined ? [] : [[series, Number(value)]];
-  });
-
-/** Whether the alert fires after 25 minutes of it. */
-function alertTest(alert: string, series: { readonly [series: string]: string }, firing: 0 | 1) {
-  return {
-    interval: '1m',
-    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
-    promql_expr_test: [
-      {
-        expr: `count(ALERTS{alertname="${alert}",alertstate="firing"})`,
-        eval_time: '25m',
-        exp_samples: firing === 0 ? [] : [{ labels: '{}', value: firing }],
-      },
-    ],
-  };
-}
 
 test.run();

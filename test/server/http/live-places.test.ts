@@ -14,7 +14,7 @@ import { withGateway } from '../gateway/place.ts';
 import { openTab } from '../sockets/ground.ts';
 import { headersOf, writeKeys } from '../support/domain-client.ts';
 import { readEvents } from '../support/event-reader.ts';
-import type { Served } from '../support/serve.ts';
+import { readMetric, type Served } from '../support/serve.ts';
 
 const test = suite('live places');
 
@@ -24,12 +24,6 @@ const BEHIND_PROXY = { TRUST_PROXY_ENABLED: 'true', TRUST_PROXY_CIDRS: '127.0.0.
 const from = (address: string) => ({ 'x-forwarded-for': address });
 const follow = ({ url }: Served, address: string) =>
   readEvents(`${url}/v1/events`, { ...headersOf('controller'), ...from(address) });
-
-async function read(server: Served, sample: string): Promise<number> {
-  const { text } = await server.ask('/metrics');
-  const line = text.split('\n').find((one) => one.startsWith(`${sample} `));
-  return Number(line?.slice(sample.length) ?? 0);
-}
 
 function* forEver() {
   while (true) yield { text: 'a' };
@@ -56,7 +50,7 @@ test('an address has so many streams and sockets of all doors together; others, 
         node.script = () => ({ replies: forEver() });
         const { session, invocation } = await chat(server);
         const [one, other] = ['203.0.113.1', '203.0.113.2'];
-        const live = () => read(server, 'twinline_live_streams');
+        const live = () => readMetric(server, 'twinline_live_streams');
         const stream = await follow(server, one);
         const open = (address: string, transport: 'polling' | 'websocket') =>
           openTab(server.url, {
@@ -78,7 +72,7 @@ test('an address has so many streams and sockets of all doors together; others, 
         const node429 = await server.ask('/grove/follow/x', { headers: from(one) });
         assert.equal([node429.status, node429.headers['retry-after']], [429, '5']);
         assert.match((node429.json() as { message: string }).message, /^This address has 3 open streams and sockets/);
-        assert.is(await read(server, 'twinline_refused_total{why="streams"}'), 3);
+        assert.is(await readMetric(server, 'twinline_refused_total{why="streams"}'), 3);
         const said = server.logged.filter(({ msg }) => String(msg).startsWith('streams and sockets are refused'));
         assert.equal([said.length, said[0]!.address], [1, one]);
 

@@ -7,14 +7,11 @@ import { warnAtStart } from '../../../server/boot/notices.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { callRarely } from '../../../server/http/fast-path.ts';
 import { LastSeenMap } from '../../../server/http/middleware/rate-limit.ts';
+import { KEYS } from '../../package/keys.ts';
 import { DIAL, json, sharedServer, withServer } from '../support/serve.ts';
 
 const test = suite('rate limit');
 
-const KEYS = {
-  PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
-  ORACLE_KEY: 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=',
-};
 const TOO_MANY = 'END Too many requests. Please try again later.';
 const GATEWAY = '203.0.113.7';
 
@@ -186,7 +183,7 @@ test('a production start says when all callers of a gateway, or all clients of a
   assert.is(warns({ NODE_ENV: 'test' }), 0);
   const proxies = /no proxy is listed.*TRUST_PROXY_CIDRS/;
   assert.is(warns({ TRUST_PROXY_ENABLED: 'true', TRUST_PROXY_CIDRS: '10.0.0.1' }, proxies), 0);
-  const production = { NODE_ENV: 'production', USSD_GATEWAYS: '*', ...KEYS };
+  const production = { ...KEYS, NODE_ENV: 'production' };
   assert.is(warns({ ...production, TRUST_PROXY_ENABLED: 'true' }, proxies), 1);
   assert.is(warns(production, proxies), 0);
 });

@@ -13,7 +13,7 @@ import { type CutReason, watchConnections } from '../../../server/http/connectio
 import { Answer } from '../../../server/http/guard.ts';
 import { unsentBytes } from '../../../server/http/unsent.ts';
 import { until } from '../../support/until.ts';
-import { DIAL, type Served, testRoutes, withServer } from '../support/serve.ts';
+import { DIAL, readMetric, type Served, testRoutes, withServer } from '../support/serve.ts';
 
 const test = suite('slow readers');
 
@@ -76,15 +76,12 @@ async function ask(url: string, bytes: string): Promise<Reader> {
 
 const get = (path: string, headers = '', version = '1.1') => `GET ${path} HTTP/${version}\r\nHost: a\r\n${headers}\r\n`;
 
-const metric = async (server: Served, series: string) => {
-  const { text } = await server.ask('/metrics');
-  const line = text.split('\n').find((one) => one.startsWith(`${series} `));
-  return Number(line?.slice(series.length + 1) ?? 0);
-};
-
-const cutOff = (server: Served) => metric(server, 'twinline_connections_cut_total{reason="stalled"}');
+const cutOff = (server: Served) => readMetric(server, 'twinline_connections_cut_total{reason="stalled"}');
 const untilUnsent = (server: Served, bytes: number) =>
-  until(`${bytes} bytes to wait for clients`, async () => (await metric(server, 'twinline_unsent_bytes')) === bytes);
+  until(
+    `${bytes} bytes to wait for clients`,
+    async () => (await readMetric(server, 'twinline_unsent_bytes')) === bytes,
+  );
 
 function openEvents({ url, developmentKey }: Served): Promise<IncomingMessage> {
   const headers = { authorization: `Bearer ${developmentKey}` };
@@ -151,7 +148,7 @@ test('answers that wait take no place of requests; there is room for so many byt
       assert.is((await askFrom(one, '/health')).status, 200);
       assert.is((await askFrom(one, '/large', 'POST')).status, 200, 'what was done is answered');
       assert.match(await server.ussd(DIAL), /^CON /);
-      assert.is(await metric(server, 'twinline_refused_total{why="unsent"}'), 1);
+      assert.is(await readMetric(server, 'twinline_refused_total{why="unsent"}'), 1);
       await untilUnsent(server, LARGE);
       assert.is((await askFrom(two, '/large')).status, 200, 'another client');
       readers.push(await wait(two));

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ACCOUNT_LIMITS } from '../../../lib/account/limits.ts';
+import { KEYS } from '../../package/keys.ts';
 import { type FaultProxy, faultProxy, PASS } from '../../support/fault-proxy.ts';
 import { withFolder } from '../../support/process.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
@@ -52,19 +53,17 @@ test.after(async () => {
   await redis?.stop();
 });
 
-const withCounter = (work: (server: Served) => Promise<void>) => withFlow({ flow: COUNTER }, work);
-
 interface Flow {
   readonly flow: object;
-  readonly deadlineMs?: number;
+  readonly deadlineMs: number;
 }
 
-function withFlow({ flow, deadlineMs = DEADLINE_MS }: Flow, work: (server: Served) => Promise<void>): Promise<void> {
+function withFlow({ flow, deadlineMs }: Flow, work: (server: Served) => Promise<void>): Promise<void> {
   return withFolder(async (folder) => {
     writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(flow));
     const env = {
       REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
-      PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
+      PIN_ENCRYPTION_KEY: KEYS.PIN_ENCRYPTION_KEY,
       USSD_TURN_DEADLINE_MS: String(deadlineMs),
       MENUS_DIR: folder,
       LOG_LEVEL: 'warn',
@@ -113,11 +112,13 @@ async function isToldAway(server: Served): Promise<void> {
 // Not the note of the sessions of a phone, which is written beside the answer of a dial and names it too.
 const commitOf = (id: string) => new RegExp(`evalsha(?:(?!note\\[)[\\s\\S])*${id}`, 'i');
 
-test('Redis stopped by SIGSTOP and killed by kill -9: the dialogue goes on where it was', () =>
-  withCounter(async (server) => {
+test('Redis stopped by SIGSTOP and killed by kill -9: all callers are answered, and the dialogue goes on where it was', () =>
+  withFlow({ flow: COUNTER, deadlineMs: DEADLINE_MS }, async (server) => {
     await turnAgain(server, 'real', '');
     redis.freeze();
+    const others = Array.from({ length: 20 }, (_, at) => turn(server, `other-${at}`, ''));
     assert.is(await turn(server, 'real', '1'), UNAVAILABLE);
+    assert.equal(await Promise.all(others), Array(20).fill(UNAVAILABLE));
     await isToldAway(server);
     redis.thaw();
     await readyAgain(server);
@@ -128,17 +129,6 @@ test('Redis stopped by SIGSTOP and killed by kill -9: the dialogue goes on where
     await redis.restart();
     await readyAgain(server);
     assert.is(await turnAgain(server, 'real', '1*1'), screen(2));
-  }));
-
-test('many callers while Redis is frozen: all are answered, nothing is left over', () =>
-  withCounter(async (server) => {
-    await turnAgain(server, 'many', '');
-    await proxy.set({ kind: 'freeze' });
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => turn(server, `many-${at}`, '')));
-    assert.equal(answers, Array(20).fill(UNAVAILABLE));
-    await proxy.set(PASS);
-    await readyAgain(server);
-    assert.is(await turnAgain(server, 'many', '1'), screen(1));
   }));
 
 test('a PIN check is one guess at most, whichever word about it is lost and however often the telecom asks again', () =>

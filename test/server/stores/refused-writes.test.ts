@@ -1,83 +1,15 @@
 // Stores that answer questions and refuse writes: they count as away until a write succeeds, and are asked seldom.
 
-import { Redis } from 'ioredis';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { systemClock } from '../../../lib/clock.ts';
+import { SimulatedClock } from '../../../lib/clock.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { memoryDocuments, memorySnapshots } from '../../../lib/store/memory/index.ts';
 import { watchWrites } from '../../../server/health/write-watch.ts';
-import { KEYS } from '../../package/keys.ts';
-import { type RedisServer, startRedis } from '../../support/redis-server.ts';
-import { DIAL, type Served, withServer } from '../support/serve.ts';
 
 const test = suite('refusing stores');
 
-/** One for all: a store that is kept knows its key. */
-const { PIN_ENCRYPTION_KEY } = KEYS;
-const UNAVAILABLE = 'END Service temporarily unavailable. Please try again later.';
 const KIND = { name: 'paper', indexes: {} };
-
-let redis: RedisServer;
-let client: Redis;
-
-test.before(async () => {
-  redis = await startRedis({ args: ['--appendonly', 'yes'] });
-  client = new Redis(redis.url);
-});
-
-test.after(async () => {
-  client?.disconnect();
-  await redis?.stop();
-});
-
-/** What makes a Redis refuse writes while it answers PING, and what ends it. */
-const REFUSALS: Readonly<Record<string, readonly [on: string[], off: string[]]>> = {
-  'OOM: no memory is left': [
-    ['CONFIG', 'SET', 'maxmemory', '1'],
-    ['CONFIG', 'SET', 'maxmemory', '0'],
-  ],
-  'NOREPLICAS: it may not write alone': [
-    ['CONFIG', 'SET', 'min-replicas-to-write', '1'],
-    ['CONFIG', 'SET', 'min-replicas-to-write', '0'],
-  ],
-  'READONLY: it is the replica of another': [
-    ['REPLICAOF', '127.0.0.1', '1'],
-    ['REPLICAOF', 'NO', 'ONE'],
-  ],
-};
-
-async function readiness(server: Served): Promise<unknown[]> {
-  const { status, json } = await server.ask('/readyz');
-  return [status, (json() as { stores?: unknown }).stores];
-}
-
-for (const [what, [on, off]] of Object.entries(REFUSALS))
-  test(`Redis, ${what}`, () =>
-    withServer({ env: { REDIS_URL: redis.url, PIN_ENCRYPTION_KEY } }, async (server) => {
-      assert.match(await server.ussd({ ...DIAL, sessionId: `${what} 1` }), /^CON /);
-      await client.call(...(on as [string, ...string[]]));
-      try {
-        assert.is(await server.ussd({ ...DIAL, sessionId: `${what} 2` }), UNAVAILABLE);
-        const away = [{ keeps: 'sessions', kind: 'redis', away: 'refuses-writes' }];
-        await eventually(async () => assert.equal(await readiness(server), [503, away]));
-        assert.match((await server.ask('/metrics')).text, /^twinline_store_up\{store="sessions",kind="redis"\} 0$/m);
-      } finally {
-        await client.call(...(off as [string, ...string[]]));
-      }
-      await eventually(async () => assert.equal(await readiness(server), [200, undefined]));
-      assert.match(await server.ussd({ ...DIAL, sessionId: `${what} 3` }), /^CON /);
-    }));
-
-async function eventually(check: () => Promise<void>): Promise<void> {
-  for (let tries = 1; ; tries++)
-    try {
-      return await check();
-    } catch (error) {
-      if (tries === 50) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-}
 
 const full = () => new TwinlineError('ERR_STORE', 'No space left.');
 
@@ -97,8 +29,8 @@ async function fragile() {
     snapshots: { ...snapshots, commit: tried(snapshots.commit) as never },
     documents: { ...documents, insert: tried(documents.insert) as never, replace: tried(documents.replace) as never },
   };
-  const stores = watchWrites(refusing, systemClock);
-  return { state, stores };
+  const clock = new SimulatedClock();
+  return { state, clock, stores: watchWrites(refusing, clock) };
 }
 
 const takes = (asked: Promise<void>) =>
@@ -128,7 +60,7 @@ test('documents: a refused insert or replace counts, a refusal of what was to be
 });
 
 test('many who ask cost one trial write a second; a write of a caller ends it at once; trials leave nothing', async () => {
-  const { state, stores } = await fragile();
+  const { state, stores, clock } = await fragile();
   const { snapshots, takesWrites } = stores;
   state.isFull = true;
   await snapshots.commit('k', 0, SESSION).catch(() => {});
@@ -136,13 +68,16 @@ test('many who ask cost one trial write a second; a write of a caller ends it at
   for (let at = 0; at < 50; at++) assert.is(await takes(takesWrites.sessions()), false);
   assert.is(state.writes - before, 1);
   state.isFull = false;
+  await clock.advance(999);
   assert.is(await takes(takesWrites.sessions()), false, 'the trial of this second is over');
   assert.is((await snapshots.commit('k', 0, SESSION)).kind, 'committed');
   assert.is(await takes(takesWrites.sessions()), true);
   state.isFull = true;
   await snapshots.commit('k', 1, SESSION).catch(() => {});
   state.isFull = false;
-  await eventually(async () => assert.is(await takes(takesWrites.sessions()), true));
+  assert.is(await takes(takesWrites.sessions()), false);
+  await clock.advance(1_000);
+  assert.is(await takes(takesWrites.sessions()), true);
   assert.equal((await snapshots.list()).keys, ['k']);
 });
 

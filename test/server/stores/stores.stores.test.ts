@@ -4,17 +4,14 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type RunningServer, startServer } from '../../../server/boot/start.ts';
 import { readConfig } from '../../../server/config/config.ts';
+import { KEYS } from '../../package/keys.ts';
 import { faultProxy } from '../../support/fault-proxy.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
 import { ask, DIAL, json } from '../support/serve.ts';
 
 const test = suite('stores');
 
-const KEYS = {
-  PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
-  ORACLE_KEY: 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=',
-};
-const PRODUCTION = { ...KEYS, NODE_ENV: 'production', HOST: '127.0.0.1', DRAIN_DELAY_MS: '0', USSD_GATEWAYS: '*' };
+const PRODUCTION = { ...KEYS, NODE_ENV: 'production', HOST: '127.0.0.1', DRAIN_DELAY_MS: '0' };
 const [INFO, WARN] = [30, 40];
 
 let careless: RedisServer;
@@ -52,7 +49,7 @@ async function starting(
     logged.push(line);
     onLine(line);
   };
-  const given = { PORT: '0', DATA_DIR: ':memory:', STORE_WAIT_SECONDS: '0', ...env };
+  const given = { PORT: '0', DATA_DIR: ':memory:', STORE_WAIT_SECONDS: '0', ...env, USSD_GATEWAYS: '*' };
   const { config, problems } = readConfig(given, { makeKeys: true });
   if (!config) throw new Error(problems.join('\n'));
   let server: RunningServer | undefined;

@@ -124,6 +124,17 @@ export function sharedServer(test: Pick<Test, 'before' | 'after'>, options: Serv
   return () => server!;
 }
 
+/** The value of a series at /metrics, 0 where there is none. */
+export async function readMetric({ ask }: Pick<Served, 'ask'>, series: string): Promise<number> {
+  return findSample((await ask('/metrics')).text, series);
+}
+
+/** The same in the text of metrics. */
+export function findSample(text: string, series: string): number {
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `));
+  return Number(line?.slice(series.length) ?? 0);
+}
+
 /** A POST with a JSON body. */
 export function json(body: unknown, headers: Readonly<Record<string, string>> = {}): AskOptions {
   return { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
