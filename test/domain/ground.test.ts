@@ -17,30 +17,11 @@ import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { isRefusal, refuse } from '../../lib/domain/problems.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
+import { until } from '../support/until.ts';
 
 const test = suite('domain ground');
 
-test('a DID is a DID, and the documented references are DID URLs', () => {
-  for (const did of [
-    'did:ixo:entity:4c73552dbf8a4343016e7f7952836014',
-    'did:key:z6Mk',
-    'did:web:a.b%3A3000:c',
-    'did:a:b::c',
-  ])
-    assert.ok(isDid(did), did);
-  const not = [
-    '',
-    'did:',
-    'did:ixo',
-    'did:ixo:',
-    'did:IXO:a',
-    'did:ixo:a b',
-    'did:ixo:a/b',
-    'did:ixo:a%2',
-    'x did:ixo:a',
-    'did:ixo:a\n',
-  ];
-  for (const text of not) assert.not.ok(isDid(text), text);
+test('documented references are DID URLs', () => {
   assert.equal(parseDidUrl('did:ixo:protocol/clean-cooking'), {
     did: 'did:ixo:protocol',
     path: '/clean-cooking',
@@ -48,8 +29,8 @@ test('a DID is a DID, and the documented references are DID URLs', () => {
     fragment: '',
   });
   assert.equal(parseDidUrl('did:a:b/c/d?e=f?g#h')?.fragment, 'h');
-  for (const text of ['did:a:b#c#d', 'did:a:b/<', 'javascript:alert(1)', `did:a:${'b'.repeat(600)}`])
-    assert.not.ok(isReference(text), text);
+  for (const text of ['javascript:alert(1)', `did:a:${'b'.repeat(600)}`]) assert.not.ok(isReference(text), text);
+  for (const text of ['did:ixo:a/b', 'x did:ixo:a', 'did:ixo:a\n']) assert.not.ok(isDid(text), text);
 });
 
 test('minted DIDs are in the form of the method, and never twice the same', () => {
@@ -168,7 +149,7 @@ test('work that was cut off is done again with the same token, after the lease o
     dids.push(did);
     return new Promise<{ did: string }>(() => {});
   });
-  for (let turn = 0; dids.length < 2 && turn < 100; turn++) await Promise.resolve();
+  await until('the second work to begin', () => dids.length === 2);
   await clock.advance(DOMAIN_LIMITS.idempotencyLeaseMs);
   const answer = await keys.runOnce(request, async (did) => ({ did }));
   assert.equal(new Set([...dids, answer.did]).size, 1);

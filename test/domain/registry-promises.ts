@@ -257,12 +257,6 @@ const PROMISES: { readonly [sentence: string]: (openBench: OpenBench) => Promise
     await refused('already-exists', registry.create(ALICE, { body }));
   },
 
-  'a thousand twins made at once have a thousand DIDs': async (openBench) => {
-    const { make } = await openBench();
-    const made = await Promise.all(Array.from({ length: 1_000 }, () => make('Device')));
-    assert.is(new Set(made.map(({ id }) => id)).size, 1_000);
-  },
-
   'merge patches and JSON patches change what may change, at the revision that was seen': async (openBench) => {
     const { registry, make, merge } = await openBench();
     const { id } = await make('Project', { metadata: { name: 'A', note: 'n' }, properties: { metricTwo: 1 } });

@@ -75,13 +75,6 @@ test('what is decided early is what every continuation decides, and nothing cert
   );
 });
 
-test('at the close there is a result, and never both', () => {
-  void fc.assert(
-    fc.property(electorate, rules, (voters, by) => assert.match(atClose(voters, by), /^(passes|fails)$/)),
-    RUNS,
-  );
-});
-
 test('with changeable votes nothing is decided before the close', () => {
   void fc.assert(
     fc.property(electorate, rules, (voters, by) => assert.is(now(voters, { ...by, allowRevoting: true }), 'open')),

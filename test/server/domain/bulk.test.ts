@@ -262,12 +262,9 @@ test('other media types, codings, roles and parameters are refused before a line
     const lines = { 'content-type': 'application/x-ndjson' };
     for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded'])
       assert.is((await send('controller', { 'content-type': type })).status, 415, type);
-    assert.is((await send('controller', {})).status, 415);
     assert.is((await send('controller', { ...lines, 'content-encoding': 'gzip' })).status, 415);
-    assert.is((await send('voter', lines)).status, 403);
     assert.is((await send('controller', lines, '?dryRun=yes')).status, 400);
     assert.is((await send('controller', { ...lines, 'idempotency-key': 'k'.repeat(256) })).status, 400);
-    assert.is((await client.send('controller', '/v1/export')).status, 403);
     assert.is((await client.send('operator', '/v1/export', { method: 'HEAD' })).status, 200);
     const forged = { import: true, kind: 'domain', id: 'did:x:a', did: 'did:x:a', revision: 1, body: {} };
     const rows = await bulk(client, 'controller', [forged]);
