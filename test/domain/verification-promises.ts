@@ -27,48 +27,6 @@ type Promises = {
 };
 
 const PROMISES: Promises = {
-  'a proposal puts the domain under review, and the deciding vote verifies it in the same step': {
-    rules: governance(THREE),
-    keep: async ({ service, domain, stored, events }) => {
-      const id = await domain();
-      const opened = await service.propose(rep, { did: id, body: { ...verify, package: { report: 7 } } });
-      const view = proposalView(opened);
-      assert.equal(
-        { status: view.status, did: view.did, kind: view.kind, tally: view.tally, package: view.package },
-        {
-          status: 'open',
-          did: id,
-          kind: 'verify',
-          tally: { yes: '0', no: '0', abstain: '0', cast: '0', totalPower: '3', quorumMet: false },
-          package: { report: 7 },
-        },
-      );
-      assert.is(Date.parse(view.closesAt) - Date.parse(view.opensAt), 100_000);
-      assert.is((await stored(id)).status, 'UnderReview');
-      const first = await service.vote(voter('ann'), { id: opened.id, body: { ...yes, rationale: 'seen it' } });
-      assert.is(first.proposal.state, 'open');
-      const second = await service.vote(voter('bob'), { id: opened.id, body: yes });
-      assert.is(second.proposal.state, 'executed');
-      assert.is((await stored(id)).status, 'Verified');
-      assert.equal(await events('domain', id), ['domain.created', 'domain.updated', 'domain.verified']);
-      assert.equal(await events('proposal', opened.id), [
-        'proposal.opened',
-        'vote.cast',
-        'vote.cast',
-        'proposal.passed',
-        'proposal.executed',
-      ]);
-      const { items } = await service.votes(rep, { id: opened.id });
-      assert.equal(
-        items.map(({ voter: who, vote, power, rationale }) => [who, vote, power, rationale]),
-        [
-          [did('bob'), 'yes', '1', undefined],
-          [did('ann'), 'yes', '1', 'seen it'],
-        ],
-      );
-    },
-  },
-
   'a vote at the very moment of the close is too late, one before it counts; nobody sweeps meanwhile': {
     rules: governance({ ann: 1, bob: 2 }),
     keep: async ({ service, domain, stored, clock, events }) => {

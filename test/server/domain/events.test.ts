@@ -1,9 +1,8 @@
-// GET /v1/events: order, resuming, filters, tenants, slow readers, the end of the server. Kills are in kill.short.kills.test.ts.
+// GET /v1/events: order, resuming, filters, tenants, the end of the server. Slow readers of streams are in server/agent/slow.test.ts. Kills are in kill.short.kills.test.ts.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import Koa, { type Context } from 'koa';
 import { suite } from 'uvu';
@@ -110,7 +109,6 @@ test('a tenant sees its own events only, and filters let through what they name'
 
 interface StreamBench {
   readonly heartbeatMs?: number;
-  readonly stallMs?: number;
   readonly most?: { all: number; perOwner: number };
   readonly messages: (signal: AbortSignal) => AsyncIterable<string>;
   readonly mayRead?: () => boolean;
@@ -151,33 +149,6 @@ test('a quiet stream is kept alive by comments, and ends when its key is withdra
     mayRead = false;
     assert.is(await stream.ended, 'ended');
     assert.is(stream.blocks.at(-1)!.event, 'shutdown');
-  });
-});
-
-test('a reader that takes nothing costs a bounded amount of memory and is cut off in time', async () => {
-  let made = 0;
-  const block = `data: "${'x'.repeat(10_000)}"\n\n`;
-  const flood = async function* (signal: AbortSignal) {
-    while (!signal.aborted) {
-      made++;
-      yield block;
-      if (made % 100 === 0) await new Promise(setImmediate);
-    }
-  };
-  await withStreams({ stallMs: 200, messages: flood }, async (url) => {
-    const stream = await readEvents(url, {});
-    stream.pause();
-    // Nothing more is made for it from some moment on, because it is cut off.
-    let before = -1;
-    await until('no more to be made', async () => {
-      const isStill = made === before;
-      before = made;
-      await pause(100);
-      return isStill && made === before;
-    });
-    assert.ok(made * block.length < 32_000_000, `${made} messages wait, most of them in the kernel`);
-    stream.resume();
-    assert.is(await stream.ended, 'cut');
   });
 });
 
