@@ -72,69 +72,45 @@ async function decide(did: string, kind: string, more: Body = {}): Promise<void>
 }
 
 // The rules of the published schema ixo-domain-card-1 (draft 2020-12), and what is said here beyond them.
-const texts = { type: ['string', 'array'], items: { type: 'string' } };
-const some = { type: ['object', 'array'] };
-const SCHEMA = {
-  type: 'object',
-  required: [
-    '@context',
-    'id',
-    'type',
-    'issuer',
-    'validFrom',
-    'credentialSubject',
-    'credentialSchema',
-    'credentialStatus',
-    'proof',
-  ],
-  properties: {
-    '@context': {
-      type: 'array',
-      minItems: 1,
-      items: { oneOf: [{ type: 'string', format: 'uri' }, { type: 'object' }] },
-    },
-    id: { type: 'string', pattern: '^did:ixo:entity:[0-9a-f]{32}#dmn$' },
-    type: { type: 'array', items: { type: 'string' }, contains: { const: 'VerifiableCredential' } },
-    issuer: { type: 'string', pattern: '^did:key:z6Mk' },
-    validFrom: { type: 'string', format: 'date-time' },
-    validUntil: { type: 'string', format: 'date-time' },
-    credentialSchema: {
-      type: 'object',
-      required: ['id', 'type'],
-      properties: { id: { type: 'string', format: 'uri' }, type: { const: 'JsonSchema' } },
-    },
-    credentialStatus: {
-      type: 'array',
-      minItems: 2,
-      items: {
-        type: 'object',
-        required: ['id', 'type', 'statusPurpose', 'statusListIndex', 'statusListCredential'],
-        properties: {
-          type: { const: 'BitstringStatusListEntry' },
-          statusPurpose: { enum: ['revocation', 'suspension'] },
-          statusListIndex: { type: 'string', pattern: '^\\d{1,6}$' },
-          statusListCredential: { type: 'string', format: 'uri' },
-        },
-      },
-    },
-    credentialSubject: {
-      type: 'object',
-      required: ['id', 'type'],
-      properties: {
-        id: { type: 'string' },
-        type: { type: 'array', items: { type: 'string' } },
-        ...Object.fromEntries(['name', 'alternateName', 'keywords', 'knowsAbout'].map((name) => [name, texts])),
-        ...Object.fromEntries(
-          ['logo', 'image', 'address', 'areaServed', 'contactPoint', 'makesOffer'].map((name) => [name, some]),
-        ),
-        url: { type: ['string', 'array'], items: { type: 'string', format: 'uri' } },
-        sameAs: { type: 'array', items: { type: 'string', format: 'uri' } },
-        composition: { type: 'object' },
-        relationships: { type: 'object' },
-      },
-    },
-    proof: { type: 'object' },
+const typed = (type: string | string[], more: object = {}) => ({ type, ...more });
+const items = typed('string');
+const each = (names: readonly string[], schema: object) => Object.fromEntries(names.map((name) => [name, schema]));
+const objectOf = (properties: Readonly<Record<string, object>>, required = Object.keys(properties)) =>
+  typed('object', { properties, required });
+const uri = typed('string', { format: 'uri' });
+const time = typed('string', { format: 'date-time' });
+const entry = objectOf(
+  {
+    type: { const: 'BitstringStatusListEntry' },
+    statusPurpose: { enum: ['revocation', 'suspension'] },
+    statusListIndex: typed('string', { pattern: '^\\d{1,6}$' }),
+    statusListCredential: uri,
   },
+  ['id', 'type', 'statusPurpose', 'statusListIndex', 'statusListCredential'],
+);
+const subject = objectOf(
+  {
+    type: typed('array', { items }),
+    ...each(['name', 'alternateName', 'keywords', 'knowsAbout'], typed(['string', 'array'], { items })),
+    ...each(['logo', 'image', 'address', 'areaServed', 'contactPoint', 'makesOffer'], typed(['object', 'array'])),
+    ...each(['composition', 'relationships'], typed('object')),
+    url: typed(['string', 'array'], { items: uri }),
+    sameAs: typed('array', { items: uri }),
+  },
+  ['id', 'type'],
+);
+const SCHEMA = {
+  ...objectOf({
+    '@context': typed('array', { minItems: 1, items: { oneOf: [uri, typed('object')] } }),
+    id: typed('string', { pattern: '^did:ixo:entity:[0-9a-f]{32}#dmn$' }),
+    type: typed('array', { items, contains: { const: 'VerifiableCredential' } }),
+    issuer: typed('string', { pattern: '^did:key:z6Mk' }),
+    validFrom: time,
+    credentialSchema: objectOf({ id: uri, type: { const: 'JsonSchema' } }),
+    credentialStatus: typed('array', { minItems: 2, items: entry }),
+    credentialSubject: subject,
+    proof: typed('object'),
+  }),
 };
 
 function assertCard(card: object): void {

@@ -141,19 +141,6 @@ test('scripts are sent again after Redis has forgotten them', async () => {
   assert.equal(await store.list(), { keys: ['k'] });
 });
 
-test('a turn is two commands: one to load and one to commit', async () => {
-  const store = open({});
-  await store.commit('k', 0, session(clock));
-  const calls = async () => Number(/total_commands_processed:(\d+)/.exec(await admin.info('stats'))![1]);
-  const before = await calls();
-  for (let revision = 1; revision <= 10; revision++) {
-    await store.load('k');
-    await store.commit('k', revision, session(clock));
-  }
-  // Scripts count with what they do: two commands each. The last is our own question.
-  assert.is((await calls()) - before, 10 * (1 + 3) + 1);
-});
-
 test('prefixes keep stores apart, and a malformed one is refused', async () => {
   const [one, other] = [open({ prefix: 'a:' }), open({ prefix: 'b:' })];
   await one.commit('k', 0, session(clock));
