@@ -8,7 +8,7 @@ import { PROPOSAL } from '../../lib/domain/kinds.ts';
 import { isRefusal } from '../../lib/domain/problems.ts';
 import type { Governance } from '../../lib/domain/voting/governance.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
-import { caller, did, governance, operator, owner, polls, rep, voter } from './voting.ts';
+import { caller, did, governance, operator, owner, polls, refuses, rep, voter } from './voting.ts';
 
 const test = suite('ballots');
 
@@ -42,6 +42,7 @@ test('each refusal names who, which proposal and why', async () => {
   const { service, subject } = await place();
   assert.is(await tellRefusal(service.get(rep, 'nobody')), 'There is no proposal "nobody".');
   const other = { ...rep, principal: did('other') };
+  await refuses('not-proposer', () => service.withdraw(other, { id: 'p' }));
   assert.is(
     await tellRefusal(service.withdraw(other, { id: 'p' })),
     'did:ixo:rep made this proposal; only they withdraw it.',

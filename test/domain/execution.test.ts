@@ -123,29 +123,6 @@ test('what is material decides the hash, and nothing else', async () => {
     assert.is.not(materialHash({ ...body, ...change } as StoredDomain), hash, JSON.stringify(change));
 });
 
-test('an execution whose answer was lost is known as done', async () => {
-  const here = await place();
-  const problems: unknown[] = [];
-  let lost = 0;
-  // Every answer of a write on the domain is lost as long as this lasts; the writes are made.
-  const deaf = {
-    ...here.documents,
-    replace: async (...args: Parameters<typeof here.documents.replace>) => {
-      const result = await here.documents.replace(...args);
-      if (args[0].name !== 'domain' || (args[3] as { status?: string }).status !== 'Verified') return result;
-      lost++;
-      throw new Error('the answer is lost');
-    },
-  } as typeof here.documents;
-  const service = here.again({ documents: deaf, onProblem: ({ error }) => problems.push(error) });
-  const { id } = await service.propose(rep, { did: here.subject, body: { kind: 'verify' } });
-  assert.is((await service.vote(voter('ann'), { id, body: { vote: 'yes' } })).proposal.state, 'passed');
-  await here.clock.advance(100);
-  assert.is(await service.sweep(), 1);
-  assert.equal([lost, (await here.service.get(rep, id)).state, problems], [1, 'executed', []]);
-  assert.equal((await eventsOf(here, here.subject)).filter((type) => type === 'domain.verified').length, 1);
-});
-
 for (const [name, came] of [
   ['an execution that is given up is shown, and an operator has it tried again', false],
   ['an execution that was given up and had come through after all is known as done', true],

@@ -68,4 +68,18 @@ test('a hundred who read everything from the beginning, or from somewhere, cost 
   assert.ok(pages < 16, `${pages} pages`);
 });
 
+test('what another process writes is told at the next look', async () => {
+  const [clock, documents] = [new SimulatedClock(), memoryDocuments()];
+  await documents.declare(DOMAIN_KINDS);
+  const events = feed({ documents, clock, pollMs: 10 });
+  const following = events.follow('t', { after: 0, signal: new AbortController().signal })[Symbol.asyncIterator]();
+  const next = following.next();
+  await clock.advance(10);
+  const journal = { at: 1, by: 'x', action: 'create', events: [{ type: 'domain.created', data: { n: 1 } }] };
+  await documents.insert(DOMAIN, 'd', { tenant: 't', journal });
+  await clock.advance(10);
+  assert.equal((await next).value!.data, { n: 1 });
+  events.close();
+});
+
 test.run();

@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SimulatedClock, systemClock } from '../../lib/clock.ts';
+import { SimulatedClock } from '../../lib/clock.ts';
 import { isDid, isReference, mintDid, parseDidUrl } from '../../lib/domain/did/did.ts';
 import {
   type Journaled,
@@ -14,33 +14,13 @@ import {
 import { idempotency } from '../../lib/domain/idempotency.ts';
 import { DOMAIN, DOMAIN_KINDS, IDEMPOTENCY } from '../../lib/domain/kinds.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
-import { isRefusal, refuse } from '../../lib/domain/problems.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
+import { until } from '../support/until.ts';
 
 const test = suite('domain ground');
 
-test('a DID is a DID, and the documented references are DID URLs', () => {
-  for (const did of [
-    'did:ixo:entity:4c73552dbf8a4343016e7f7952836014',
-    'did:key:z6Mk',
-    'did:web:a.b%3A3000:c',
-    'did:a:b::c',
-  ])
-    assert.ok(isDid(did), did);
-  const not = [
-    '',
-    'did:',
-    'did:ixo',
-    'did:ixo:',
-    'did:IXO:a',
-    'did:ixo:a b',
-    'did:ixo:a/b',
-    'did:ixo:a%2',
-    'x did:ixo:a',
-    'did:ixo:a\n',
-  ];
-  for (const text of not) assert.not.ok(isDid(text), text);
+test('documented references are DID URLs', () => {
   assert.equal(parseDidUrl('did:ixo:protocol/clean-cooking'), {
     did: 'did:ixo:protocol',
     path: '/clean-cooking',
@@ -48,8 +28,8 @@ test('a DID is a DID, and the documented references are DID URLs', () => {
     fragment: '',
   });
   assert.equal(parseDidUrl('did:a:b/c/d?e=f?g#h')?.fragment, 'h');
-  for (const text of ['did:a:b#c#d', 'did:a:b/<', 'javascript:alert(1)', `did:a:${'b'.repeat(600)}`])
-    assert.not.ok(isReference(text), text);
+  for (const text of ['javascript:alert(1)', `did:a:${'b'.repeat(600)}`]) assert.not.ok(isReference(text), text);
+  for (const text of ['did:ixo:a/b', 'x did:ixo:a', 'did:ixo:a\n']) assert.not.ok(isDid(text), text);
 });
 
 test('minted DIDs are in the form of the method, and never twice the same', () => {
@@ -99,39 +79,6 @@ test('every revision of a document can be read, by number and by time, also when
 
 const request = { scope: ['t', 'p', 'POST /v1/domains'], key: 'k', content: '{}' };
 
-test('fifty requests with one key do the work once and get one answer', async () => {
-  const { documents } = await ground();
-  const keys = idempotency({ documents, clock: systemClock });
-  let works = 0;
-  const work = async (did: string) => {
-    works++;
-    await systemClock.wait(30);
-    return { did };
-  };
-  const answers = await Promise.all(Array.from({ length: 50 }, () => keys.runOnce(request, work)));
-  assert.is(works, 1);
-  assert.is(new Set(answers.map(({ did }) => did)).size, 1);
-  const other = await keys.runOnce({ ...request, scope: ['t2', 'p', 'POST /v1/domains'] }, work);
-  assert.is.not(other.did, answers[0]!.did);
-});
-
-test('a key with another content is refused, and a refusal is not remembered', async () => {
-  const { documents, clock } = await ground();
-  const keys = idempotency({ documents, clock });
-  const no = () => Promise.reject(refuse('invalid', 'No.'));
-  await keys.runOnce(request, no).then(assert.unreachable, (error) => assert.ok(isRefusal(error, 'invalid')));
-  assert.equal(await keys.runOnce(request, async () => ({ a: 1 })), { a: 1 });
-  const other = keys.runOnce({ ...request, content: '{"a":1}' }, async () => ({ a: 2 }));
-  await other.then(
-    () => assert.unreachable(),
-    (error) => assert.ok(isRefusal(error, 'idempotency-mismatch')),
-  );
-  for (const key of ['', 'k'.repeat(256)])
-    await keys
-      .runOnce({ ...request, key }, no)
-      .then(assert.unreachable, (error) => assert.ok(isRefusal(error, 'bad-request')));
-});
-
 test('a key that an earlier version has noted, with the DID of its twin, stands for the same twin', async () => {
   const { documents, clock } = await ground();
   const keys = idempotency({ documents, clock });
@@ -168,7 +115,7 @@ test('work that was cut off is done again with the same token, after the lease o
     dids.push(did);
     return new Promise<{ did: string }>(() => {});
   });
-  for (let turn = 0; dids.length < 2 && turn < 100; turn++) await Promise.resolve();
+  await until('the second work to begin', () => dids.length === 2);
   await clock.advance(DOMAIN_LIMITS.idempotencyLeaseMs);
   const answer = await keys.runOnce(request, async (did) => ({ did }));
   assert.equal(new Set([...dids, answer.did]).size, 1);

@@ -16,11 +16,11 @@ import type { JsonObject } from '../../lib/store/store.ts';
 import { domainVerification } from '../../machines/domain-verification.ts';
 import { type Choice, PROPOSAL_STATES, type ProposalContext } from '../../machines/proposal.ts';
 import { numbersFrom } from '../support/random.ts';
+import { chooseSize } from '../support/size.ts';
 
 const test = suite('histories of proposals');
 
-/** More by `HISTORIES=30000 npm test -- domain/histories`. */
-const HISTORIES = Number(process.env.HISTORIES ?? 6_000);
+const HISTORIES = chooseSize({ short: 600, day: 6_000, whole: 30_000 });
 const EVENTS = 12;
 const T0 = 1_700_000_000_000;
 const FINAL = new Set(['executed', 'rejected', 'withdrawn', 'vetoed', 'invalidated']);

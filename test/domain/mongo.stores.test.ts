@@ -19,7 +19,6 @@ const REGISTRY = [
   'lists are filtered, ordered and paged, and stay whole while twins come and go',
 ];
 const VOTES = [
-  'a proposal puts the domain under review, and the deciding vote verifies it in the same step',
   'a repeated request changes nothing: its ballot counts once, also when the vote is over',
   'a second proposal of a kind is refused as long as the first is undecided, and no longer',
   'a hundred ballots of one voter at once count once, a hundred voters at once all count',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
-import type { Caller, Role } from '../../lib/domain/caller.ts';
+import type { Caller } from '../../lib/domain/caller.ts';
 import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { isRefusal, type Reason } from '../../lib/domain/problems.ts';
 import { type Registry, registry } from '../../lib/domain/registry.ts';
@@ -17,15 +17,12 @@ import type { OpenDocuments } from '../../lib/testing/documents/bench.ts';
 
 export const COOKING = 'did:ixo:protocol/clean-cooking';
 
-export function caller(name: string, { tenant = 't', roles = ['controller'] as readonly Role[] } = {}): Caller {
-  return { principal: `did:x:${name}`, roles: new Set(roles), tenant };
+function controller(name: string): Caller {
+  return { principal: `did:x:${name}`, roles: new Set(['controller']), tenant: 't' };
 }
 
-export const ALICE = caller('alice');
-export const BOB = caller('bob');
-export const OPERATOR = caller('op', { roles: ['operator'] });
-/** The same name in another tenant. */
-export const STRANGER = caller('alice', { tenant: 'other' });
+export const ALICE = controller('alice');
+export const BOB = controller('bob');
 
 export interface Bench {
   readonly documents: DocumentStore;

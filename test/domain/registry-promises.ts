@@ -7,46 +7,11 @@ import type { Caller } from '../../lib/domain/caller.ts';
 import { DOMAIN } from '../../lib/domain/kinds.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { compileProperty } from '../../lib/domain/protocol/property.ts';
-import { type Domain, domainView } from '../../lib/domain/twin/record.ts';
+import type { Domain } from '../../lib/domain/twin/record.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
 import type { OpenDocuments } from '../../lib/testing/documents/bench.ts';
-import {
-  ALICE,
-  type Bench,
-  BOB,
-  COOKING,
-  caller,
-  OPERATOR,
-  type OpenBench,
-  refused,
-  STRANGER,
-  withBenches,
-} from './registry-bench.ts';
-
-const BROKEN: readonly [body: JsonObject, fields: string[]][] = [
-  [{ did: 'did:x:mine' }, ['/did']],
-  [{ status: 'Verified', entityVerified: true, revision: 9 }, ['/status', '/entityVerified', '/revision']],
-  [{ properties: { metricTwo: 'x', unknown: 1 } }, ['/properties/metricTwo', '/properties/unknown']],
-  [{ properties: { size: 0 } }, ['/properties/size']],
-  [{ properties: { __proto__x: 1 } }, ['/properties/__proto__x']],
-  [{ relationships: { nobody: 'did:x:y' } }, ['/relationships/nobody']],
-  [{ relationships: { verifier: 'did:x:missing' } }, ['/relationships/verifier']],
-  [{ validFrom: '2026-01-01T00:00:00Z', validUntil: '2026-01-01T00:00:00Z' }, ['/validUntil']],
-  [{ validFrom: 'tomorrow' }, ['/validFrom']],
-  [{ controller: 'did:x:bob' }, ['/controller']],
-  [{ type: 'Protocol' }, ['/type']],
-  [{ type: '<b>' }, ['/type']],
-  [
-    { services: [service('javascript:alert(1)'), service('file:///etc/passwd')] },
-    ['/services/0/endpoint', '/services/1/endpoint'],
-  ],
-  [
-    { services: ['http://10.0.0.1/', 'http://localhost:1', 'https://[::1]/'].map(service) },
-    ['0', '1', '2'].map((at) => `/services/${at}/endpoint`),
-  ],
-  [{ services: [service('https://a.example/'), service('https://b.example/')] }, ['/services/1/id']],
-];
+import { ALICE, type Bench, BOB, COOKING, type OpenBench, refused, withBenches } from './registry-bench.ts';
 
 function service(endpoint: string): JsonObject {
   return { id: '#data', type: 'DataIngestion', endpoint };
@@ -78,32 +43,6 @@ async function pages({ registry }: Bench, query: object): Promise<Domain[]> {
 }
 
 const PROMISES: { readonly [sentence: string]: (openBench: OpenBench) => Promise<void> } = {
-  'a twin is made from a type and a protocol, by the name of either field': async (openBench) => {
-    const { registry, make, clock } = await openBench();
-    const made = await make('Device', { metadata: { name: 'Stove 1' }, properties: { metricOne: 'x' } });
-    const view = domainView(made, clock.now());
-    assert.match(view.did, /^did:ixo:entity:[0-9a-f]{32}$/);
-    assert.equal(
-      [view.type, view.canonicalClass, view.controller, view.class, view.protocol, view.status, view.entityVerified],
-      ['Device', 'Physical Twins', 'did:x:alice', COOKING, COOKING, 'Created', false],
-    );
-    assert.equal([view.revision, view.validity, view.subDomains], [1, 'valid', []]);
-    const other = await registry.create(ALICE, { body: { type: 'CleanCookingDevice', protocol: COOKING } });
-    assert.is(domainView(other, 0).canonicalClass, 'Physical Twins');
-    const both = { type: 'Project', class: COOKING, protocol: COOKING };
-    assert.is((await registry.create(ALICE, { body: both })).body.classReference, COOKING);
-    await refused('invalid', registry.create(ALICE, { body: { ...both, protocol: 'did:x:y' } }), ['/protocol']);
-    await refused('invalid', registry.create(ALICE, { body: { type: 'Project' } }), ['/class']);
-    await refused('invalid', registry.create(ALICE, { body: { type: 'Project' }, wanted: 'protocol' }), ['/protocol']);
-    await refused('invalid', registry.create(ALICE, { body: { type: 'Project', class: 'did:x:unknown' } }), ['/class']);
-  },
-
-  'a body that breaks rules is refused with every field that does, and nothing is kept': async (openBench) => {
-    const { registry, make } = await openBench();
-    for (const [body, fields] of BROKEN) await refused('invalid', make('Project', body), fields);
-    assert.equal((await registry.list(ALICE, {})).items, []);
-  },
-
   'a role is filled by the right kind of twin, and the chain of twins is known without a protocol': async (
     openBench,
   ) => {
@@ -257,49 +196,6 @@ const PROMISES: { readonly [sentence: string]: (openBench: OpenBench) => Promise
     await refused('already-exists', registry.create(ALICE, { body }));
   },
 
-  'a thousand twins made at once have a thousand DIDs': async (openBench) => {
-    const { make } = await openBench();
-    const made = await Promise.all(Array.from({ length: 1_000 }, () => make('Device')));
-    assert.is(new Set(made.map(({ id }) => id)).size, 1_000);
-  },
-
-  'merge patches and JSON patches change what may change, at the revision that was seen': async (openBench) => {
-    const { registry, make, merge } = await openBench();
-    const { id } = await make('Project', { metadata: { name: 'A', note: 'n' }, properties: { metricTwo: 1 } });
-    const merged = await merge(id, { metadata: { note: null }, properties: { metricOne: 'x' } });
-    assert.equal(
-      [merged.revision, merged.body.metadata, merged.body.properties],
-      [2, { name: 'A' }, { metricTwo: 1, metricOne: 'x' }],
-    );
-    const same = await merge(id, { metadata: { name: 'A' } });
-    assert.is(same.revision, 2);
-    const operations = (patch: JsonObject[], expected?: number) =>
-      registry.patch(ALICE, { did: id, expected, patch: { type: 'json', patch } });
-    await refused('precondition-required', operations([]));
-    await refused('revision-changed', operations([], 1));
-    const test = { op: 'test', path: '/metadata/name', value: 'B' };
-    await refused('test-failed', operations([{ op: 'remove', path: '/metadata/name' }, test], 2));
-    await refused('invalid', operations([{ op: 'remove', path: '/metadata/none' }], 2), ['/0']);
-    await refused('invalid', operations([{ op: 'explode', path: '/' }], 2), ['/0/op']);
-    await refused('invalid', operations([{ op: 'add', path: '/__proto__/admin', value: true }], 2));
-    assert.is(({} as { admin?: boolean }).admin, undefined);
-    const added = await operations([{ op: 'add', path: '/services/-', value: service('https://a.example') }], 2);
-    assert.is(added.body.services.length, 1);
-    for (const [field, value] of Object.entries({
-      did: 'did:x:y',
-      type: 'Asset',
-      status: 'Verified',
-      controller: 'did:x:bob',
-      revision: 7,
-      entityVerified: true,
-      unknown: 1,
-    }))
-      await refused('invalid', merge(id, { [field]: value }), [`/${field}`]);
-    await refused('invalid', merge(id, 'text'));
-    await refused('invalid', merge(id, null), ['/']);
-    assert.is((await registry.get(ALICE, id)).revision, 3);
-  },
-
   'of a hundred patches at one revision, one is applied': async (openBench) => {
     const { registry, make } = await openBench();
     const { id } = await make('Project');
@@ -310,81 +206,6 @@ const PROMISES: { readonly [sentence: string]: (openBench: OpenBench) => Promise
     const results = await Promise.allSettled(patches);
     assert.is(results.filter(({ status }) => status === 'fulfilled').length, 1);
     assert.is((await registry.get(ALICE, id)).revision, 2);
-  },
-
-  'a transfer gives the twin away, a deactivation ends it for good': async (openBench) => {
-    const { registry, make, merge } = await openBench();
-    const { id } = await make('Project');
-    await refused('invalid', registry.transfer(ALICE, { did: id, body: {} }));
-    await registry.transfer(ALICE, { did: id, body: { controller: 'did:x:bob' } });
-    await refused('not-controller', merge(id, { metadata: { name: 'mine' } }));
-    await refused('not-controller', registry.deactivate(ALICE, { did: id }));
-    await merge(id, { metadata: { name: 'Bob' } }, BOB);
-    await refused('revision-changed', registry.deactivate(BOB, { did: id, expected: 1 }));
-    await registry.deactivate(BOB, { did: id });
-    for (const work of [
-      () => registry.get(BOB, id),
-      () => registry.deactivate(BOB, { did: id }),
-      () => registry.graph(BOB, { did: id }),
-    ])
-      await refused('gone', work());
-    assert.is((await registry.at(BOB, id, '3')).body.metadata.name, 'Bob');
-    assert.equal((await registry.list(BOB, {})).items, []);
-  },
-
-  'history tells every revision with its change, and the record at any revision or moment': async (openBench) => {
-    const { registry, make, merge, clock } = await openBench();
-    const { id } = await make('Project', { metadata: { name: 'v1' } });
-    const times = [clock.now()];
-    for (const n of [2, 3, 4]) {
-      await clock.advance(1_000);
-      times.push(clock.now());
-      await merge(id, { metadata: { name: `v${n}` } });
-    }
-    await clock.advance(1_000);
-    for (const n of [1, 2, 3, 4]) {
-      assert.is((await registry.at(ALICE, id, String(n))).body.metadata.name, `v${n}`);
-      assert.is((await registry.at(ALICE, id, new Date(times[n - 1]! + 500).toISOString())).revision, n);
-    }
-    for (const at of ['0', '5', '99999999999', new Date(times[0]! - 1).toISOString(), '2999-01-01T00:00:00Z'])
-      await refused('not-found', registry.at(ALICE, id, at));
-    await refused('bad-request', registry.at(ALICE, id, 'yesterday'));
-    const page = await registry.history(ALICE, { did: id, limit: 3 });
-    assert.equal(
-      page.items.map(({ revision }) => revision),
-      [4, 3, 2],
-    );
-    assert.equal(page.items[0]!.changes, [{ op: 'replace', path: '/metadata/name', value: 'v4' }]);
-    const rest = await registry.history(ALICE, { did: id, limit: 3, before: Number(page.next) });
-    assert.equal([rest.items.map(({ revision }) => revision), rest.next], [[1], undefined]);
-  },
-
-  'a stranger of another tenant sees and changes nothing, and a known caller only what is his': async (openBench) => {
-    const { registry, make, merge } = await openBench();
-    const { id } = await make('Project', { alsoKnownAs: 'did:ixo:org/mine', externalId: 'x1' });
-    for (const who of [STRANGER, caller('op', { tenant: 'other', roles: ['operator'] })]) {
-      const works: readonly ((did: string) => Promise<unknown>)[] = [
-        (did) => registry.get(who, did),
-        (did) => registry.at(who, did, '1'),
-        (did) => registry.history(who, { did, limit: 5 }),
-        (did) => registry.graph(who, { did }),
-        (did) => registry.patch(who, { did, expected: 1, patch: { type: 'merge', patch: {} } }),
-        (did) => registry.transfer(who, { did, body: { controller: 'did:x:alice' } }),
-        (did) => registry.deactivate(who, { did }),
-      ];
-      for (const work of works) for (const did of [id, 'did:ixo:org/mine']) await refused('not-found', work(did));
-      assert.equal((await registry.list(who, {})).items, []);
-      assert.equal((await registry.list(who, { externalId: 'x1' })).items, []);
-      assert.equal((await registry.protocols.list(who, { limit: 10 })).items, []);
-      await refused('not-found', registry.protocols.get(who, COOKING));
-      await refused('invalid', registry.create(who, { body: { type: 'Project', class: COOKING } }), ['/class']);
-    }
-    await refused('not-controller', merge(id, { metadata: {} }, BOB));
-    await merge(id, { metadata: { name: 'by the operator' } }, OPERATOR);
-    const voter = caller('alice', { roles: ['voter'] });
-    await refused('role-missing', make('Project', {}, voter));
-    await refused('role-missing', merge(id, {}, voter));
-    assert.is((await registry.get(voter, id)).id, id);
   },
 
   'protocols keep their versions, and twins keep to the version that they were made from': async (openBench) => {
@@ -504,28 +325,6 @@ const PROMISES: { readonly [sentence: string]: (openBench: OpenBench) => Promise
     await refused('bad-request', registry.list(ALICE, { sort: 'secret' }));
   },
 
-  'a filter that cannot be read is refused with the place': async (openBench) => {
-    const { registry } = await openBench();
-    const deep = `${'not('.repeat(20)}exists(a)${')'.repeat(20)}`;
-    for (const filter of [
-      '',
-      'eq',
-      'eq(',
-      'eq(a)',
-      'eq(a,b)',
-      'eq(a,{})',
-      'eq(a,1',
-      'eq(a,1))',
-      'boom(a,1)',
-      'like(a,1)',
-      'eq("a",1)',
-      'eq(a,"x)',
-      deep,
-      `eq(a,"${'x'.repeat(2_000)}")`,
-    ])
-      await refused('bad-filter', registry.list(ALICE, { filter }));
-  },
-
   'filters compare values of one type, through lists too': async (openBench) => {
     const bench = await openBench();
     await bench.make('Device', {
@@ -595,22 +394,6 @@ const PROMISES: { readonly [sentence: string]: (openBench: OpenBench) => Promise
     await merge(did, { linkedEntity: [...linkedEntity, { ...shared, id: 'did:x:more' }] });
     const cut = await registry.graph(ALICE, { did, depth: 2 });
     assert.equal([cut.nodes.length, cut.truncated], [DOMAIN_LIMITS.graphNodes, true]);
-  },
-
-  'what valid means is decided by the clock': async (openBench) => {
-    const bench = await openBench();
-    const { clock, make } = bench;
-    const at = (ms: number) => new Date(clock.now() + ms).toISOString();
-    const window = await make('Project', { validFrom: at(1_000), validUntil: at(2_000) });
-    const validity = () => domainView(window, clock.now()).validity;
-    const seen = [validity()];
-    for (let step = 0; step < 2; step++) {
-      await clock.advance(1_000);
-      seen.push(validity());
-    }
-    assert.equal(seen, ['notYetValid', 'valid', 'expired']);
-    assert.is((await bench.registry.list(ALICE, { validAt: at(-1_000) })).items.length, 1);
-    assert.is((await bench.registry.list(ALICE, { validAt: at(0) })).items.length, 0);
   },
 };
 

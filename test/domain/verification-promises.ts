@@ -27,66 +27,6 @@ type Promises = {
 };
 
 const PROMISES: Promises = {
-  'a proposal puts the domain under review, and the deciding vote verifies it in the same step': {
-    rules: governance(THREE),
-    keep: async ({ service, domain, stored, events }) => {
-      const id = await domain();
-      const opened = await service.propose(rep, { did: id, body: { ...verify, package: { report: 7 } } });
-      const view = proposalView(opened);
-      assert.equal(
-        { status: view.status, did: view.did, kind: view.kind, tally: view.tally, package: view.package },
-        {
-          status: 'open',
-          did: id,
-          kind: 'verify',
-          tally: { yes: '0', no: '0', abstain: '0', cast: '0', totalPower: '3', quorumMet: false },
-          package: { report: 7 },
-        },
-      );
-      assert.is(Date.parse(view.closesAt) - Date.parse(view.opensAt), 100_000);
-      assert.is((await stored(id)).status, 'UnderReview');
-      const first = await service.vote(voter('ann'), { id: opened.id, body: { ...yes, rationale: 'seen it' } });
-      assert.is(first.proposal.state, 'open');
-      const second = await service.vote(voter('bob'), { id: opened.id, body: yes });
-      assert.is(second.proposal.state, 'executed');
-      assert.is((await stored(id)).status, 'Verified');
-      assert.equal(await events('domain', id), ['domain.created', 'domain.updated', 'domain.verified']);
-      assert.equal(await events('proposal', opened.id), [
-        'proposal.opened',
-        'vote.cast',
-        'vote.cast',
-        'proposal.passed',
-        'proposal.executed',
-      ]);
-      const { items } = await service.votes(rep, { id: opened.id });
-      assert.equal(
-        items.map(({ voter: who, vote, power, rationale }) => [who, vote, power, rationale]),
-        [
-          [did('bob'), 'yes', '1', undefined],
-          [did('ann'), 'yes', '1', 'seen it'],
-        ],
-      );
-    },
-  },
-
-  'a rejection is certain as soon as no vote can turn it, and a rejected domain may be proposed again': {
-    rules: governance(THREE),
-    keep: async ({ service, domain, stored }) => {
-      const id = await domain();
-      const { id: proposal } = await service.propose(rep, { did: id, body: verify });
-      await service.vote(voter('ann'), { id: proposal, body: no });
-      const { proposal: decided } = await service.vote(voter('bob'), { id: proposal, body: no });
-      assert.equal([decided.state, proposalView(decided).tally.reason], ['rejected', 'threshold-not-met']);
-      assert.is((await stored(id)).status, 'Rejected');
-      await refuses('proposal-not-open', () => service.vote(voter('cid'), { id: proposal, body: yes }));
-      const second = await service.propose(rep, { did: id, body: verify });
-      assert.is(second.state, 'open');
-      await service.vote(voter('ann'), { id: second.id, body: yes });
-      await service.vote(voter('bob'), { id: second.id, body: yes });
-      assert.is((await stored(id)).status, 'Verified');
-    },
-  },
-
   'a vote at the very moment of the close is too late, one before it counts; nobody sweeps meanwhile': {
     rules: governance({ ann: 1, bob: 2 }),
     keep: async ({ service, domain, stored, clock, events }) => {
@@ -101,20 +41,6 @@ const PROMISES: Promises = {
       assert.is((await service.get(rep, two.id)).context.reason, 'quorum-not-met');
       assert.equal([(await stored(early)).status, (await stored(late)).status], ['Verified', 'Rejected']);
       assert.is((await events('domain', late)).at(-1), 'domain.updated');
-    },
-  },
-
-  'nobody and only abstentions are rejections': {
-    rules: governance(THREE, { quorum: '0' }),
-    keep: async ({ service, domain, clock }) => {
-      const none = await service.propose(rep, { did: await domain(), body: verify });
-      const abstained = await service.propose(rep, { did: await domain(), body: verify });
-      await service.vote(voter('ann'), { id: abstained.id, body: { vote: 'abstain' } });
-      await clock.advance(100_000);
-      assert.equal(
-        await Promise.all([none, abstained].map(async ({ id }) => (await service.get(rep, id)).context.reason)),
-        ['no-votes', 'all-abstained'],
-      );
     },
   },
 
@@ -200,31 +126,6 @@ const PROMISES: Promises = {
       assert.equal([(await stored(kept)).status, (await stored(stopped)).status], ['Verified', 'Created']);
       assert.is((await service.execute(operator, { id: one.id })).state, 'executed');
       await refuses('proposal-not-open', () => service.veto(operator, { id: one.id }));
-    },
-  },
-
-  'a change during the timelock ends the vote as well': {
-    rules: governance({ ann: 1 }, { timelockSeconds: 50 }),
-    keep: async ({ service, domain, stored, twins, clock }) => {
-      const id = await domain();
-      const { id: proposal } = await service.propose(rep, { did: id, body: verify });
-      await service.vote(voter('ann'), { id: proposal, body: yes });
-      await twins.transfer(owner, { did: id, body: { controller: did('heir') } });
-      assert.is((await service.get(rep, proposal)).state, 'invalidated');
-      await clock.advance(50_000);
-      assert.equal([await service.sweep(), (await stored(id)).status], [0, 'Created']);
-    },
-  },
-
-  'who made a proposal withdraws it, others do not; the domain is what it was': {
-    rules: governance(THREE),
-    keep: async ({ service, domain, stored }) => {
-      const id = await domain();
-      const { id: proposal } = await service.propose(rep, { did: id, body: verify });
-      await refuses('not-proposer', () => service.withdraw({ ...rep, principal: did('other') }, { id: proposal }));
-      assert.is((await service.withdraw(rep, { id: proposal })).state, 'withdrawn');
-      assert.is((await stored(id)).status, 'Created');
-      await refuses('proposal-not-open', () => service.withdraw(rep, { id: proposal }));
     },
   },
 

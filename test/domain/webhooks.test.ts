@@ -9,13 +9,7 @@ import { feed } from '../../lib/domain/feed/feed.ts';
 import { DELIVERY, DOMAIN, DOMAIN_KINDS, WEBHOOK } from '../../lib/domain/kinds.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { type Deliveries, deliveries } from '../../lib/domain/webhook/delivery.ts';
-import {
-  deadLetterId,
-  openSecret,
-  pauseAfter,
-  type StoredProgress,
-  sealSecret,
-} from '../../lib/domain/webhook/webhook.ts';
+import { deadLetterId, openSecret, type StoredProgress, sealSecret } from '../../lib/domain/webhook/webhook.ts';
 import { webhooks } from '../../lib/domain/webhook/webhooks.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Post } from '../../lib/http/client.ts';
@@ -221,13 +215,6 @@ test('a page of large dead letters ends before its limit, and the next one goes 
     for (const one of await Promise.allSettled(damaged))
       assert.is(one.status === 'rejected' && one.reason.reason, 'bad-cursor');
   }));
-
-test('pauses are never the same for long, and never longer than the limit', () => {
-  const pauses = Array.from({ length: 100 }, () => pauseAfter(4));
-  assert.ok(new Set(pauses).size > 50);
-  assert.ok(pauses.every((ms) => ms > 20_000 - 1 && ms <= 40_000));
-  assert.ok(pauseAfter(60) <= DOMAIN_LIMITS.webhookBackoffMaxMs);
-});
 
 test('a receiver that never answers delays nobody else', () =>
   withBench(async (b) => {

@@ -96,6 +96,20 @@ test('URLs write such spellings as the address that they mean', () => {
   assert.ok(isPublicUrl('https://134744072/a'));
 });
 
+test('webhooks go by https, to a port and without a password in the URL', () => {
+  const host = 'hooks.example.org';
+  for (const url of [
+    `http://${host}/`,
+    `ftp://${host}/`,
+    `https://user:password@${host}/`,
+    `https://${host}:0/`,
+    'https:///',
+  ])
+    assert.ok(addressProblem(url), url);
+  assert.ok(addressProblem('https://intranet/'), 'a name without a dot');
+  assert.is(addressProblem(`https://${host}/`), undefined);
+});
+
 test('names of this machine and of private networks are not public, nor is a host in percent signs', () => {
   const names = [
     'localhost',

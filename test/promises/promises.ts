@@ -325,7 +325,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
         'server/boot/shared-key.stores',
         'server/boot/oracle-key',
         'server/health/operator',
-        'server/domain/keys.kills',
+        'server/domain/keys',
       ],
     },
     {

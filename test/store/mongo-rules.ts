@@ -125,12 +125,6 @@ export function mongoRules({ url, db }: MongoBench): void {
     );
   });
 
-  test('changes have their numbers when the writes resolve, though nobody reads them', async () => {
-    const store = await open(PLAIN);
-    for (let at = 0; at < 20; at++) await store.insert(PLAIN, `k${at}`, {});
-    assert.is(await db.collection(`${prefix}.changes`).countDocuments(), 20);
-  });
-
   test('what a killed writer has left is in the feed of whoever reads it', async () => {
     const store = await open(PLAIN);
     const left = { x: 'left', revision: 1, at: 1 };
@@ -140,20 +134,6 @@ export function mongoRules({ url, db }: MongoBench): void {
     });
     assert.equal(await store.changes(0, 10), [{ seq: 1, kind: 'plain', id: 'a', revision: 1, at: 1 }]);
     assert.is(await store.lastChange(), 1);
-  });
-
-  test('instances that number changes at the same time number each once, and none sees a gap', async () => {
-    const stores = await Promise.all(Array.from({ length: 4 }, () => open(PLAIN)));
-    for (let round = 1; round <= 5; round++) {
-      await Promise.all(stores.map((store, at) => store.insert(PLAIN, `${round}.${at}`, {})));
-      const read = await Promise.all(stores.map((store) => store.changes(0, 1_000)));
-      for (const changes of read)
-        assert.equal(
-          changes.map(({ seq }) => seq),
-          Array.from({ length: 4 * round }, (_, at) => at + 1),
-        );
-      assert.is(new Set(read[0]!.map(({ id }) => id)).size, 4 * round);
-    }
   });
 
   test('an instance that does not know a new index yet cannot write past it', async () => {
@@ -217,21 +197,6 @@ export function mongoRules({ url, db }: MongoBench): void {
     await store.insert(PLAIN, 'b', { n: 1, u: 'b' });
     assert.equal(await findIds(again, { index: 'u' }, PLAIN), ['a', 'b']);
     assert.equal(await store.insert(PLAIN, 'c', { n: 2, u: 'b' }), { kind: 'exists', index: 'u' });
-  });
-
-  test('an index that is declared with other fields is dropped in MongoDB, and so is what made it unique', async () => {
-    const store = await open(PLAIN);
-    const names = async () => (await rows().indexes()).map(({ name }) => name).sort();
-    assert.equal(await names(), ['_id_', 'key n', 'key u', 'pending', 'unique u']);
-    await store.declare([{ name: 'plain', indexes: { u: { fields: ['n', 'u'] } } }]);
-    assert.equal(await names(), ['_id_', 'key n', 'key n,u', 'pending']);
-  });
-
-  test('a declaration that fails leaves no index behind in MongoDB', async () => {
-    const store = await open({ name: 'plain', indexes: {} });
-    for (const id of ['a', 'b']) await store.insert(PLAIN, id, { u: 1 });
-    await refuses('ERR_EXISTS', () => store.declare([PLAIN]));
-    assert.equal((await rows().indexes()).map(({ name }) => name).sort(), ['_id_', 'pending']);
   });
 
   test('what was read has its number before anything that is written after it', async () => {

@@ -1,13 +1,15 @@
 // A master that dies: Sentinels or the cluster name another, and the same store goes on there, every turn once.
 
 import { setTimeout as pause } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
 import { connectRedis, openRedisSnapshots, redisSnapshots } from '../../lib/store/redis/index.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { session } from '../../lib/testing/sessions/bench.ts';
-import { startRedisCluster, startRedisSentinel } from '../support/redis-server.ts';
+import { type RedisServer, startRedisCluster, startRedisSentinel } from '../support/redis-server.ts';
+import { until } from '../support/until.ts';
 
 const WRITERS = 20;
 
@@ -41,10 +43,7 @@ test('Sentinel and cluster: when a master dies, the counters go on where they we
   const spread = await openRedisSnapshots({ url: cluster.url });
   try {
     assert.is(spread.durability, 'memory');
-    await Promise.all([
-      countThrough(watched, () => group.master.kill()),
-      countThrough(spread, () => cluster.nodes[1]!.kill()),
-    ]);
+    await Promise.all([countThrough(watched, group.master), countThrough(spread, cluster.nodes[1]!)]);
   } finally {
     await watched.close();
     await spread.close();
@@ -56,13 +55,13 @@ test.run();
 // Every writer counts up its own session, as a caller whose gateway repeats a turn until it is answered. A repeated turn
 // is known by its key, so a lost answer counts once. The replica is in step when the master dies under writers that
 // wait: what was acknowledged in the moment of death may be lost on real failovers, and is told apart here.
-async function countThrough(store: SnapshotStore, kill: () => Promise<void>): Promise<void> {
+async function countThrough(store: SnapshotStore, master: RedisServer): Promise<void> {
   const told = Array.from({ length: WRITERS }, () => 0);
   const round = () =>
     Promise.all(told.map(async (count, at) => (told[at] = await countUp(store, `counter ${at}`, count))));
   for (let turn = 0; turn < 5; turn++) await round();
-  await pause(200);
-  await kill();
+  await replicaIsInStep(master);
+  await master.kill();
   for (let turn = 0; turn < 5; turn++) await round();
   assert.equal(
     told,
@@ -70,6 +69,15 @@ async function countThrough(store: SnapshotStore, kill: () => Promise<void>): Pr
   );
   for (let at = 0; at < WRITERS; at++) assert.is((await store.load(`counter ${at}`))?.record, '10');
   assert.is((await store.list()).keys.length, WRITERS);
+}
+
+/** Resolves when a replica has all that the master had when this was called. */
+async function replicaIsInStep({ url }: RedisServer): Promise<void> {
+  const admin = new Redis(url);
+  const read = async (what: RegExp) => Number(what.exec(await admin.info('replication'))?.[1] ?? Number.NaN);
+  const offset = await read(/master_repl_offset:(\d+)/);
+  await until('the replica to be in step', async () => (await read(/slave0:.*offset=(\d+)/)) >= offset);
+  admin.disconnect();
 }
 
 async function countUp(store: SnapshotStore, key: string, from: number): Promise<number> {

@@ -60,17 +60,6 @@ test('the buckets lie evenly over the slots of a cluster', async () => {
   await node.quit();
 });
 
-test('sessions lie evenly over the buckets', () => {
-  const { of } = placesUnder('p:');
-  const counts = new Map<unknown, number>();
-  for (let at = 0; at < 64_000; at++) {
-    const bucket = of(`ussd:+2607${10_000_000 + at}:ATUid_${at}`);
-    counts.set(bucket, (counts.get(bucket) ?? 0) + 1);
-  }
-  assert.is(counts.size, 64);
-  assert.ok(Math.max(...counts.values()) < 1_200, `${Math.max(...counts.values())} instead of 1,000 in one`);
-});
-
 test('where a session lies never changes', () => {
   const { of } = placesUnder('twinline:');
   const places = ['a', 'ussd:+260971234567:ATUid_1', '😀'].map((key) => of(key).sessions);
@@ -133,12 +122,6 @@ test('what is due is given to one instance, and to another soon after that one h
   assert.equal(await other.due(clock.now(), 100), all);
 });
 
-test('instances that claim nothing all get all that is due', async () => {
-  const both = [open({ claimMs: 0 }), open({ claimMs: 0 })];
-  await both[0]!.commit('k', 0, session(clock, { dueAt: 1 }));
-  for (const store of both) assert.equal(await store.due(clock.now(), 10), ['k']);
-});
-
 test('the earliest come first from many full buckets', async () => {
   const store = open({});
   const all = Array.from({ length: 600 }, (_, at) => ({ key: `k${at}`, dueAt: ((at * 7_919) % 600) + 1 }));
@@ -156,19 +139,6 @@ test('scripts are sent again after Redis has forgotten them', async () => {
   }
   await admin.script('FLUSH');
   assert.equal(await store.list(), { keys: ['k'] });
-});
-
-test('a turn is two commands: one to load and one to commit', async () => {
-  const store = open({});
-  await store.commit('k', 0, session(clock));
-  const calls = async () => Number(/total_commands_processed:(\d+)/.exec(await admin.info('stats'))![1]);
-  const before = await calls();
-  for (let revision = 1; revision <= 10; revision++) {
-    await store.load('k');
-    await store.commit('k', revision, session(clock));
-  }
-  // Scripts count with what they do: two commands each. The last is our own question.
-  assert.is((await calls()) - before, 10 * (1 + 3) + 1);
 });
 
 test('prefixes keep stores apart, and a malformed one is refused', async () => {

@@ -273,11 +273,7 @@ test('odd names and parameters cost no more, wherever they stand', async () => {
 
 test('a filter that nothing matches looks at so many bytes and no more, with pauses', async () => {
   const where = `/v1/entities?filter=${encodeURIComponent('like(metadata.name,"*a*b*")')}&limit=1`;
-  const begun = performance.now();
-  const [answer, alive] = await Promise.all([
-    ask('owner', `GET ${where}`),
-    ask('owner', 'GET /v1/limits').then(({ status }) => ({ status, ms: performance.now() - begun })),
-  ]);
+  const [answer, alive] = await Promise.all([ask('owner', `GET ${where}`), ask('owner', 'GET /v1/limits')]);
   assert.is(answer.status, 200);
   assert.is(alive.status, 200);
 });

@@ -1,7 +1,6 @@
 // kill -9 of real server processes around deciding votes and the creation of organisations: nothing doubled, nothing half.
 
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../../lib/clock.ts';
@@ -9,14 +8,19 @@ import { eventsAfter, type FeedEvent } from '../../../lib/domain/feed/feed.ts';
 import { DOMAIN_KINDS } from '../../../lib/domain/kinds.ts';
 import { sqliteDocuments } from '../../../lib/store/sqlite/index.ts';
 import { type RunningServer, startProcess, withFolder } from '../../support/process.ts';
+import { numbersFrom } from '../../support/random.ts';
+import { chooseSize } from '../../support/size.ts';
+import { until } from '../../support/until.ts';
+import { readEvents, type SeenEvent } from '../support/event-reader.ts';
 import { type Answer, ask as askUrl } from '../support/serve.ts';
-import { asker, COOKING, created, files, type Name, PROTOCOL, path, type View, view, YES } from './place.ts';
+import { asker, COOKING, created, files, keyOf, type Name, PROTOCOL, path, type View, view, YES } from './place.ts';
 
 const test = suite('the domain service under kill -9');
 
-const KILLS = 12;
+const KILLS = chooseSize({ short: 2, day: 12, whole: 50 });
 const VOTES_PER_KILL = 9;
 const ORGANISATIONS_PER_KILL = 4;
+const READER = { authorization: `Bearer ${keyOf('rep')}` };
 
 interface Running {
   readonly process: RunningServer;
@@ -72,7 +76,7 @@ async function whole({ ask }: Running): Promise<string[]> {
   return organisations.map(({ externalId }) => String(externalId));
 }
 
-test('100 deciding votes and 48 organisations, killed at random: verified once, credits after, groups always', () =>
+test(`${KILLS} kills of deciding votes and new organisations: verified once, credits after, groups always, no event missed`, () =>
   withFolder(async (folder) => {
     const data = join(folder, 'data');
     const env = { ...files(folder), DATA_DIR: data };
@@ -80,6 +84,9 @@ test('100 deciding votes and 48 organisations, killed at random: verified once, 
     const verified = new Set<string>();
     const votes: { did: string; id: string; key: string }[] = [];
     const acknowledged: View[] = [];
+    const followed: SeenEvent[] = [];
+    const random = numbersFrom(Number(process.env.TEST_SEED ?? 1));
+    let position = '0';
     let server = await start(env);
     created(await server.ask('owner', 'POST /v1/protocols', PROTOCOL));
     try {
@@ -87,7 +94,9 @@ test('100 deciding votes and 48 organisations, killed at random: verified once, 
         const open = await undecided(server, cycle);
         const names = Array.from({ length: ORGANISATIONS_PER_KILL }, (_, n) => `org-${cycle}-${n}`);
 
+        // While the answers to some votes are out and those to others are not.
         const counted = countdown(cycle % (VOTES_PER_KILL - 1));
+        const stream = await readEvents(`${server.process.url}/v1/events`, { ...READER, 'last-event-id': position });
         const asked = [
           ...open.map(async (one) => {
             const voting = tried(ballot(server, one)).then(counted.down);
@@ -104,11 +113,13 @@ test('100 deciding votes and 48 organisations, killed at random: verified once, 
             if (error instanceof assert.Assertion) throw error;
           }),
         ];
-        // While the answers to some votes are out and those to others are not.
         await counted.zero;
-        await pause(Math.random() * 8);
+        for (let turn = Math.floor(random() * 100); turn > 0; turn--) await new Promise(setImmediate);
         await server.process.kill();
         await Promise.all(asked);
+        await stream.ended;
+        followed.push(...stream.events());
+        position = stream.lastId() ?? position;
 
         server = await start(env);
         await whole(server);
@@ -148,10 +159,20 @@ test('100 deciding votes and 48 organisations, killed at random: verified once, 
           `credits ${id} were told and are gone`,
         );
       }
+      // Who followed through all of it reads on to the end, which is another event.
+      const { did } = created(await organisation(server, 'the last'));
+      const rest = await readEvents(`${server.process.url}/v1/events`, { ...READER, 'last-event-id': position });
+      await rest.until(() => rest.events().some((event) => event.did === did));
+      followed.push(...rest.events());
+      await rest.close();
     } finally {
       await server.process.kill();
     }
-    checkFeed(await feedOf(data), verified);
+    const feed = await feedOf(data);
+    checkFeed(feed, verified);
+    const seqs = followed.map(({ seq }) => seq);
+    assert.equal(seqs, feed.map(({ seq }) => seq).slice(0, seqs.length));
+    assert.ok(seqs.length >= feed.length - 2);
   }));
 
 /** Resolves when `down` was called so many times. */
@@ -170,13 +191,10 @@ function countdown(from: number): { readonly down: () => void; readonly zero: Pr
  * then others do it.
  */
 async function executedSoon({ ask }: Running, { did, id }: { did: string; id: string }): Promise<void> {
-  let seen: unknown[] = [];
-  for (const end = performance.now() + 15_000; performance.now() < end; await pause(100)) {
+  await until(`${did} to be verified by ${id}`, async () => {
     const answers = await Promise.all([ask('rep', `GET ${path(did)}`), ask('rep', `GET /v1/proposals/${id}`)]);
-    seen = answers.map((answer) => view(answer).status);
-    if (seen[0] === 'Verified' && seen[1] === 'executed') return;
-  }
-  assert.equal(seen, ['Verified', 'executed'], did);
+    return answers.map((answer) => view(answer).status).join() === 'Verified,executed';
+  });
 }
 
 async function feedOf(folder: string): Promise<FeedEvent[]> {

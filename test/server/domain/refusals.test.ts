@@ -24,6 +24,7 @@ const test = suite('refusals of the domain service');
 const { server, ask, domain, proposal } = place(test);
 
 const MINE = { type: 'Project', class: COOKING };
+const service = (endpoint: string, id = '#s') => ({ id, type: 'T', endpoint });
 const TEXT = { 'content-type': 'text/plain' };
 const STALE = { 'if-match': '"7"' };
 const UNKNOWN = 'did:ixo:entity:00000000000000000000000000000000';
@@ -191,13 +192,21 @@ test('content that breaks rules is 422 with every field that does', async () => 
   const fixed = { did: 'did:ixo:mine', status: 'Verified', entityVerified: true, revision: 3, created: 'x', links: {} };
   const changed = { did: 'did:ixo:x', status: 'Verified', revision: 9, type: 'Asset', controller: 'did:ixo:rival' };
   const services = ['javascript:alert(1)', 'http://169.254.169.254/', 'https://localhost/', 'http://2130706433/'].map(
-    (endpoint, at) => ({ id: `#s${at}`, type: 'T', endpoint }),
+    (endpoint, at) => service(endpoint, `#s${at}`),
   );
   const invalid = (body: unknown, ...fields: string[]) => posted(body, 422, 'invalid', fields);
   const from = '2026-01-01T00:00:00Z';
   await refused([
     invalid({}, '/type'),
     invalid({ type: 'Project' }, '/class'),
+    invalid({ ...MINE, protocol: 'did:ixo:protocol/other' }, '/protocol'),
+    invalid({ ...MINE, class: 'did:ixo:protocol/unknown' }, '/class'),
+    invalid({ ...MINE, type: 'Protocol' }, '/type'),
+    invalid({ ...MINE, type: '<b>' }, '/type'),
+    invalid({ ...MINE, controller: 'did:ixo:rival' }, '/controller'),
+    invalid({ ...MINE, relationships: { nobody: 'did:x:y' } }, '/relationships/nobody'),
+    invalid({ ...MINE, relationships: { verifier: 'did:x:missing' } }, '/relationships/verifier'),
+    invalid({ ...MINE, services: ['a', 'b'].map((name) => service(`https://${name}.example/`)) }, '/services/1/id'),
     ['owner', 'POST /v1/entities', { type: 'Device' }, {}, 422, 'invalid', ['/protocol']],
     invalid({ ...MINE, ...fixed }, ...Object.keys(fixed).map((field) => `/${field}`)),
     invalid({ ...MINE, properties: { metricOne: 1, other: 1 } }, '/properties/metricOne', '/properties/other'),
@@ -289,7 +298,22 @@ test('parameters are read strictly, and a form that is not there is 406', async 
   );
   const cursors = ['x', '', '%00', 'AAAA.AAAA', '1&cursor=2', 'a'.repeat(2_000)].map((cursor) => `cursor=${cursor}`);
   const lists = ['/v1/domains', '/v1/protocols', '/v1/proposals', ':twin/proposals', ':twin/credits', ':twin/history'];
-  const filters = ['', 'boom(a,1)', 'eq(a)', 'eq(a,b)'].map((filter) => `filter=${encodeURIComponent(filter)}`);
+  const brokenFilters = [
+    '',
+    'eq',
+    'eq(',
+    'eq(a)',
+    'eq(a,b)',
+    'eq(a,{})',
+    'eq(a,1',
+    'eq(a,1))',
+    'boom(a,1)',
+    'like(a,1)',
+  ];
+  const deep = `${'not('.repeat(20)}exists(a)${')'.repeat(20)}`;
+  const filters = [...brokenFilters, 'eq("a",1)', 'eq(a,"x)', deep, `eq(a,"${'x'.repeat(2_000)}")`].map(
+    (filter) => `filter=${encodeURIComponent(filter)}`,
+  );
   const ways = ['depth=0', 'depth=9', 'depth=x', 'direction=up', 'rel=a&rel=b', 'direction=in&direction=out'];
   const records = [':twin', ':protocol'];
   const views = ['view=secret', 'view=composed&view=composed', 'at=yesterday', 'at=', 'at=1.5', 'at=-1'];

@@ -15,7 +15,7 @@ import { asker, COOKING, created, files, PROTOCOL, path, place, problem, type Vi
 
 const test = suite('repeated requests');
 const PIN_KEY = '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13';
-const { ask, domain, proposal, verified, folder } = place(test);
+const { ask, domain, proposal, folder } = place(test);
 
 const once = (key: string = randomUUID()) => ({ 'idempotency-key': key });
 const counted = async (type: string) => view(await ask('owner', `GET /v1/domains?type=${type}`)).items.length;
@@ -144,19 +144,6 @@ test('two instances on one store are one: the same key, the same domain, the sam
     await Promise.all([one.close(), two.close()]);
     rmSync(own, { recursive: true, force: true });
   }
-});
-
-test('a verified domain issues credits once per key, also after it was suspended', async () => {
-  const { did } = await verified();
-  const key = once();
-  const first = created(await ask('issuer', `POST ${path(did)}/credits`, { amount: '12.5', unit: 'tCO2e' }, key));
-  const { id } = await proposal(did, 'suspend');
-  for (const name of ['ann', 'bob'] as const) created(await ask(name, `POST /v1/proposals/${id}/votes`, YES));
-  assert.equal(
-    created(await ask('issuer', `POST ${path(did)}/credits`, { amount: '12.5', unit: 'tCO2e' }, key)),
-    first,
-  );
-  problem(await ask('issuer', `POST ${path(did)}/credits`, { amount: '1' }, once()), 403, 'domain-not-verified');
 });
 
 test.run();

@@ -8,8 +8,8 @@ import { COOKING, created, didOf, path, place, problem, type View, view } from '
 
 const test = suite('revisions of the domain service');
 const { ask, domain, proposal } = place(test);
-const timed = suite('revisions as time goes on');
-const still = door(timed);
+const later = suite('revisions as time goes on');
+const still = door(later);
 
 const seen = (tag: string) => ({ 'if-match': tag });
 const known = (tag: string) => ({ 'if-none-match': tag });
@@ -61,7 +61,7 @@ test('a version that the client has is 304 with its ETag and no body, also throu
   }
 });
 
-timed('the ETag changes with every change of what is shown, and with nothing else', async () => {
+later('the ETag changes with every change of what is shown, and with nothing else', async () => {
   const { ask, domain, proposal, clock } = still;
   const { did } = await domain({ validFrom: new Date(clock.now() + 1_000).toISOString() });
   const tag = async () => (await ask('owner', `GET ${path(did)}`)).headers.etag!;
@@ -132,7 +132,7 @@ test('each kind of patch is read by its media type, and of twenty at one revisio
   assert.equal(many.map(({ status }) => status).sort(), [200, ...Array<number>(19).fill(412)]);
 });
 
-timed('history tells who changed what; any revision and moment stays readable', async () => {
+later('history tells who changed what; any revision and moment stays readable', async () => {
   const { ask, domain, clock } = still;
   const { did } = await domain({ metadata: { name: 'v1' } });
   const moments = [clock.now()];
@@ -154,7 +154,7 @@ timed('history tells who changed what; any revision and moment stays readable', 
     }
 });
 
-timed('a protocol is versioned: by revision, by moment, composed with its parent', async () => {
+later('a protocol is versioned: by revision, by moment, composed with its parent', async () => {
   const { ask, domain, clock } = still;
   const make = async (body: object) => created(await ask('owner', 'POST /v1/protocols', { type: 'Protocol', ...body }));
   const parent = await make({ properties: { a: 'string' } });
@@ -242,4 +242,4 @@ test('the graph is walked in both directions and by relation', async () => {
 });
 
 test.run();
-timed.run();
+later.run();

@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { COOKING, created, didOf, path, place, problem, view } from './place.ts';
+import { COOKING, created, didOf, path, place, view } from './place.ts';
 
 const test = suite('documented samples');
 const { server, ask, domain } = place(test);
@@ -68,23 +68,6 @@ test('the record has every field of the interface, and reads the same by its Loc
     assert.equal([view(read), read.headers.etag], [made, '"1"'], where);
   }
   assert.equal(view(await ask('owner', `GET /v1/domains/${did}`)), made, 'colons need no escape');
-});
-
-test('an organisation comes with a membership group; the chain of twins needs no protocol of its own', async () => {
-  const asset = await domain({ type: 'Asset' });
-  const project = await domain({ type: 'Project', relationships: { generates: asset.did } });
-  const { did, subDomains } = await domain({ type: 'Organisation', relationships: { implements: project.did } });
-  const [group] = subDomains as string[];
-  assert.is(view(await ask('rep', `GET ${path(group!)}`)).type, 'MembershipGroup');
-  problem(await ask('owner', `DELETE ${path(group!)}`), 409, 'last-membership-group');
-  const graph = view(await ask('rep', `GET ${path(did)}/graph?depth=3`));
-  const edges = (graph.edges as { relation: string; to: string }[]).map(({ relation }) => relation);
-  for (const relation of ['contains', 'implements', 'generates']) assert.ok(edges.includes(relation), relation);
-  const second = created(
-    await ask('owner', 'POST /v1/domains', { type: 'MembershipGroup', class: COOKING, parent: did }),
-  );
-  assert.equal(view(await ask('owner', `DELETE ${path(group!)}`)).status, 'Deactivated');
-  assert.equal(view(await ask('owner', `GET ${path(did)}`)).subDomains, [second.did]);
 });
 
 test('a card names status lists at the address of the server, whatever a request says its address is', async () => {

@@ -1,4 +1,4 @@
-// /v1/webhooks over HTTP, with receivers that speak TLS: signatures, tenants, secrets, and every address that is refused.
+// /v1/webhooks over HTTP, with receivers that speak TLS: signatures, tenants, secrets, addresses. Which addresses are public is in test/http/hosts.test.ts.
 
 import { createHmac } from 'node:crypto';
 import dns from 'node:dns';
@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { webhookSender } from '../../../lib/http/client.ts';
-import { addressProblem, findResolvedProblem, guardedLookup } from '../../../lib/http/hosts.ts';
+import { findResolvedProblem, guardedLookup } from '../../../lib/http/hosts.ts';
 import { withFolder } from '../../support/process.ts';
-import { timed } from '../../support/timed.ts';
+import { until } from '../../support/until.ts';
 import { type DomainClient, domainClient, writeKeys } from '../support/domain-client.ts';
 import { NAME, type Receiver, toHere, withReceiver } from '../support/receiver.ts';
 import { json, type Served, withServer } from '../support/serve.ts';
@@ -56,7 +56,7 @@ test('an event arrives signed as Standard Webhooks has it, and the secret is sho
       ['domain.created', did, ['seq', 'type', 'did', 'revision', 'at', 'data']],
     );
     assert.is(headers['webhook-id'], `evt_${event.seq}`);
-    assert.ok(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1_000) < 60);
+    assert.match(String(headers['webhook-timestamp']), /^\d{10}$/);
     const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
     const mac = createHmac('sha256', Buffer.from(secret!.slice(6), 'base64'))
       .update(signed)
@@ -116,9 +116,10 @@ test('a redirect is a failure that is not followed, and is tried again', () =>
     const { id } = (await client.post('controller', '/v1/webhooks', { url: receiver.url })).json() as Hook;
     await client.project('controller');
     await receiver.until(() => receiver.received.length === 1);
-    let delivery: Hook['delivery'] = {};
-    for (let tries = 0; tries < 200 && !delivery.lastFailure; tries++)
-      delivery = ((await client.send('controller', `/v1/webhooks/${id}`)).json() as Hook).delivery;
+    const delivery = await until('the failure to be noted', async () => {
+      const hook = (await client.send('controller', `/v1/webhooks/${id}`)).json() as Hook;
+      return hook.delivery.lastFailure ? hook.delivery : undefined;
+    });
     const { status, error } = delivery.lastFailure as { status: number; error: string };
     assert.equal([status, delivery.failedAttempts, delivery.delivered], [302, 1, 0]);
     assert.match(error, /redirects are not followed/);
@@ -134,65 +135,13 @@ test('a receiver whose certificate is not trusted gets nothing', () =>
     assert.is(receiver.received.length, 0);
   }));
 
-const REFUSED = [
-  'http://hooks.example.org/',
-  'ftp://hooks.example.org/',
-  'https://user:password@hooks.example.org/',
-  'https://hooks.example.org:0/',
-  'https://127.0.0.1/',
-  'https://127.1/',
-  'https://2130706433/',
-  'https://0x7f.1/',
-  'https://017700000001/',
-  'https://①②⑦.⓪.⓪.①/',
-  'https://0.0.0.0/',
-  'https://10.1.2.3/',
-  'https://172.16.0.1/',
-  'https://192.168.0.1/',
-  'https://100.64.0.1/',
-  'https://169.254.169.254/latest/meta-data',
-  'https://198.18.0.1/',
-  'https://192.0.2.1/',
-  'https://224.0.0.1/',
-  'https://255.255.255.255/',
-  'https://[::]/',
-  'https://[::1]/',
-  'https://[::ffff:127.0.0.1]/',
-  'https://[::ffff:7f00:1]/',
-  'https://[::ffff:8.8.8.8]/',
-  'https://[fe80::1]/',
-  'https://[fc00::1]/',
-  'https://[fd00:ec2::254]/',
-  'https://[fec0::1]/',
-  'https://[ff02::1]/',
-  'https://[64:ff9b::7f00:1]/',
-  'https://[2002:7f00:1::]/',
-  'https://[2001::1]/',
-  'https://[2001:db8::1]/',
-  'https://localhost/',
-  'https://localhost./',
-  'https://LOCALHOST/',
-  'https://a.localhost/',
-  'https://printer.local/',
-  'https://vault.internal/',
-  'https://metadata.google.internal/',
-  'https://router.home.arpa/',
-  'https://intranet/',
-  'https://db/',
-  'https:///',
-  'nonsense',
-];
-
-test('https to the public internet is all that is taken, however the address is written', () =>
+test('https to the public internet is all that is taken, for a new webhook and for a changed one', () =>
   withHooks(async (client) => {
-    for (const url of REFUSED) {
-      assert.ok(addressProblem(url), url);
+    for (const url of ['http://hooks.example.org/', 'https://10.1.2.3/', 'https://127.1/', 'https://db/', 'nonsense']) {
       const answer = await client.post('operator', '/v1/webhooks', { url });
       assert.is(answer.status, 422, url);
       assert.is((answer.json() as { error: { details: { field: string }[] } }).error.details[0]!.field, '/url');
     }
-    for (const url of ['https://hooks.example.org/', 'https://8.8.8.8/', 'https://[2606:4700::1111]:8443/x?y=z'])
-      assert.is(addressProblem(url), undefined, url);
     const { id } = (await client.post('operator', '/v1/webhooks', { url: 'https://8.8.8.8/' })).json() as Hook;
     const moved = { ...json({ url: 'https://10.0.0.1/' }), method: 'PATCH' };
     assert.is((await client.send('operator', `/v1/webhooks/${id}`, moved)).status, 422);
@@ -204,24 +153,12 @@ const answering =
   async () =>
     addresses.map((address) => ({ address, family: isIP(address) }));
 
-test('a name that leads inside is refused when it is given, and a name that leads nowhere yet is not', async () => {
+test('a name that leads inside too is refused when it is given, and one that leads nowhere yet is not', async () => {
   const url = 'https://hooks.example.org/';
-  for (const address of [
-    '127.0.0.1',
-    '10.0.0.1',
-    '169.254.169.254',
-    '::1',
-    '::ffff:127.0.0.1',
-    'fd00::1',
-    '64:ff9b::1',
-  ])
-    for (const resolve of [answering(address), answering('93.184.216.34', address)])
-      assert.ok(await findResolvedProblem(url, resolve), address);
+  assert.ok(await findResolvedProblem(url, answering('93.184.216.34', '10.0.0.1')));
   assert.is(await findResolvedProblem(url, answering('93.184.216.34', '2606:4700::1111')), undefined);
   assert.is(await findResolvedProblem(url, () => Promise.reject(new Error('ENOTFOUND'))), undefined);
-  const { result, ms } = await timed(() => findResolvedProblem(url, () => new Promise(() => {})));
-  assert.is(result, undefined);
-  assert.ok(ms < 3_000, `${ms} ms`);
+  assert.is(await findResolvedProblem(url, () => new Promise(() => {})), undefined, 'nor is it waited for');
 });
 
 test('a name that leads elsewhere when something is sent reaches nobody inside', () =>

@@ -1,16 +1,14 @@
-// From one instance to another: thousands of domains over HTTP, equal on both sides; votes, versions and histories come along.
+// From one instance to another: votes, versions and histories come along. How many domains do is in server/cli/bulk.
 
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withFolder } from '../../support/process.ts';
-import { chooseSize } from '../../support/size.ts';
 import { type DomainClient, domainClient, PROTOCOL, writeKeys } from '../support/domain-client.ts';
 import { json, withServer } from '../support/serve.ts';
 
 const test = suite('instances');
 
-const MANY = chooseSize({ short: 300, day: 2_000, whole: 10_000 });
 const LINES = { 'content-type': 'application/x-ndjson' };
 
 interface Row {
@@ -38,43 +36,6 @@ function counts(rows: readonly Row[]): Record<number, number> {
   for (const { status } of rows) count[status] = (count[status] ?? 0) + 1;
   return count;
 }
-
-async function listAll(client: DomainClient): Promise<{ did: string }[]> {
-  const items: { did: string }[] = [];
-  for (let cursor: string | null = '', page: { items: { did: string }[]; next: string | null }; cursor !== null; ) {
-    const query = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    page = (await client.send('operator', `/v1/domains?limit=1000${query}`)).json() as never;
-    items.push(...page.items);
-    cursor = page.next;
-  }
-  return items;
-}
-
-test(`${MANY.toLocaleString('en')} domains are imported, listed, exported, and equal in another instance; importing again changes nothing`, () =>
-  withFolder(async (folder) => {
-    const keys = writeKeys(folder);
-    const lines = Array.from({ length: MANY }, (_, n) =>
-      JSON.stringify({ type: 'Device', class: PROTOCOL, externalId: `device-${n}`, properties: { size: n } }),
-    );
-    let dump = '';
-    let listed: { did: string }[] = [];
-    await withInstance(keys, {}, async (client) => {
-      await client.protocol('operator');
-      const rows = await importText(client, lines.join('\n'));
-      assert.equal(counts(rows), { 201: MANY });
-      assert.ok(rows.every(({ line }, at) => line === at + 1));
-      listed = await listAll(client);
-      assert.is(new Set(listed.map(({ did }) => did)).size, MANY);
-      dump = await exported(client);
-      assert.is(dump.split('\n').length, MANY + 2);
-    });
-    await withInstance(keys, {}, async (client) => {
-      assert.equal(counts(await importText(client, dump)), { 201: MANY + 1 });
-      assert.equal(await listAll(client), listed);
-      assert.is(await exported(client), dump);
-      assert.equal(counts(await importText(client, dump)), { 200: MANY + 1 });
-    });
-  }));
 
 test('votes, versions of protocols, histories and parts come along, and life goes on', () =>
   withFolder(async (folder) => {
