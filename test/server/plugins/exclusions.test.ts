@@ -1,9 +1,10 @@
 // Who gets in where: an excluded route is free to the letter, everything beside it is not, and gates come after tokens.
 
-import { io as connect } from 'socket.io-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MISSING } from '../../../server/user/authenticate.ts';
+import { until } from '../../support/until.ts';
+import { openTab } from '../sockets/ground.ts';
 import { raw } from '../support/serve.ts';
 import { newSession, newUser, withModules, withPlugins } from './users.ts';
 
@@ -37,17 +38,10 @@ test('excluded routes are free, and nothing that looks like them', () =>
     for (const line of ['GET /x', 'HEAD /x', 'GET /x?a=1', 'GET /both', 'POST /both', 'GET /t/1/open'])
       assert.is(await status(line), 200, line);
     const shut = [
-      'POST /x',
-      'PUT /x',
-      'GET /x/',
-      'GET /x/y',
-      'GET /x/y/',
-      'GET /x//',
-      'GET /t/1',
-      'GET /t/1/open/',
-      'GET /t//open',
+      ...['POST /x', 'PUT /x', 'GET /x/', 'GET /x/y', 'GET /x/y/', 'GET /x//', 'GET /t/1', 'GET /t/1/open/'],
+      ...['GET /t//open', 'GET /x/../x', 'GET /x/.', 'GET /f/open'],
     ];
-    for (const line of [...shut, 'GET /x/../x', 'GET /x/.', 'GET /f/open']) assert.is(await status(line), 401, line);
+    for (const line of shut) assert.is(await status(line), 401, line);
     for (const line of ['GET //x', 'GET /X', 'GET /%78', 'GET /x%2f', 'GET ///both', 'GET /BOTH', 'GET /x;a'])
       assert.ok([400, 401, 404].includes(await status(line)), line);
     const refused = await ask('/x/y');
@@ -104,25 +98,24 @@ const GATE = `export default {
   },
 };`;
 
+const LINES = [
+  'POST /sessions',
+  'GET /sessions',
+  'GET /messages/x',
+  'POST /messages/x',
+  'GET /delegation',
+  'GET /shut',
+];
+
 test('gates are asked on every protected route, after the token, and their refusals are told as they are', () =>
   withModules({ 'gate.js': GATE }, (path) =>
     withPlugins([path('gate.js')], {}, async ({ ask }) => {
       const { headers } = await newUser();
-      for (const line of [
-        'POST /sessions',
-        'GET /sessions',
-        'GET /messages/x',
-        'POST /messages/x',
-        'GET /delegation',
-        'GET /shut',
-      ]) {
+      const refusal = [402, { statusCode: 402, message: 'Pay did:key', claims: ['c1'] }];
+      for (const line of LINES) {
         const [method, where] = line.split(' ') as [string, string];
         const answer = await ask(where, { method, headers });
-        assert.equal(
-          [answer.status, answer.json()],
-          [402, { statusCode: 402, message: 'Pay did:key', claims: ['c1'] }],
-          line,
-        );
+        assert.equal([answer.status, answer.json()], refusal, line);
         assert.is((await ask(where, { method })).status, 401, line);
       }
       assert.is((await ask('/delegation', { method: 'DELETE', headers })).status, 200);
@@ -141,17 +134,9 @@ test('gates are asked about sockets, too', () =>
     withPlugins([path('a.js')], {}, async (server) => {
       const user = await newUser();
       const sessionId = await newSession(server, user);
-      const invocation = user.headers.authorization!.slice('Bearer '.length);
-      const socket = connect(server.url, { transports: ['websocket'], query: { sessionId }, auth: { invocation } });
-      try {
-        const reason = await new Promise((resolve) => {
-          socket.on('connected', () => resolve('was let in'));
-          socket.on('disconnect', resolve);
-        });
-        assert.is(reason, 'io server disconnect');
-      } finally {
-        socket.close();
-      }
+      const tab = openTab(server.url, { query: { sessionId }, auth: { invocation: user.token } });
+      await until('the socket is sent away', () => tab.states.length > 1 || tab.heard.length > 0);
+      assert.equal([tab.states[1], tab.heard], ['disconnect: io server disconnect', []]);
     }),
   ));
 
