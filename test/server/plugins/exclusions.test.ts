@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert';
 import { MISSING } from '../../../server/user/authenticate.ts';
 import { until } from '../../support/until.ts';
 import { openTab } from '../sockets/ground.ts';
-import { raw } from '../support/serve.ts';
-import { newSession, newUser, withModules, withPlugins } from './users.ts';
+import { raw, type Served } from '../support/serve.ts';
+import { newSession, newUser, sharedBy, withModules, withPlugins } from './users.ts';
 
 const test = suite('routes without tokens');
 
@@ -25,45 +25,47 @@ const DOOR = `export default {
   },
 };`;
 
-const served = (work: Parameters<typeof withPlugins>[2], env: NodeJS.ProcessEnv = {}) =>
-  withModules({ 'door.js': DOOR }, (path) => withPlugins([path('door.js')], { env }, work as never) as Promise<void>);
+const served = (work: (server: Served) => Promise<void>, env: NodeJS.ProcessEnv = {}) =>
+  withModules({ 'door.js': DOOR }, (path) => withPlugins([path('door.js')], { env }, work));
 
-test('excluded routes are free, and nothing that looks like them', () =>
-  served(async ({ url, ask }) => {
-    const status = async (line: string) => {
-      const [method, path] = line.split(' ');
-      const answer = await raw(url, `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
-      return Number(answer.split(' ')[1]);
-    };
-    for (const line of ['GET /x', 'HEAD /x', 'GET /x?a=1', 'GET /both', 'POST /both', 'GET /t/1/open'])
-      assert.is(await status(line), 200, line);
-    const shut = [
-      ...['POST /x', 'PUT /x', 'GET /x/', 'GET /x/y', 'GET /x/y/', 'GET /x//', 'GET /t/1', 'GET /t/1/open/'],
-      ...['GET /t//open', 'GET /x/../x', 'GET /x/.', 'GET /f/open'],
-    ];
-    for (const line of shut) assert.is(await status(line), 401, line);
-    for (const line of ['GET //x', 'GET /X', 'GET /%78', 'GET /x%2f', 'GET ///both', 'GET /BOTH', 'GET /x;a'])
-      assert.ok([400, 401, 404].includes(await status(line)), line);
-    const refused = await ask('/x/y');
-    assert.equal(refused.json(), { statusCode: 401, message: MISSING });
-    assert.is(refused.headers['www-authenticate'], 'Bearer realm="ucan"');
-  }));
+const shared = sharedBy<Served>(test, (use) => served(use));
 
-test('with a token the same paths are what they are', () =>
-  served(async ({ ask }) => {
-    const { did, headers } = await newUser();
-    const told = async (path: string, method = 'GET') => {
-      const answer = await ask(path, { headers, method });
-      return [answer.status, answer.status === 200 ? (answer.json() as { did: string }).did : undefined];
-    };
-    assert.equal(await told('/x/y'), [200, did]);
-    assert.equal(await told('/x', 'POST'), [200, did]);
-    assert.equal(await told('/x'), [200, null], 'a public route knows nobody');
-    assert.equal(await told('/x/'), [404, undefined]);
-    const wrong = await ask('/x/y', { headers, method: 'DELETE' });
-    assert.equal([wrong.status, wrong.headers.allow], [405, 'HEAD, GET']);
-    assert.is((await ask('/x/y', { headers })).headers['x-used'], 'true', 'what a plugin uses comes after the token');
-  }));
+test('excluded routes are free, and nothing that looks like them', async () => {
+  const { url, ask } = shared();
+  const status = async (line: string) => {
+    const [method, path] = line.split(' ');
+    const answer = await raw(url, `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    return Number(answer.split(' ')[1]);
+  };
+  for (const line of ['GET /x', 'HEAD /x', 'GET /x?a=1', 'GET /both', 'POST /both', 'GET /t/1/open'])
+    assert.is(await status(line), 200, line);
+  const shut = [
+    ...['POST /x', 'PUT /x', 'GET /x/', 'GET /x/y', 'GET /x/y/', 'GET /x//', 'GET /t/1', 'GET /t/1/open/'],
+    ...['GET /t//open', 'GET /x/../x', 'GET /x/.', 'GET /f/open'],
+  ];
+  for (const line of shut) assert.is(await status(line), 401, line);
+  for (const line of ['GET //x', 'GET /X', 'GET /%78', 'GET /x%2f', 'GET ///both', 'GET /BOTH', 'GET /x;a'])
+    assert.ok([400, 401, 404].includes(await status(line)), line);
+  const refused = await ask('/x/y');
+  assert.equal(refused.json(), { statusCode: 401, message: MISSING });
+  assert.is(refused.headers['www-authenticate'], 'Bearer realm="ucan"');
+});
+
+test('with a token the same paths are what they are', async () => {
+  const { ask } = shared();
+  const { did, headers } = await newUser();
+  const told = async (path: string, method = 'GET') => {
+    const answer = await ask(path, { headers, method });
+    return [answer.status, answer.status === 200 ? (answer.json() as { did: string }).did : undefined];
+  };
+  assert.equal(await told('/x/y'), [200, did]);
+  assert.equal(await told('/x', 'POST'), [200, did]);
+  assert.equal(await told('/x'), [200, null], 'a public route knows nobody');
+  assert.equal(await told('/x/'), [404, undefined]);
+  const wrong = await ask('/x/y', { headers, method: 'DELETE' });
+  assert.equal([wrong.status, wrong.headers.allow], [405, 'HEAD, GET']);
+  assert.is((await ask('/x/y', { headers })).headers['x-used'], 'true', 'what a plugin uses comes after the token');
+});
 
 test('AUTH_EXCLUDED frees routes of plugins; a route that needs a user still needs one', () =>
   served(

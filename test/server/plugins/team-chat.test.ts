@@ -9,7 +9,7 @@ import { isSigned, readEvent } from '../../../server/plugins/team-chat/event.ts'
 import { until } from '../../support/until.ts';
 import { type Receiver, toHere, withReceiver } from '../support/receiver.ts';
 import type { Served } from '../support/serve.ts';
-import { withPlugins } from './users.ts';
+import { sharedBy, withPlugins } from './users.ts';
 
 const test = suite('team chat');
 
@@ -53,30 +53,12 @@ const chatting = (work: Work, plugins = ['team-chat'], more: NodeJS.ProcessEnv =
     return withPlugins(plugins, { env, clock, webhookSender }, (server) => work(server, receiver));
   });
 
-// One server for the tests that say things in threads of their own.
-let shared: Parameters<Work>;
-let end = () => {};
-let over: Promise<void> = Promise.resolve();
-test.before(
-  () =>
-    new Promise<void>((ready, failed) => {
-      const use: Work = (...given) =>
-        new Promise((done) => {
-          [shared, end] = [given, done];
-          ready();
-        });
-      over = chatting(use);
-      over.catch(failed);
-    }),
-);
-test.after(() => {
-  end();
-  return over;
-});
+// For the tests that say things in threads of their own.
+const shared = sharedBy<Parameters<Work>>(test, (use) => chatting((...opened) => use(opened)));
 
 /** What was replied in the threads that begin so, once there are so many replies. */
 async function repliesIn(thread: string, count: number) {
-  const [, receiver] = shared;
+  const [, receiver] = shared();
   const own = () => replies(receiver).filter(({ thread_ts }) => thread_ts.startsWith(thread));
   await until(`${count} replies in ${thread}`, () => own().length >= count);
   return own();
@@ -88,7 +70,7 @@ const replies = ({ received }: Receiver) =>
   );
 
 test('a message is answered in its thread, which is one conversation; no secret is logged', async () => {
-  const [server, { received }] = shared;
+  const [server, { received }] = shared();
   assert.equal((await post(server, said('6', { ts: '1.0' }))).json(), { ok: true });
   await repliesIn('1.', 1);
   await post(server, said('Tariro', { ts: '1.1', thread_ts: '1.0' }));
@@ -105,7 +87,7 @@ test('a message is answered in its thread, which is one conversation; no secret 
 });
 
 test('what is delivered again is not answered again, at once or later, as another event or at the same time', async () => {
-  const [server] = shared;
+  const [server] = shared();
   const event = said('hello', { ts: '3.0' }, 'one');
   const twin = said('hello', { ts: '3.0' }, 'another');
   await Promise.all([event, event, twin, event].map((one) => post(server, one)));
@@ -117,7 +99,7 @@ test('what is delivered again is not answered again, at once or later, as anothe
 });
 
 test('a reply that the chat does not take is tried again by the sweep, without saying the message twice', async () => {
-  const [server, receiver] = shared;
+  const [server, receiver] = shared();
   receiver.says = '{"ok":false,"error":"ratelimited"}';
   await post(server, said('hello', { ts: '5.0' }));
   const isToldLate = () =>
@@ -134,7 +116,7 @@ test('a reply that the chat does not take is tried again by the sweep, without s
 });
 
 test('nothing is heard that is not signed, was changed, or is older than five minutes', async () => {
-  const [server, receiver] = shared;
+  const [server, receiver] = shared();
   const event = said('hello', { ts: '6.0' });
   const at = (ms: number) => String(Number(seconds()) + ms);
   const tries: Sent[] = [
