@@ -93,13 +93,6 @@ test('a message is answered: frames in order with their exact shapes, one done, 
   assert.equal(outcome?.done, { runId, status: 'finished' });
 });
 
-test('whoever reads after a frame gets what follows it, once, also after the end', async () => {
-  const agent = await ground().agent(saying('a', 'b', 'c'));
-  const runId = await say(agent, await newSession(agent), 'hi');
-  const all = await framesOf(agent, runId);
-  for (const { n } of all.slice(0, -1)) assert.equal(await framesOf(agent, runId, ANN, n), all.slice(n));
-});
-
 test('a second message is refused while a run is live, stands in line, or takes its place', async () => {
   const said: string[] = [];
   const release: (() => void)[] = [];

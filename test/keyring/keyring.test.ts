@@ -71,13 +71,6 @@ for (const [what, text, message] of BAD)
     assert.unreachable('it was taken for a key');
   });
 
-test('hex and base64 of the same bytes are the same key', () => {
-  const subkeys = [HEX, HEX.toUpperCase(), BASE64, BASE64URL].map((text) =>
-    parseKeyring(text).subkey('pin-at-rest/v1')?.toString('hex'),
-  );
-  assert.is(new Set(subkeys).size, 1);
-});
-
 test('every purpose and every key gives its own subkey of 32 bytes, and never the key itself', () => {
   const keyring = parseKeyring(`a:${HEX},b:${OTHER}`);
   const purposes: KeyPurpose[] = [
