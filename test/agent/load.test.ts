@@ -6,19 +6,7 @@ import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
 import { memoryLogs } from '../../lib/store/memory/index.ts';
-import {
-  ANN,
-  endless,
-  framesOf,
-  ground,
-  newSession,
-  say,
-  saying,
-  scripted,
-  settled,
-  shownText,
-  soundLog,
-} from './ground.ts';
+import { ANN, framesOf, ground, newSession, say, saying, scripted, settled, shownText, soundLog } from './ground.ts';
 
 const test = suite('many runs');
 
@@ -85,28 +73,6 @@ test('a reader that stops taking holds one read, and neither the run nor other r
   const { n } = (await slow.next()).value!.at(-1)!;
   assert.ok(n < frames.length, 'it goes on where it was');
   await slow.return!();
-});
-
-test('a process takes so many runs at a time, and a session so many in line', async () => {
-  const here = ground();
-  const agent = await here.agent(endless('x'));
-  const session = await newSession(agent);
-  await say(agent, session, 'live');
-  for (let at = 1; at < AGENT_LIMITS.runsPerSession; at++) await say(agent, session, `${at}`, { multitask: 'enqueue' });
-  const more = await agent.send({
-    owner: ANN,
-    session,
-    requestId: 'r',
-    request: { message: 'x' },
-    multitask: 'enqueue',
-  });
-  assert.is(more.kind, 'full');
-  const too = { message: 'x'.repeat(AGENT_LIMITS.agentRequestBytes) };
-  assert.is(
-    await agent.send({ owner: ANN, session, requestId: 'r', request: too }).catch((error) => error.code),
-    'ERR_INPUT',
-  );
-  await agent.close();
 });
 
 test('a reply has so many bytes at most, and is kept whole up to there, in as many pieces as it takes', async () => {

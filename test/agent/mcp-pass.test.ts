@@ -42,7 +42,11 @@ async function open(documents = memoryDocuments(), clock = new SimulatedClock())
       clock,
       ...more,
     });
-  return { documents, clock, revoked, granted, spent, pass, token };
+  const delegate = async (capability: { can: string; with: string }) => {
+    const whole = { key: user, audience: oracle.did, capabilities: [capability], expiresIn: 3_600, clock };
+    return granted.store(user.did, await mintDelegation(whole));
+  };
+  return { documents, clock, revoked, delegate, spent, pass, token };
 }
 
 const context = (mcpInvocations?: { readonly [tool: string]: string }, owner = user.did) =>
@@ -78,6 +82,8 @@ test('an invocation of the caller for this server and this tool is sent along as
 test('everything else does not count, and says why; no word of it is a token', async () => {
   const { pass, token, clock, revoked } = await open();
   const stranger = newKey();
+  const claiming = (can: string, whose = user, more: object = {}) =>
+    token({ capability: { can, with: whose.did }, ...more });
   const soon = await token({ expiresIn: 5 });
   const revokedOne = await token();
   const inspected = inspectToken(revokedOne);
@@ -87,14 +93,11 @@ test('everything else does not count, and says why; no word of it is a token', a
     [/not a CAR/, 'nonsense'],
     [/not base64/, ''],
     [/audience is not/, await token({ audience: oracle.did })],
-    [
-      /was issued by did:key:\w+, and did:key:\w+ sent it/,
-      await token({ key: stranger, capability: { can: 'mcp/call', with: stranger.did } }),
-    ],
-    [/capability is not one/, await token({ capability: { can: 'mcp/call', with: stranger.did } })],
-    [/capability is not one/, await token({ capability: { can: 'oracle/talk', with: user.did } })],
-    [/capability is not one/, await token({ capability: { can: 'mcp/*', with: user.did } })],
-    [/mcp\/other is not for this tool/, await token({ capability: { can: 'mcp/other', with: user.did } })],
+    [/was issued by did:key:\w+, and did:key:\w+ sent it/, await claiming('mcp/call', stranger, { key: stranger })],
+    [/capability is not one/, await claiming('mcp/call', stranger)],
+    [/capability is not one/, await claiming('oracle/talk')],
+    [/capability is not one/, await claiming('mcp/*')],
+    [/mcp\/other is not for this tool/, await claiming('mcp/other')],
     [/expires later/, await token({ expiresIn: 3_600 })],
     [/has expired/, soon],
     [/was revoked/, revokedOne],
@@ -140,19 +143,12 @@ test('what is remembered of a token is forgotten once it has expired', async () 
 });
 
 test('without one, what the user has delegated is used, as little of it as will do; else the user hears what is needed', async () => {
-  const { clock, pass, granted, token } = await open();
+  const { clock, pass, delegate, token } = await open();
   const words = await refusal(pass(PASSING, context()));
   assert.match(words, 'mcpInvocations["getStove"]');
   for (const part of [AUDIENCE, 'mcp/call or mcp/getstove', user.did, 'store a delegation']) assert.match(words, part);
   const delegated = async (capability: { can: string; with: string }) => {
-    const raw = await mintDelegation({
-      key: user,
-      audience: oracle.did,
-      capabilities: [capability],
-      expiresIn: 3_600,
-      clock,
-    });
-    await granted.store(user.did, raw);
+    await delegate(capability);
     const { authorization } = await pass(PASSING, context());
     const inspected = inspectToken(authorization!.replace('Bearer ', ''));
     assert.ok(inspected.ok);
@@ -169,14 +165,7 @@ test('without one, what the user has delegated is used, as little of it as will 
     'does not count',
     'a delegation makes no token good',
   );
-  const raw = await mintDelegation({
-    key: user,
-    audience: oracle.did,
-    capabilities: [{ can: 'oracle/talk', with: user.did }],
-    expiresIn: 3_600,
-    clock,
-  });
-  await granted.store(user.did, raw);
+  await delegate({ can: 'oracle/talk', with: user.did });
   assert.match(await refusal(pass(PASSING, context())), 'it needs one', 'a narrow one does not cover it');
 });
 

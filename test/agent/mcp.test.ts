@@ -61,10 +61,12 @@ const namesOf = (mcp: Mcp, taken?: ReadonlySet<string>) => mcp.tools(taken).map(
 const at = (name: string, { url }: McpGround, more: Partial<McpServer> = {}): McpServer => ({ name, url, ...more });
 
 test('tools are listed with their schemas and called; every kind of result has a form, and a failure its words', () =>
-  withServers([['hello', 'data', 'picture', 'fails', 'large']], (server) =>
-    withMcp([at('one', server!, { headers: { 'x-key': 'k' } })], async ({ mcp, call, problems }) => {
+  withServers([['hello', 'data', 'picture', 'fails', 'large', 'task-only']], async (server) => {
+    const asked = (wanted: string) => server!.noted.filter(({ method }) => method === wanted);
+    await withMcp([at('one', server!, { headers: { 'x-key': 'k' } })], async ({ mcp, call, problems }) => {
       const [first] = mcp.tools();
       assert.equal([first!.name, first!.description, first!.schema.type], ['hello', 'Does hello', 'object']);
+      assert.not.ok(namesOf(mcp).includes('task-only'), 'one that runs only as a task is not offered');
       const [hello, data, picture, fails, large] = await call('hello', 'data', 'picture', 'fails', 'large');
       assert.equal(hello, { ok: true, output: 'hello' });
       assert.equal(data, { ok: true, output: { n: 1 } });
@@ -73,8 +75,13 @@ test('tools are listed with their schemas and called; every kind of result has a
       assert.ok(large?.ok && JSON.stringify(large.output).length < AGENT_LIMITS.mcpResultChars + 200);
       assert.equal(problems, [], 'what a tool refuses is nobody’s fault');
       for (const { headers } of server!.noted) assert.is(headers['x-key'], 'k');
-    }),
-  ));
+      await call('hello');
+      await settled();
+      assert.is(asked('tools/call').length, 6);
+      assert.equal(asked('notifications/cancelled'), [], 'a call that was answered is not cancelled afterwards');
+    });
+    await until('closing says goodbye: the session was ended', () => asked('DELETE').length > 0);
+  }));
 
 test('names that several have are told apart by their servers, and so are those of others', () =>
   withServers(
@@ -164,30 +171,5 @@ test('a tool that hangs is given up after its time, and its server hears of it',
       await until('it was cancelled', () => server!.noted.some(({ method }) => method === 'notifications/cancelled'));
     }),
   ));
-
-test('a call that was answered is not cancelled afterwards', () =>
-  withServers([['hello', 'fails']], (server) =>
-    withMcp([at('one', server!)], async ({ call }) => {
-      await call('hello', 'fails');
-      await call('hello');
-      await settled();
-      assert.is(server!.noted.filter(({ method }) => method === 'tools/call').length, 3);
-      assert.equal(
-        server!.noted.filter(({ method }) => method === 'notifications/cancelled'),
-        [],
-      );
-    }),
-  ));
-
-test('a tool that runs only as a task is not offered', () =>
-  withServers([['hello', 'task-only']], (server) =>
-    withMcp([at('one', server!)], async ({ mcp }) => assert.equal(namesOf(mcp), ['hello'])),
-  ));
-
-test('closing says goodbye, and leaves nothing open', () =>
-  withServers([['hello']], async (server) => {
-    await withMcp([at('one', server!)], async ({ call }) => void (await call('hello')));
-    await until('the session was ended', () => server!.noted.some(({ method }) => method === 'DELETE'));
-  }));
 
 test.run();

@@ -4,6 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import { optionalPackage, TwinlineError } from '../../lib/errors.ts';
+import { until } from '../support/until.ts';
 import { framesOf, newSession, type SeenFrame, say, settled, shownText, soundLog } from './ground.ts';
 import { type Asking, asking } from './model-ground.ts';
 import { type Answer, breaks, DONE, ended, event, fails, hangs, said, says, streams } from './model-server.ts';
@@ -13,117 +14,58 @@ const test = suite('faults of models');
 const SECRETS = /canary|provider\.example|127\.0\.0\.1|sk-/;
 const SOON = { 'retry-after-ms': '1' };
 
-interface Case {
-  readonly what: string;
-  readonly answer: Answer;
-  /** As users read it: kind, status, whether to try again. */
-  readonly told: readonly [kind: string, status: number, retryable: boolean];
-  /** As operators read it. */
-  readonly logged: RegExp;
-  /** @default 1 */
-  readonly asked?: number;
-}
-
-const OURS = ['unknown', 500, false] as const;
 const TRIES = 1 + AGENT_LIMITS.modelRetries;
 
-const CASES: readonly Case[] = [
-  {
-    what: 'a wrong key',
-    answer: fails(401, { code: 'invalid_api_key' }),
-    told: OURS,
-    logged: /auth, status 401, "invalid_api_key"/,
-  },
-  { what: 'a forbidden model', answer: fails(403), told: OURS, logged: /auth, status 403/ },
-  { what: 'an unpaid bill', answer: fails(402, { code: 402 }), told: OURS, logged: /billing, status 402/ },
-  {
-    what: 'an empty account',
-    answer: fails(429, { type: 'insufficient_quota' }, SOON),
-    told: OURS,
-    logged: /billing, status 429/,
-    asked: TRIES,
-  },
-  {
-    what: 'too many requests',
-    answer: fails(429, { type: 'requests', code: 'rate_limit_exceeded' }, SOON),
-    told: ['rate_limit', 429, true],
-    logged: /rate_limit, status 429/,
-    asked: TRIES,
-  },
-  {
-    what: 'a broken server',
-    answer: fails(500, {}, SOON),
-    told: ['server', 502, true],
-    logged: /server, status 500/,
-    asked: TRIES,
-  },
-  {
-    what: 'a proxy that waited',
-    answer: fails(504, {}, SOON),
-    told: ['timeout', 504, true],
-    logged: /timeout/,
-    asked: TRIES,
-  },
-  {
-    what: 'an unknown model',
-    answer: fails(404, { code: 'model_not_found' }),
-    told: OURS,
-    logged: /unknown, status 404, "model_not_found"/,
-  },
-  {
-    what: 'too long a prompt',
-    answer: fails(400, { code: 'context_length_exceeded' }),
-    told: OURS,
-    logged: /context_length_exceeded/,
-  },
-  {
-    what: 'an error that is no JSON',
-    answer: (response) => {
-      response.writeHead(418, { 'content-type': 'text/html' }).end('<h1>canary</h1>');
-    },
-    told: OURS,
-    logged: /unknown, status 418/,
-  },
-  {
-    what: 'a redirect',
-    answer: (response) => {
-      response.writeHead(302, { location: 'http://127.0.0.1:1/canary' }).end();
-    },
-    told: ['server', 502, true],
-    logged: /answered 302; redirects are not followed/,
-  },
-  { what: 'garbage', answer: streams('data: {"choices":[{"del\n\n'), told: ['server', 502, true], logged: /server/ },
-  {
-    what: 'a page',
-    answer: (response) => void response.end('<html>canary</html>'),
-    told: ['network', 503, true],
-    logged: /network/,
-  },
-  { what: 'nothing', answer: streams(ended()), told: ['server', 502, true], logged: /answered with nothing/ },
-  { what: 'only an end', answer: streams(DONE), told: ['network', 503, true], logged: /network/ },
-  {
-    what: 'an error in the stream',
-    answer: streams(said('A'), event({ error: { message: 'canary', type: 'overloaded_error' } })),
-    told: ['rate_limit', 429, true],
-    logged: /rate_limit, "overloaded_error"/,
-  },
-  {
-    what: 'an error in the stream with a status',
-    answer: streams(said('A'), event({ error: { message: 'canary', code: 502 } })),
-    told: ['server', 502, true],
-    logged: /server, status 502/,
-  },
-  { what: 'a stream without its end', answer: streams(said('A')), told: ['network', 503, true], logged: /network/ },
-  { what: 'a broken connection', answer: breaks(said('A')), told: ['network', 503, true], logged: /network/ },
-  {
-    what: 'a line without an end',
-    answer: streams(`data: ${'x'.repeat(AGENT_LIMITS.modelLineBytes + 1)}`),
-    told: ['server', 502, true],
-    logged: /a line of more than/,
-  },
+/** As users read it: kind, status, whether to try again. */
+type Told = readonly [kind: string, status: number, retryable: boolean];
+const OURS: Told = ['unknown', 500, false];
+const LIMIT: Told = ['rate_limit', 429, true];
+const BROKEN: Told = ['server', 502, true];
+const CUT: Told = ['network', 503, true];
+
+const odd =
+  (status: number, headers: Readonly<Record<string, string>>, text = ''): Answer =>
+  (response) =>
+    void response.writeHead(status, headers).end(text);
+const overloaded = event({ error: { message: 'canary', type: 'overloaded_error' } });
+const withStatus = event({ error: { message: 'canary', code: 502 } });
+const longLine = `data: ${'x'.repeat(AGENT_LIMITS.modelLineBytes + 1)}`;
+
+/** What fails, what is told to users, and as operators read it; how often the model is asked where that is not once. */
+const CASES: readonly (readonly [what: string, answer: Answer, told: Told, logged: RegExp, asked?: number])[] = [
+  ['a wrong key', fails(401, { code: 'invalid_api_key' }), OURS, /auth, status 401, "invalid_api_key"/],
+  ['a forbidden model', fails(403), OURS, /auth, status 403/],
+  ['an unpaid bill', fails(402, { code: 402 }), OURS, /billing, status 402/],
+  ['an empty account', fails(429, { type: 'insufficient_quota' }, SOON), OURS, /billing, status 429/, TRIES],
+  ['too many requests', fails(429, { code: 'rate_limit_exceeded' }, SOON), LIMIT, /rate_limit, status 429/, TRIES],
+  ['a broken server', fails(500, {}, SOON), BROKEN, /server, status 500/, TRIES],
+  ['a proxy that waited', fails(504, {}, SOON), ['timeout', 504, true], /timeout/, TRIES],
+  ['an unknown model', fails(404, { code: 'model_not_found' }), OURS, /unknown, status 404, "model_not_found"/],
+  ['too long a prompt', fails(400, { code: 'context_length_exceeded' }), OURS, /context_length_exceeded/],
+  [
+    'an error that is no JSON',
+    odd(418, { 'content-type': 'text/html' }, '<h1>canary</h1>'),
+    OURS,
+    /unknown, status 418/,
+  ],
+  [
+    'a redirect',
+    odd(302, { location: 'http://127.0.0.1:1/canary' }),
+    BROKEN,
+    /answered 302; redirects are not followed/,
+  ],
+  ['garbage', streams('data: {"choices":[{"del\n\n'), BROKEN, /server/],
+  ['a page', odd(200, {}, '<html>canary</html>'), CUT, /network/],
+  ['nothing', streams(ended()), BROKEN, /answered with nothing/],
+  ['only an end', streams(DONE), CUT, /network/],
+  ['an error in the stream', streams(said('A'), overloaded), LIMIT, /rate_limit, "overloaded_error"/],
+  ['an error in the stream with a status', streams(said('A'), withStatus), BROKEN, /server, status 502/],
+  ['a stream without its end', streams(said('A')), CUT, /network/],
+  ['a broken connection', breaks(said('A')), CUT, /network/],
+  ['a line without an end', streams(longLine), BROKEN, /a line of more than/],
 ];
 
-for (const { what, answer, told, logged, asked = 1 } of CASES)
+for (const [what, answer, told, logged, asked = 1] of CASES)
   test(`${what} is told as ${told[0]}`, () =>
     asking([answer], async ({ ask, server, problems }) => {
       const frames = await ask('go');
@@ -168,7 +110,7 @@ async function inSilence({ agent, clock, server }: Asking, ms: number, seen: (fr
   for await (const some of following.frames) {
     for (const frame of some) frames.push({ ...frame, json: JSON.parse(frame.data) });
     if (!frames.some(seen)) continue;
-    for (let n = 0; server.asked.length === 0 && n < 500; n++) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until('the model is asked', () => server.asked.length > 0);
     break;
   }
   await settled();
@@ -189,8 +131,7 @@ test('a model that never begins is given up after its time, and its connection i
     assert.is(early, 'running');
     assert.equal([frames.at(-2)!.json.kind, frames.at(-2)!.json.status], ['timeout', 504]);
     assert.is(here.server.asked.length, 1, 'whoever waited once does not wait again');
-    for (let n = 0; here.server.cut() === 0 && n < 500; n++) await new Promise((resolve) => setTimeout(resolve, 10));
-    assert.is(here.server.cut(), 1);
+    await until('its connection is closed', () => here.server.cut() === 1);
   }));
 
 test('a model that stops in the middle is given up after its time; what it said is kept', () =>

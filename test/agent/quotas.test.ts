@@ -80,7 +80,7 @@ test('a message beyond the quota is refused and leaves nothing; a session beyond
   await say(agent, sessions[0]!, 'y'.repeat(800));
 });
 
-test('a message that finds no room is not counted', async () => {
+test('a session has so many messages in line; one that finds no room, or is too long, is not counted', async () => {
   const agent = await ground().agent(endless('x'), { quotas: { ...QUOTAS, userBytesPerDay: 400 } });
   const session = await newSession(agent);
   const more = { owner: ANN, session, requestId: 'r', multitask: 'enqueue' } as const;
@@ -88,6 +88,13 @@ test('a message that finds no room is not counted', async () => {
   for (let at = 0; at < 3; at++)
     assert.is((await agent.send({ ...more, request: { message: 'x'.repeat(100) } })).kind, 'full');
   const other = await newSession(agent);
+  const long = {
+    owner: ANN,
+    session: other,
+    requestId: 'r',
+    request: { message: 'x'.repeat(AGENT_LIMITS.agentRequestBytes) },
+  };
+  assert.is(await agent.send(long).catch((error) => error.code), 'ERR_INPUT');
   await say(agent, other, 'x'.repeat(100));
   for (const of of [session, other]) await agent.deleteSession(ANN, of);
   await agent.idle();

@@ -5,7 +5,6 @@ import * as assert from 'uvu/assert';
 import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import {
   ANN,
-  BOB,
   endless,
   framesOf,
   ground,
@@ -92,39 +91,6 @@ test('a message is answered: frames in order with their exact shapes, one done, 
   const outcome = await agent.outcome({ owner: ANN, runId });
   assert.equal(outcome?.message, messages[1]);
   assert.equal(outcome?.done, { runId, status: 'finished' });
-});
-
-test('whoever reads after a frame gets what follows it, once, also after the end', async () => {
-  const agent = await ground().agent(saying('a', 'b', 'c'));
-  const runId = await say(agent, await newSession(agent), 'hi');
-  const all = await framesOf(agent, runId);
-  for (const { n } of all.slice(0, -1)) assert.equal(await framesOf(agent, runId, ANN, n), all.slice(n));
-});
-
-test('sessions, runs and their logs of others do not exist', async () => {
-  const agent = await ground().agent(endless('x'));
-  const session = await newSession(agent);
-  const runId = await say(agent, session, 'hi');
-  const asBob = { owner: BOB, session };
-  assert.equal(
-    [
-      await agent.sessions.get(BOB, session),
-      await agent.follow({ owner: BOB, runId }),
-      await agent.outcome({ owner: BOB, runId }),
-      await agent.abort(asBob),
-      await agent.abort({ ...asBob, runId }),
-      await agent.openRun(BOB, session),
-      (await agent.send({ ...asBob, requestId: 'r', request: { message: 'x' } })).kind,
-      await agent.deleteSession(BOB, session),
-      (await agent.sessions.list(BOB)).total,
-      await agent.follow({ owner: ANN, runId: 'nothing' }),
-      await agent.openRun(ANN, 'nothing'),
-    ],
-    [undefined, undefined, undefined, undefined, undefined, undefined, 'unknown', false, 0, undefined, undefined],
-  );
-  assert.is((await agent.openRun(ANN, session))?.runId, runId);
-  await agent.abort({ owner: ANN, session });
-  await agent.idle();
 });
 
 test('a second message is refused while a run is live, stands in line, or takes its place', async () => {

@@ -14,11 +14,14 @@ import {
   parseOracleKey,
   tokenGuard,
 } from '../../lib/delegation/index.ts';
-import { alice, bob, clockAt, everything, mallory, NOW, oracle, talk, text, ucan } from './tokens.ts';
+import { alice, bob, clockAt, everything, mallory, NOW, oracle, talk, text, ucan, type Wish } from './tokens.ts';
 
 const key = parseOracleKey(ed25519.format(oracle));
 const clock = clockAt();
-const granted = () => text({ capabilities: [everything(alice)] });
+const proofs = [await text({ capabilities: [everything(alice)] })];
+/** By the service for another one: what Alice has let it do. */
+const mint = (more: Partial<Parameters<typeof mintInvocation>[0]> = {}) =>
+  mintInvocation({ key, audience: bob.did(), capability: talk(alice), proofs, expiresIn: 60, clock, ...more });
 
 const test = suite('minted tokens');
 
@@ -26,14 +29,7 @@ test('what the key mints, @ucanto/validator accepts: an invocation within what a
   // ucanto knows only the clock of the system.
   const now = Math.floor(Date.now() / 1000);
   const raw = await text({ capabilities: [everything(alice)], expiration: now + 600 });
-  const token = await mintInvocation({
-    key,
-    audience: bob.did(),
-    capability: talk(alice),
-    proofs: [raw],
-    expiresIn: 60,
-    clock: systemClock,
-  });
+  const token = await mint({ proofs: [raw], clock: systemClock });
   const { ok: invocation } = await Delegation.extract(new Uint8Array(Buffer.from(token, 'base64')));
   const result = await access(invocation as never, {
     capability: capability({ can: 'oracle/talk', with: Schema.did(), nb: Schema.struct({}) }),
@@ -48,15 +44,7 @@ test('what the key mints, @ucanto/validator accepts: an invocation within what a
 
 test('the guard of the other service accepts it, and each is different', async () => {
   const guard = tokenGuard({ audience: bob.did(), clock, accepted: { resource: 'root' } });
-  const options = {
-    key,
-    audience: bob.did(),
-    capability: talk(alice),
-    proofs: [await granted()],
-    expiresIn: 60,
-    clock,
-  };
-  const tokens = await Promise.all([mintInvocation(options), mintInvocation(options)]);
+  const tokens = await Promise.all([mint(), mint()]);
   assert.is.not(tokens[0], tokens[1]);
   for (const token of tokens) {
     const result = await guard.checkInvocation(token);
@@ -90,15 +78,7 @@ test('a delegation minted here passes here, and says what it was asked to', asyn
 
 test('a proof that expires earlier shortens what is minted under it', async () => {
   const raw = await text({ capabilities: [everything(alice)], expiration: NOW + 30 });
-  const token = await mintInvocation({
-    key,
-    audience: bob.did(),
-    capability: talk(alice),
-    proofs: [raw],
-    expiresIn: 60,
-    clock,
-  });
-  const inspected = inspectToken(token);
+  const inspected = inspectToken(await mint({ proofs: [raw] }));
   assert.ok(inspected.ok);
   assert.equal(
     inspected.chain.map(({ expiration }) => expiration),
@@ -106,53 +86,28 @@ test('a proof that expires earlier shortens what is minted under it', async () =
   );
 });
 
-const REFUSED: readonly (readonly [name: string, options: () => Promise<object> | object, message: RegExp])[] = [
-  [
-    'another user’s resource',
-    async () => ({ capability: talk(mallory), proofs: [await granted()] }),
-    /does not grant oracle\/talk/,
-  ],
-  [
-    'another ability',
-    async () => ({ capability: { can: 'store/add', with: alice.did() }, proofs: [await granted()] }),
-    /does not grant store\/add/,
-  ],
-  [
-    'every ability',
-    async () => ({ capability: { can: '*', with: alice.did() }, proofs: [await granted()] }),
-    /does not grant \*/,
-  ],
-  [
-    'a dropped caveat',
-    async () => ({ proofs: [await text({ capabilities: [talk(alice, { session: 's1' })] })] }),
-    /does not grant/,
-  ],
-  [
-    'a proof for somebody else',
-    async () => ({ proofs: [await text({ audience: bob, capabilities: [everything(alice)] })] }),
-    /is for did:key:\w+, not for/,
-  ],
-  [
-    'an expired proof',
-    async () => ({ proofs: [await text({ capabilities: [everything(alice)], expiration: NOW - 1 })] }),
-    /has expired/,
-  ],
-  ['a proof that is no token', () => ({ proofs: ['canary'] }), /is no token/],
-  ['two proofs', async () => ({ proofs: [await granted(), await granted()] }), /one/],
-  ['no time at all', () => ({ expiresIn: 0, proofs: [] }), /expiresIn is 0/],
-  ['an audience that is no DID', () => ({ audience: 'bob', proofs: [] }), /no DID/],
-  ['an ability in capitals', () => ({ capability: { can: 'oracle/TALK', with: 'x' }, proofs: [] }), /lower case/],
+const under = async (wish: Wish) => ({ proofs: [await text({ capabilities: [everything(alice)], ...wish })] });
+const claiming = (can: string) => ({ capability: { can, with: alice.did() } });
+
+const REFUSED: readonly (readonly [name: string, options: Parameters<typeof mint>[0], message: RegExp])[] = [
+  ['another user’s resource', { capability: talk(mallory) }, /does not grant oracle\/talk/],
+  ['another ability', claiming('store/add'), /does not grant store\/add/],
+  ['every ability', claiming('*'), /does not grant \*/],
+  ['a dropped caveat', await under({ capabilities: [talk(alice, { session: 's1' })] }), /does not grant/],
+  ['a proof for somebody else', await under({ audience: bob }), /is for did:key:\w+, not for/],
+  ['an expired proof', await under({ expiration: NOW - 1 }), /has expired/],
+  ['a proof that is no token', { proofs: ['canary'] }, /is no token/],
+  ['two proofs', { proofs: [...proofs, ...proofs] }, /one/],
+  ['no time at all', { expiresIn: 0, proofs: [] }, /expiresIn is 0/],
+  ['an audience that is no DID', { audience: 'bob', proofs: [] }, /no DID/],
+  ['an ability in capitals', { capability: { can: 'oracle/TALK', with: 'x' }, proofs: [] }, /lower case/],
 ];
 for (const [name, options, message] of REFUSED)
   test(`it does not mint: ${name}`, async () => {
-    const given = { key, audience: bob.did(), capability: talk(alice), expiresIn: 60, clock, ...(await options()) };
-    const error = await mintInvocation(given).then(
-      () => undefined,
-      (reason: Error & { code: string }) => reason,
-    );
-    assert.is(error?.code, 'ERR_INPUT');
-    assert.match(error!.message, message);
-    assert.not.ok(error!.message.includes('canary'), 'no token in a message');
+    const error = await mint(options).catch((reason: Error & { code: string }) => reason);
+    assert.is((error as { code?: string }).code, 'ERR_INPUT');
+    assert.match((error as Error).message, message);
+    assert.not.ok((error as Error).message.includes('canary'), 'no token in a message');
   });
 
 test('inspecting checks nothing but that it is a token', async () => {

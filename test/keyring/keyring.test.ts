@@ -71,13 +71,6 @@ for (const [what, text, message] of BAD)
     assert.unreachable('it was taken for a key');
   });
 
-test('hex and base64 of the same bytes are the same key', () => {
-  const subkeys = [HEX, HEX.toUpperCase(), BASE64, BASE64URL].map((text) =>
-    parseKeyring(text).subkey('pin-at-rest/v1')?.toString('hex'),
-  );
-  assert.is(new Set(subkeys).size, 1);
-});
-
 test('every purpose and every key gives its own subkey of 32 bytes, and never the key itself', () => {
   const keyring = parseKeyring(`a:${HEX},b:${OTHER}`);
   const purposes: KeyPurpose[] = [
@@ -128,28 +121,11 @@ test('a short mac has 16 characters and depends on the key and on where one part
   );
 });
 
-// RFC 4231: test cases 1, 2, 6 (a key longer than a block) and 7.
-const RFC_4231 = [
-  ['0b'.repeat(20), 'Hi There', 'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7'],
-  ['4a656665', 'what do ya want for nothing?', '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'],
-  [
-    'aa'.repeat(131),
-    'Test Using Larger Than Block-Size Key - Hash Key First',
-    '60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54',
-  ],
-  [
-    'aa'.repeat(131),
-    'This is a test using a larger than block-size key and a larger than block-size data. The key needs to be hashed before being used by the HMAC algorithm.',
-    '9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2',
-  ],
-] as const;
-
-test('keyed hashes are HMAC-SHA-256: RFC 4231, and Node’s own for any key and text', () => {
-  for (const [key, text, mac] of RFC_4231)
-    assert.is(Buffer.from(hmacSha256(Buffer.from(key, 'hex'), text), 'base64url').toString('hex'), mac);
+// Keys longer than a block are hashed before.
+test('keyed hashes are the HMAC-SHA-256 of Node, for any key and text', () => {
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ minLength: 6_000, maxLength: 6_100 }));
   fc.assert(
-    fc.property(fc.uint8Array({ minLength: 1, maxLength: 70 }), text, (bytes, said) => {
+    fc.property(fc.uint8Array({ minLength: 1, maxLength: 140 }), text, (bytes, said) => {
       const key = Buffer.from(bytes);
       assert.is(hmacSha256(key, said), createHmac('sha256', key).update(said).digest('base64url'));
     }),

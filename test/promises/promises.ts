@@ -241,7 +241,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'A reply outlives kill -9 of the process that writes it: another one, or the same started again, carries it on or ends it as interrupted, and readers miss nothing and get nothing twice',
-      proofs: ['server/agent/owner.short.kills', 'agent/faults'],
+      proofs: ['server/agent/owner.short.kills', 'agent/faults.short.long'],
     },
     {
       promise:

@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { mintInvocation } from '../../../lib/delegation/tokens.ts';
 import type { TwinlineError } from '../../../lib/errors.ts';
 import { readMcpServers } from '../../../server/agent/mcp.ts';
 import { modelList } from '../../../server/agent/models.ts';
@@ -12,20 +11,9 @@ import { readConfig } from '../../../server/config/config.ts';
 import type { CheckContext, Finding } from '../../../server/doctor/check.ts';
 import { MCP_CHECKS, MODEL_CHECKS } from '../../../server/doctor/doors.ts';
 import { mcpGround } from '../../agent/mcp-server.ts';
-import {
-  type Answer,
-  called,
-  calls,
-  fails,
-  type ModelServer,
-  modelServer,
-  said,
-  says,
-  streams,
-} from '../../agent/model-server.ts';
-import { newKey } from '../../delegation/keys.ts';
+import { type Answer, fails, type ModelServer, modelServer, said, says, streams } from '../../agent/model-server.ts';
 import { withFolder } from '../../support/process.ts';
-import { newSession, newUser, ORACLE_KEY, type User } from '../plugins/users.ts';
+import { newSession, newUser, ORACLE_KEY } from '../plugins/users.ts';
 import { json, type Served, withServer } from '../support/serve.ts';
 import { readFrames } from './chats.ts';
 
@@ -34,7 +22,6 @@ const test = suite('a server with a model');
 interface Here {
   readonly server: Served;
   readonly model: ModelServer;
-  readonly user: User;
   /** Sends a message in a new session. */
   send(body: object): ReturnType<Served['ask']>;
 }
@@ -47,7 +34,7 @@ async function served(script: readonly Answer[], work: (here: Here) => Promise<v
       const user = await newUser();
       const send = async (body: object) =>
         server.ask(`/messages/${await newSession(server, user)}`, json(body, user.headers));
-      await work({ server, model, user, send });
+      await work({ server, model, send });
     });
   } finally {
     await model.close();
@@ -79,40 +66,6 @@ test('a model that fails: as JSON a status of 500 or more with its kind, on a st
       assert.not.match(`${JSON.stringify(bodies)}${logged}`, /canary|provider\.example/);
     },
   ));
-
-test('a tool of an MCP server is called with the token of the message; the token is in no log, frame or transcript', () =>
-  withFolder(async (folder) => {
-    const mcp = await mcpGround(['closed']);
-    const did = newKey().did;
-    const file = join(folder, 'mcp.json');
-    writeFileSync(file, JSON.stringify([{ name: 'one', url: mcp.url, did, protected: true }]));
-    try {
-      await served(
-        [calls(called('closed', '{}')), says('Done.'), calls(called('closed', '{}')), says('Sorry.')],
-        async ({ send, user, server, model }) => {
-          const token = await mintInvocation({
-            key: user.key,
-            audience: did,
-            capability: { can: 'mcp/closed', with: user.did },
-            expiresIn: 300,
-          });
-          const body = { message: 'go', mcpInvocations: { closed: token }, returnAllMessages: true };
-          const first = await send(body);
-          assert.match(first.text, '"content":"Done."');
-          const second = await send(body);
-          assert.match(second.text, '"content":"Sorry."');
-          assert.match(second.text, 'was used already');
-          assert.equal(mcp.called, ['closed']);
-          assert.is(mcp.noted.filter(({ headers }) => headers.authorization === `Bearer ${token}`).length, 1);
-          for (const text of [first.text, second.text, JSON.stringify(server.logged), JSON.stringify(model.asked)])
-            assert.not.match(text, token.slice(40, 200));
-        },
-        { MCP_SERVERS: file },
-      );
-    } finally {
-      await mcp.close();
-    }
-  }));
 
 test('the list of models is public, tells the default, and takes no other method', () =>
   served(

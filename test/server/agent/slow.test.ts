@@ -1,18 +1,19 @@
 // Readers that take nothing: what waits for one is bounded, it is cut off, and what it missed is in the log.
 
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import Koa from 'koa';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { systemClock } from '../../../lib/clock.ts';
+import { SimulatedClock } from '../../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import { AGENT_ROUTES } from '../../../server/agent/routes.ts';
+import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { eventStreams } from '../../../server/http/event-streams.ts';
 import { listen } from '../../../server/http/listen.ts';
 import { addRoutes, newRouter } from '../../../server/http/route-table.ts';
 import { AGENT_INPUT } from '../../../server/user/input.ts';
 import { ANN, framesOf, ground, newSession, say, scripted, shownText } from '../../agent/ground.ts';
+import { until } from '../../support/until.ts';
 import { readEvents } from '../support/event-reader.ts';
 import { readerOf, readOut } from './chats.ts';
 
@@ -31,11 +32,8 @@ test('a reader that takes nothing of 16 MB holds one read, is cut off, and reads
   const run = await say(agent, session, 'hi');
 
   const answers: ServerResponse[] = [];
-  const streams = eventStreams({
-    clock: systemClock,
-    stallMs: 4_000,
-    onProblem: (error) => assert.unreachable(String(error)),
-  });
+  const clock = new SimulatedClock();
+  const streams = eventStreams({ clock, onProblem: (error) => assert.unreachable(String(error)) });
   const router = newRouter();
   const readers = { admit: () => new AbortController().signal };
   const deps = { agent, streams, readers, delegations: undefined as never };
@@ -46,17 +44,18 @@ test('a reader that takes nothing of 16 MB holds one read, is cut off, and reads
     return next();
   });
   const server = await listen(app.use(router.routes()).callback(), { host: '127.0.0.1', port: 0 });
-  let most = 0;
-  const watch = setInterval(() => {
-    most = Math.max(most, ...answers.map(({ writableLength }) => writableLength));
-  }, 5);
   try {
     const join = async (after: number) => readerOf(await readEvents(`${server.url}/runs/${run}?after=${after}`, {}));
     const slow = await join(0);
     await slow.until('message');
     slow.pause();
     await agent.idle();
-    if (!answers[0]!.closed) await once(answers[0]!, 'close');
+    let most = 0;
+    await until('the reader is cut off', async () => {
+      most = Math.max(most, answers[0]!.writableLength);
+      await clock.advance(SERVER_LIMITS.eventStallMs);
+      return answers[0]!.closed;
+    });
     // A page of the log, and what it takes to send it as events.
     assert.ok(most > 0 && most < 2 * COMMON_LIMITS.logReadBytes, `${most} bytes wait for a reader`);
     slow.resume();
@@ -71,7 +70,6 @@ test('a reader that takes nothing of 16 MB holds one read, is cut off, and reads
       (await framesOf(agent, run)).map(({ data }) => data),
     );
   } finally {
-    clearInterval(watch);
     streams.close();
     await server.close(1_000);
     await agent.close();

@@ -9,7 +9,17 @@ import { createLog } from '../../../server/health/log.ts';
 import { CLAIM, claims, processClaims } from '../../../server/plugins/claims/claim.ts';
 import type { PluginContext } from '../../../server/plugins/plugin.ts';
 import { json, type Served } from '../support/serve.ts';
-import { newSession, newUser, say, toolFlow, type User, withFlow, withModules, withPlugins } from './users.ts';
+import {
+  newSession,
+  newUser,
+  say,
+  sharedBy,
+  toolFlow,
+  type User,
+  withFlow,
+  withModules,
+  withPlugins,
+} from './users.ts';
 
 const test = suite('claims');
 
@@ -18,75 +28,64 @@ const RULES = `export default {
   'claims.evaluate': async ({ data }) => ({ approved: data.burners > 1, reason: data.burners > 1 ? null : 'Too few burners' }),
 };`;
 
+const FLOW = toolFlow('submit_claim', { collection: '=said', data: { burners: 3 } });
+
 const claiming = (work: (server: Served) => Promise<void>, more: NodeJS.ProcessEnv = {}) =>
-  withModules({ 'rules.js': RULES }, (path) => {
-    const env = { CLAIMS_SECRET: SECRET, CLAIMS_SERVICE: 'claims.evaluate', SERVICES: path('rules.js'), ...more };
-    return withPlugins(['claims'], { env }, work);
-  });
+  withModules({ 'rules.js': RULES }, (path) =>
+    withFlow(FLOW, (menus) => {
+      const own = { CLAIMS_SECRET: SECRET, CLAIMS_SERVICE: 'claims.evaluate', SERVICES: path('rules.js') };
+      return withPlugins(['claims'], { env: { ...own, MENUS_DIR: menus, ...more } }, work);
+    }),
+  );
+const shared = sharedBy(test, (use) => claiming(use));
 
 const submit = ({ ask }: Served, { headers }: User, data: unknown) =>
   ask('/claims', json({ collection: 'stoves', data }, headers));
 const run = ({ ask }: Served, authorization = `Bearer ${SECRET}`) =>
   ask('/claims/process', { method: 'POST', headers: authorization ? { authorization } : {} });
 
-test('claims are submitted, evaluated by a job, and read by who submitted them', () =>
-  claiming(async (server) => {
-    const [ann, bob] = [await newUser(), await newUser()];
-    const made = await submit(server, ann, { burners: 2 });
-    assert.is(made.status, 201);
-    const { id, status } = made.json() as { id: string; status: string };
-    assert.is(status, 'pending');
-    await submit(server, ann, { burners: 1 });
-    const counts = (await run(server)).json();
-    assert.equal(counts, { processed: 2, approved: 1, rejected: 1, failed: 0, postponed: 0, remaining: 0 });
-    assert.equal((await run(server)).json(), {
-      processed: 0,
-      approved: 0,
-      rejected: 0,
-      failed: 0,
-      postponed: 0,
-      remaining: 0,
-    });
-    const read = async (who: User, path: string) => await server.ask(path, { headers: who.headers });
-    assert.is(((await read(ann, `/claims/${id}`)).json() as { status: string }).status, 'approved');
-    const listed = ((await read(ann, '/claims')).json() as { claims: { status: string; reason: string | null }[] })
-      .claims;
-    assert.equal(listed.map(({ reason }) => reason).sort(), [null, 'Too few burners'].sort());
-    assert.is((await read(bob, `/claims/${id}`)).status, 404);
-    assert.equal((await read(bob, '/claims')).json(), { claims: [] });
-    assert.is((await server.ask('/claims')).status, 401);
-  }));
+test('claims are submitted, evaluated by a job, and read by who submitted them', async () => {
+  const server = shared();
+  const [ann, bob] = [await newUser(), await newUser()];
+  const made = await submit(server, ann, { burners: 2 });
+  assert.is(made.status, 201);
+  const { id, status } = made.json() as { id: string; status: string };
+  assert.is(status, 'pending');
+  await submit(server, ann, { burners: 1 });
+  const none = { processed: 0, approved: 0, rejected: 0, failed: 0, postponed: 0, remaining: 0 };
+  assert.equal((await run(server)).json(), { ...none, processed: 2, approved: 1, rejected: 1 });
+  assert.equal((await run(server)).json(), none);
+  const read = (who: User, path: string) => server.ask(path, { headers: who.headers });
+  assert.is(((await read(ann, `/claims/${id}`)).json() as { status: string }).status, 'approved');
+  const { claims: listed } = (await read(ann, '/claims')).json() as { claims: { reason: string | null }[] };
+  assert.equal(listed.map(({ reason }) => reason).sort(), [null, 'Too few burners'].sort());
+  assert.is((await read(bob, `/claims/${id}`)).status, 404);
+  assert.equal((await read(bob, '/claims')).json(), { claims: [] });
+  assert.is((await server.ask('/claims')).status, 401);
+});
 
-test('the job shows its secret, and a token of a user is none', () =>
-  claiming(async (server) => {
-    const user = await newUser();
-    for (const wrong of ['', 'Bearer ', `Bearer ${SECRET}x`, SECRET, user.headers.authorization!]) {
-      const { status, headers } = await run(server, wrong);
-      assert.equal([status, headers['www-authenticate']], [401, 'Bearer realm="claims"'], wrong.slice(0, 20));
-    }
-    assert.not.match(JSON.stringify(server.logged), SECRET);
-    const bad = await server.ask('/claims', json({ collection: '', more: 1 }, user.headers));
-    const { message } = bad.json() as { message: string[] };
-    assert.equal([bad.status, message.length], [400, 3]);
-  }));
+test('the job shows its secret, and a token of a user is none', async () => {
+  const server = shared();
+  const user = await newUser();
+  for (const wrong of ['', 'Bearer ', `Bearer ${SECRET}x`, SECRET, user.headers.authorization!]) {
+    const { status, headers } = await run(server, wrong);
+    assert.equal([status, headers['www-authenticate']], [401, 'Bearer realm="claims"'], wrong.slice(0, 20));
+  }
+  assert.not.match(JSON.stringify(server.logged), SECRET);
+  const bad = await server.ask('/claims', json({ collection: '', more: 1 }, user.headers));
+  assert.equal([bad.status, (bad.json() as { message: string[] }).message.length], [400, 3]);
+});
 
-test('an agent submits a claim for its user', () =>
-  withFlow(toolFlow('submit_claim', { collection: '=said', data: { burners: 3 } }), (menus) =>
-    claiming(
-      async (server) => {
-        const ann = await newUser();
-        assert.match(await say(server, ann, await newSession(server, ann), 'stoves'), 'Done.');
-        const { claims } = (await server.ask('/claims', { headers: ann.headers })).json() as {
-          claims: { collection: string }[];
-        };
-        assert.equal(
-          claims.map(({ collection }) => collection),
-          ['stoves'],
-        );
-      },
-      { MENUS_DIR: menus },
-    ),
-  ));
+test('an agent submits a claim for its user', async () => {
+  const server = shared();
+  const ann = await newUser();
+  assert.match(await say(server, ann, await newSession(server, ann), 'stoves'), 'Done.');
+  const { claims: own } = (await server.ask('/claims', { headers: ann.headers })).json() as { claims: object[] };
+  assert.equal(
+    own.map((claim) => (claim as { collection: string }).collection),
+    ['stoves'],
+  );
+});
 
 test('a start is refused when the service is none', async () => {
   const failed = await claiming(async () => {}, { CLAIMS_SERVICE: 'claims.other' }).catch((error: Error) => error);

@@ -10,7 +10,17 @@ import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { ACCOUNT, accounts, bookingMutex, ENTRY, MICRO } from '../../../server/plugins/credits/account.ts';
 import { json, type Served } from '../support/serve.ts';
-import { newSession, newUser, say, toolFlow, type User, withFlow, withModules, withPlugins } from './users.ts';
+import {
+  newSession,
+  newUser,
+  say,
+  sharedBy,
+  toolFlow,
+  type User,
+  withFlow,
+  withModules,
+  withPlugins,
+} from './users.ts';
 
 const test = suite('credits');
 const clock = new SimulatedClock();
@@ -99,66 +109,68 @@ const env = {
   PIN_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
 };
 
-test('an account begins with nothing; the words and the claims of each refusal are those that clients know', () =>
-  withPlugins(['credits'], { env }, async (server) => {
-    const { ask } = server;
-    const user = await newUser();
-    const refusal = async () => {
-      const { status, text } = await ask('/sessions', { method: 'POST', headers: user.headers });
-      return [status, ...(status === 201 ? [] : [JSON.parse(text)])];
-    };
-    const because = (message: string, claims: string[]) => [
-      402,
-      { statusCode: 402, message, claims, outstandingClaims: claims },
-    ];
-    assert.equal(await refusal(), because('No subscription found, please subscribe to continue', []));
-    assert.equal((await ask('/credits', { headers: user.headers })).json(), {
-      did: user.did,
-      totalCredits: 0,
-      status: 'none',
-      currentPlan: null,
-      claims: [],
-    });
-    assert.is((await give(server, user.did, { amount: 10, claims: ['claim-1'] })).status, 201);
-    const few = 'User has less than 10 credits, please top up to continue';
-    assert.equal(await refusal(), because(few, ['claim-1']));
-    await give(server, user.did, { amount: 0.000001, status: 'inactive' });
-    assert.equal(await refusal(), because('User has inactive subscription, please subscribe to continue', ['claim-1']));
-    await give(server, user.did, { amount: 0, status: 'trial', plan: 'starter', claims: [] });
-    assert.equal(await refusal(), [201]);
-    assert.equal((await ask('/credits', { headers: user.headers })).json(), {
-      did: user.did,
-      totalCredits: 10.000001,
-      status: 'trial',
-      currentPlan: 'starter',
-      claims: [],
-    });
-  }));
+const shared = sharedBy<Served>(test, (use) => withPlugins(['credits'], { env }, use));
+
+test('an account begins with nothing; the words and the claims of each refusal are those that clients know', async () => {
+  const server = shared();
+  const { ask } = server;
+  const user = await newUser();
+  const refusal = async () => {
+    const { status, text } = await ask('/sessions', { method: 'POST', headers: user.headers });
+    return [status, ...(status === 201 ? [] : [JSON.parse(text)])];
+  };
+  const because = (message: string, claims: string[]) => [
+    402,
+    { statusCode: 402, message, claims, outstandingClaims: claims },
+  ];
+  assert.equal(await refusal(), because('No subscription found, please subscribe to continue', []));
+  assert.equal((await ask('/credits', { headers: user.headers })).json(), {
+    did: user.did,
+    totalCredits: 0,
+    status: 'none',
+    currentPlan: null,
+    claims: [],
+  });
+  assert.is((await give(server, user.did, { amount: 10, claims: ['claim-1'] })).status, 201);
+  const few = 'User has less than 10 credits, please top up to continue';
+  assert.equal(await refusal(), because(few, ['claim-1']));
+  await give(server, user.did, { amount: 0.000001, status: 'inactive' });
+  assert.equal(await refusal(), because('User has inactive subscription, please subscribe to continue', ['claim-1']));
+  await give(server, user.did, { amount: 0, status: 'trial', plan: 'starter', claims: [] });
+  assert.equal(await refusal(), [201]);
+  assert.equal((await ask('/credits', { headers: user.headers })).json(), {
+    did: user.did,
+    totalCredits: 10.000001,
+    status: 'trial',
+    currentPlan: 'starter',
+    claims: [],
+  });
+});
 
 const ANOTHER_AMOUNT = 'This Idempotency-Key has added 50 credits. Send another key.';
 
-test('only operators add credits, and everything that is wrong is told', () =>
-  withPlugins(['credits'], { env }, async (server) => {
-    const { ask } = server;
-    const [user, other] = [await newUser(), await newUser()];
-    const path = `/credits/${encodeURIComponent(user.did)}`;
-    for (const headers of [{}, user.headers, { authorization: 'Bearer another' }])
-      assert.is((await ask(path, json({ amount: 1_000 }, headers))).status, 401);
-    assert.is((await ask(path, { headers: other.headers })).status, 402, 'an account is not read by its address');
-    const wrong = await give(server, 'nobody', { amount: 'x', colour: 1 }, { 'idempotency-key': 'a b' });
-    const { message } = wrong.json() as { message: string[] };
-    assert.equal([wrong.status, message.length], [400, 4]);
-    for (const body of [{}, { amount: 1e12 }, { amount: 1, status: 'rich' }, [], { amount: null }])
-      assert.is((await give(server, user.did, body)).status, 400, JSON.stringify(body));
-    assert.is(await left(server, user), 0);
-    await Promise.all([1, 2, 3].map(() => give(server, user.did, { amount: 50 }, { 'idempotency-key': 'one' })));
-    await give(server, other.did, { amount: 20 }, { 'idempotency-key': 'one' });
-    const differs = await give(server, user.did, { amount: 60 }, { 'idempotency-key': 'one' });
-    assert.equal([differs.status, (differs.json() as { message: string }).message], [422, ANOTHER_AMOUNT]);
-    assert.is((await give(server, other.did, { amount: 1e9 })).status, 422, 'beyond what is counted exactly');
-    assert.equal([await left(server, user), await left(server, other)], [50, 20]);
-    assert.not.match(JSON.stringify(server.logged), TOKEN);
-  }));
+test('only operators add credits, and everything that is wrong is told', async () => {
+  const server = shared();
+  const { ask } = server;
+  const [user, other] = [await newUser(), await newUser()];
+  const path = `/credits/${encodeURIComponent(user.did)}`;
+  for (const headers of [{}, user.headers, { authorization: 'Bearer another' }])
+    assert.is((await ask(path, json({ amount: 1_000 }, headers))).status, 401);
+  assert.is((await ask(path, { headers: other.headers })).status, 402, 'an account is not read by its address');
+  const wrong = await give(server, 'nobody', { amount: 'x', colour: 1 }, { 'idempotency-key': 'a b' });
+  const { message } = wrong.json() as { message: string[] };
+  assert.equal([wrong.status, message.length], [400, 4]);
+  for (const body of [{}, { amount: 1e12 }, { amount: 1, status: 'rich' }, [], { amount: null }])
+    assert.is((await give(server, user.did, body)).status, 400, JSON.stringify(body));
+  assert.is(await left(server, user), 0);
+  await Promise.all([1, 2, 3].map(() => give(server, user.did, { amount: 50 }, { 'idempotency-key': 'one' })));
+  await give(server, other.did, { amount: 20 }, { 'idempotency-key': 'one' });
+  const differs = await give(server, user.did, { amount: 60 }, { 'idempotency-key': 'one' });
+  assert.equal([differs.status, (differs.json() as { message: string }).message], [422, ANOTHER_AMOUNT]);
+  assert.is((await give(server, other.did, { amount: 1e9 })).status, 422, 'beyond what is counted exactly');
+  assert.equal([await left(server, user), await left(server, other)], [50, 20]);
+  assert.not.match(JSON.stringify(server.logged), TOKEN);
+});
 
 test('runs on two instances at once spend what they cost, and the account is empty on both', () => {
   const documents = memoryDocuments();

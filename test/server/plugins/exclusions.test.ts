@@ -1,11 +1,12 @@
 // Who gets in where: an excluded route is free to the letter, everything beside it is not, and gates come after tokens.
 
-import { io as connect } from 'socket.io-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MISSING } from '../../../server/user/authenticate.ts';
-import { raw } from '../support/serve.ts';
-import { newSession, newUser, withModules, withPlugins } from './users.ts';
+import { until } from '../../support/until.ts';
+import { openTab } from '../sockets/ground.ts';
+import { raw, type Served } from '../support/serve.ts';
+import { newSession, newUser, sharedBy, withModules, withPlugins } from './users.ts';
 
 const test = suite('routes without tokens');
 
@@ -24,52 +25,47 @@ const DOOR = `export default {
   },
 };`;
 
-const served = (work: Parameters<typeof withPlugins>[2], env: NodeJS.ProcessEnv = {}) =>
-  withModules({ 'door.js': DOOR }, (path) => withPlugins([path('door.js')], { env }, work as never) as Promise<void>);
+const served = (work: (server: Served) => Promise<void>, env: NodeJS.ProcessEnv = {}) =>
+  withModules({ 'door.js': DOOR }, (path) => withPlugins([path('door.js')], { env }, work));
 
-test('excluded routes are free, and nothing that looks like them', () =>
-  served(async ({ url, ask }) => {
-    const status = async (line: string) => {
-      const [method, path] = line.split(' ');
-      const answer = await raw(url, `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
-      return Number(answer.split(' ')[1]);
-    };
-    for (const line of ['GET /x', 'HEAD /x', 'GET /x?a=1', 'GET /both', 'POST /both', 'GET /t/1/open'])
-      assert.is(await status(line), 200, line);
-    const shut = [
-      'POST /x',
-      'PUT /x',
-      'GET /x/',
-      'GET /x/y',
-      'GET /x/y/',
-      'GET /x//',
-      'GET /t/1',
-      'GET /t/1/open/',
-      'GET /t//open',
-    ];
-    for (const line of [...shut, 'GET /x/../x', 'GET /x/.', 'GET /f/open']) assert.is(await status(line), 401, line);
-    for (const line of ['GET //x', 'GET /X', 'GET /%78', 'GET /x%2f', 'GET ///both', 'GET /BOTH', 'GET /x;a'])
-      assert.ok([400, 401, 404].includes(await status(line)), line);
-    const refused = await ask('/x/y');
-    assert.equal(refused.json(), { statusCode: 401, message: MISSING });
-    assert.is(refused.headers['www-authenticate'], 'Bearer realm="ucan"');
-  }));
+const shared = sharedBy<Served>(test, (use) => served(use));
 
-test('with a token the same paths are what they are', () =>
-  served(async ({ ask }) => {
-    const { did, headers } = await newUser();
-    const told = async (path: string, method = 'GET') => {
-      const answer = await ask(path, { headers, method });
-      return [answer.status, answer.status === 200 ? (answer.json() as { did: string }).did : undefined];
-    };
-    assert.equal(await told('/x/y'), [200, did]);
-    assert.equal(await told('/x', 'POST'), [200, did]);
-    assert.equal(await told('/x'), [200, null], 'a public route knows nobody');
-    assert.equal(await told('/x/'), [404, undefined]);
-    const wrong = await ask('/x/y', { headers, method: 'DELETE' });
-    assert.equal([wrong.status, wrong.headers.allow], [405, 'HEAD, GET']);
-    assert.is((await ask('/x/y', { headers })).headers['x-used'], 'true', 'what a plugin uses comes after the token');
-  }));
+test('excluded routes are free, and nothing that looks like them', async () => {
+  const { url, ask } = shared();
+  const status = async (line: string) => {
+    const [method, path] = line.split(' ');
+    const answer = await raw(url, `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    return Number(answer.split(' ')[1]);
+  };
+  for (const line of ['GET /x', 'HEAD /x', 'GET /x?a=1', 'GET /both', 'POST /both', 'GET /t/1/open'])
+    assert.is(await status(line), 200, line);
+  const shut = [
+    ...['POST /x', 'PUT /x', 'GET /x/', 'GET /x/y', 'GET /x/y/', 'GET /x//', 'GET /t/1', 'GET /t/1/open/'],
+    ...['GET /t//open', 'GET /x/../x', 'GET /x/.', 'GET /f/open'],
+  ];
+  for (const line of shut) assert.is(await status(line), 401, line);
+  for (const line of ['GET //x', 'GET /X', 'GET /%78', 'GET /x%2f', 'GET ///both', 'GET /BOTH', 'GET /x;a'])
+    assert.ok([400, 401, 404].includes(await status(line)), line);
+  const refused = await ask('/x/y');
+  assert.equal(refused.json(), { statusCode: 401, message: MISSING });
+  assert.is(refused.headers['www-authenticate'], 'Bearer realm="ucan"');
+});
+
+test('with a token the same paths are what they are', async () => {
+  const { ask } = shared();
+  const { did, headers } = await newUser();
+  const told = async (path: string, method = 'GET') => {
+    const answer = await ask(path, { headers, method });
+    return [answer.status, answer.status === 200 ? (answer.json() as { did: string }).did : undefined];
+  };
+  assert.equal(await told('/x/y'), [200, did]);
+  assert.equal(await told('/x', 'POST'), [200, did]);
+  assert.equal(await told('/x'), [200, null], 'a public route knows nobody');
+  assert.equal(await told('/x/'), [404, undefined]);
+  const wrong = await ask('/x/y', { headers, method: 'DELETE' });
+  assert.equal([wrong.status, wrong.headers.allow], [405, 'HEAD, GET']);
+  assert.is((await ask('/x/y', { headers })).headers['x-used'], 'true', 'what a plugin uses comes after the token');
+});
 
 test('AUTH_EXCLUDED frees routes of plugins; a route that needs a user still needs one', () =>
   served(
@@ -104,25 +100,24 @@ const GATE = `export default {
   },
 };`;
 
+const LINES = [
+  'POST /sessions',
+  'GET /sessions',
+  'GET /messages/x',
+  'POST /messages/x',
+  'GET /delegation',
+  'GET /shut',
+];
+
 test('gates are asked on every protected route, after the token, and their refusals are told as they are', () =>
   withModules({ 'gate.js': GATE }, (path) =>
     withPlugins([path('gate.js')], {}, async ({ ask }) => {
       const { headers } = await newUser();
-      for (const line of [
-        'POST /sessions',
-        'GET /sessions',
-        'GET /messages/x',
-        'POST /messages/x',
-        'GET /delegation',
-        'GET /shut',
-      ]) {
+      const refusal = [402, { statusCode: 402, message: 'Pay did:key', claims: ['c1'] }];
+      for (const line of LINES) {
         const [method, where] = line.split(' ') as [string, string];
         const answer = await ask(where, { method, headers });
-        assert.equal(
-          [answer.status, answer.json()],
-          [402, { statusCode: 402, message: 'Pay did:key', claims: ['c1'] }],
-          line,
-        );
+        assert.equal([answer.status, answer.json()], refusal, line);
         assert.is((await ask(where, { method })).status, 401, line);
       }
       assert.is((await ask('/delegation', { method: 'DELETE', headers })).status, 200);
@@ -141,17 +136,9 @@ test('gates are asked about sockets, too', () =>
     withPlugins([path('a.js')], {}, async (server) => {
       const user = await newUser();
       const sessionId = await newSession(server, user);
-      const invocation = user.headers.authorization!.slice('Bearer '.length);
-      const socket = connect(server.url, { transports: ['websocket'], query: { sessionId }, auth: { invocation } });
-      try {
-        const reason = await new Promise((resolve) => {
-          socket.on('connected', () => resolve('was let in'));
-          socket.on('disconnect', resolve);
-        });
-        assert.is(reason, 'io server disconnect');
-      } finally {
-        socket.close();
-      }
+      const tab = openTab(server.url, { query: { sessionId }, auth: { invocation: user.token } });
+      await until('the socket is sent away', () => tab.states.length > 1 || tab.heard.length > 0);
+      assert.equal([tab.states[1], tab.heard], ['disconnect: io server disconnect', []]);
     }),
   ));
 

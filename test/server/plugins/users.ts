@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type OracleKey, parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
@@ -44,6 +45,35 @@ export function withPlugins<T>(
 ): Promise<T> {
   const env = { ORACLE_KEY, PLUGINS: plugins.join(','), ...options.env };
   return withServer({ ...options, env }, work);
+}
+
+/** What `around` opens is open for all tests of a suite, which must not disturb each other. */
+export function sharedBy<T = Served>(
+  test: Pick<Test, 'before' | 'after'>,
+  around: (use: (opened: T) => Promise<void>) => Promise<void>,
+): () => T {
+  let opened: T | undefined;
+  let end = () => {};
+  let over: Promise<void> = Promise.resolve();
+  test.before(
+    () =>
+      new Promise<void>((ready, failed) => {
+        const use = (one: T) => {
+          opened = one;
+          ready();
+          return new Promise<void>((done) => {
+            end = done;
+          });
+        };
+        over = around(use);
+        over.catch(failed);
+      }),
+  );
+  test.after(() => {
+    end();
+    return over;
+  });
+  return () => opened!;
 }
 
 /** Modules in a folder of their own: their texts by file name; `work` is given their paths. */

@@ -3,6 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_LIMITS } from '../../../lib/agent/limits.ts';
+import { SimulatedClock } from '../../../lib/clock.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { framesOf, ground, say, scripted } from '../../agent/ground.ts';
 import { type Answer, called, calls, ended, modelServer, said, thought } from '../../agent/model-server.ts';
@@ -30,35 +31,40 @@ const answer: Answer = async (response, asked) => {
   response.end(ended());
 };
 const model = await modelServer(answer);
-const server = sharedServer(test, { env: { ORACLE_KEY, MODEL_BASE_URL: model.url, MODEL_NAME: 'small' } });
+const clock = new SimulatedClock(Date.now());
+const server = sharedServer(test, { clock, env: { ORACLE_KEY, MODEL_BASE_URL: model.url, MODEL_NAME: 'small' } });
 test.after(() => model.close());
 
-/** Asks that model; the stream of the reply breaks after these frames. What ran, and what is shown in the end. */
-async function chat(hasSocket: boolean, cuts: readonly number[]) {
+/** Opens a client of a new session, which asks that model; the stream of the reply breaks after these frames. */
+async function chat(cuts: readonly number[], hasSocket = true) {
   const user = await newServedUser();
   const session = await newServedSession(server(), user);
   const socket = { auth: { invocation: user.token } };
   const { url } = server();
   const client = openChatClient({ url, session, headers: user.headers, ...(hasSocket && { socket }) });
-  try {
-    if (hasSocket) await until('the client is greeted', () => client.tab!.heard.length > 0);
-    return { text: await client.send(request, cuts), ran: client.ran, shown: [...client.shown.values()] };
-  } finally {
-    client.close();
-  }
+  if (hasSocket) await until('the client is greeted', () => client.tab!.heard.length > 0);
+  const text = client.send(request, cuts).finally(client.close);
+  return { text, ran: client.ran, shown: () => [...client.shown.values()] };
 }
 
-test('an action runs once, however often the stream breaks, and nothing without words is shown; without a socket nobody answers it', async () => {
-  // The last one waits until the call has had its time; meanwhile the others are answered.
-  const alone = chat(false, [4]);
+test('with a stream that breaks never, once and twice, an action runs once and nothing without words is shown', async () => {
   for (const cuts of [[], [5], [5, 9]]) {
-    const { text, ran, shown } = await chat(true, cuts);
-    assert.is(text, WORDS.join(''));
+    const { text, ran, shown } = await chat(cuts);
+    assert.is(await text, WORDS.join(''));
     assert.is(ran.length, 1, `cut after ${cuts}`);
-    assert.equal(shown, ['done', WORDS.join('')]);
+    assert.equal(shown(), ['done', WORDS.join('')]);
   }
-  const { text, shown } = await alone;
-  assert.equal([text, shown], [WORDS.join(''), ['error', WORDS.join('')]]);
+});
+
+test('a client with a stream alone sees how an action goes: nobody answers it', async () => {
+  const { text, shown } = await chat([4], false);
+  await until('the call is told', () => shown().includes('isRunning'));
+  await until('the action has had its time', async () => {
+    await clock.advance(AGENT_LIMITS.actionMs / 3);
+    return shown().includes('error');
+  });
+  assert.is(await text, WORDS.join(''));
+  assert.equal(shown(), ['error', WORDS.join('')]);
 });
 
 interface Painting extends Pick<Scene, 'here'> {

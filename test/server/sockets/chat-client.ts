@@ -21,8 +21,6 @@ export interface ChatClientOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** How its socket connects; without it the client has none. */
   readonly socket?: TabOptions;
-  /** What its handler gives. */
-  readonly handler?: (args: unknown) => Promise<unknown>;
 }
 
 interface Wrapped {
@@ -30,17 +28,16 @@ interface Wrapped {
   readonly payload: { readonly sessionId: string; readonly requestId: string; readonly eventId?: string };
 }
 
-export function openChatClient({ url, session, headers, socket, handler }: ChatClientOptions): ChatClient {
+export function openChatClient({ url, session, headers, socket }: ChatClientOptions): ChatClient {
   const ran: string[] = [];
   const shown = new Map<string, string>();
   let streamed: string | undefined;
   const tab = socket && openTab(url, { query: { sessionId: session }, ...socket });
 
   // Its handler runs for every flat event of an action, whatever its status.
-  tab?.socket.on('action_call', async ({ toolCallId, sessionId, args }) => {
+  tab?.socket.on('action_call', ({ toolCallId, sessionId }) => {
     ran.push(toolCallId as string);
-    const result = (await handler?.(args)) ?? {};
-    tab.socket.emit('action_call_result', { toolCallId, sessionId, result });
+    tab.socket.emit('action_call_result', { toolCallId, sessionId, result: {} });
   });
   // Anything wrapped is shown, except calls, and tools of the run that it streams; what has nothing to show is `Thinking...`.
   tab?.socket.onAny((_name: string, word: unknown) => {

@@ -3,12 +3,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Agent } from '../../../lib/agent/agent.ts';
-import { AGENT_LIMITS } from '../../../lib/agent/limits.ts';
 import type { ToolOutcome } from '../../../lib/agent/responder.ts';
 import { ROOM_EVENTS } from '../../../lib/agent/room.ts';
-import { framesOf, ground, newSession, say, scripted } from '../../agent/ground.ts';
+import { framesOf, newSession, say, scripted } from '../../agent/ground.ts';
 import { until } from '../../support/until.ts';
-import { newUser, type Scene, type Tab, type User, withScene } from './ground.ts';
+import { type Scene, type Tab, type User, withScene } from './ground.ts';
 
 const test = suite('sockets: events');
 const schema = {};
@@ -110,31 +109,6 @@ test('a call that is answered has what the answer says, an action says inside it
       { ok: false, error: 'no paint' },
       { ok: false, error: 'closed by the user' },
     ]);
-  }));
-
-test('answers count for their own call, session and user alone, and nonsense counts for nothing', () =>
-  scene(['pick'], async ({ place, user, session, tab, outcomes, go }) => {
-    const run = await go();
-    await until('called', () => tab.said('browser_tool_call').length > 0);
-    const bob = newUser(ground());
-    const elsewhere = await newSession(place.agent, user.did);
-    const foreign = await newSession(place.agent, bob.did);
-    const wrong: readonly object[] = [
-      { toolCallId: 'c1', result: 1 },
-      { toolCallId: 'c0', sessionId: elsewhere, result: 1 },
-      { toolCallId: 'c0', sessionId: foreign, result: 1 },
-      { toolCallId: { $ne: 1 }, result: 1 },
-      { toolCallId: 'c0', sessionId: ['x'], result: 1 },
-      { toolCallId: 'c0', result: 'x'.repeat(AGENT_LIMITS.toolResultBytes) },
-      {},
-      [],
-    ];
-    for (const payload of wrong)
-      assert.is((await tab.ask('tool_result', payload)).success, false, JSON.stringify(payload).slice(0, 60));
-    assert.equal(outcomes, []);
-    assert.is((await tab.ask('tool_result', { toolCallId: 'c0', sessionId: session, result: 'yes' })).success, true);
-    assert.is(await ended(place.agent, run, user), 'finished');
-    assert.equal([outcomes, place.problems], [[{ ok: true, output: 'yes' }], []]);
   }));
 
 test('a socket answers for the sessions that it listens to, and for no other one of its user', () =>

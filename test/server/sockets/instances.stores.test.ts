@@ -85,14 +85,6 @@ test('each client hears each event once, in the order of whoever tells', async (
   }
 });
 
-test('a burst arrives whole', async () => {
-  const tab = await greeted(1);
-  const from = told;
-  await tell(0, 3_000);
-  await until('the burst has come', () => numbers(tab).length >= 3_000);
-  assert.equal(numbers(tab), range(from, from + 3_000));
-});
-
 test('what nobody can read in the stream is left out, and what comes after it arrives', async () => {
   const tab = await greeted(1);
   const { problems } = places[1]!;

@@ -3,7 +3,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Agent, openAgent } from '../../lib/agent/agent.ts';
+import type { Agent } from '../../lib/agent/agent.ts';
 import { RUN } from '../../lib/agent/kinds.ts';
 import type { Responder } from '../../lib/agent/responder.ts';
 import { flowResponder, TOOL_SERVICE } from '../../lib/agent/responders/flow.ts';
@@ -12,6 +12,7 @@ import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { numbersFrom } from '../support/random.ts';
+import { chooseSize, isShort } from '../support/size.ts';
 import { ANN, framesOf, type Ground, ground, newSession, scripted, settled, shownText, soundLog } from './ground.ts';
 import { mortal } from './mortal.ts';
 
@@ -156,23 +157,16 @@ async function live(story: Story, lives: Iterator<number>, lastWrite: boolean): 
   return deaths;
 }
 
-async function begin(
-  here: Ground,
-  story: Story,
-  { calls, lastWrite, effects }: { calls: number; lastWrite: boolean; effects: Map<string, number> },
-): Promise<Living> {
-  const body = mortal(here, { calls, lastWrite });
-  const { documents, logs, channel } = body.stores;
-  const agent = await openAgent({
-    documents,
-    logs,
-    channel,
-    clock: here.clock,
-    oracle: { name: 'o', did: 'd', entityDid: 'e' },
-    responder: story.responder(here, body.stores, effects),
-    onProblem: (error) => here.problems.push(error),
-  });
-  return { agent, death: body.death };
+interface Life {
+  readonly calls: number;
+  readonly lastWrite: boolean;
+  readonly effects: Map<string, number>;
+}
+
+async function begin(here: Ground, story: Story, { calls, lastWrite, effects }: Life): Promise<Living> {
+  const { stores, death } = mortal(here, { calls, lastWrite });
+  const agent = await here.agent(story.responder(here, stores, effects), stores);
+  return { agent, death };
 }
 
 /** Time passes while somebody works; after a minute of it nothing more can come. */
@@ -200,16 +194,14 @@ async function answer(witness: Agent, session: string, payload: JsonObject): Pro
   await witness.answerCall({ owner: ANN, session, toolCallId: payload.toolCallId as string, result: { town: 'x' } });
 }
 
-async function check(
-  here: Ground,
-  story: Story,
-  {
-    session,
-    witness,
-    deaths,
-    effects,
-  }: { session: string; witness: Agent; deaths: number; effects: Map<string, number> },
-): Promise<void> {
+interface Outcome {
+  readonly session: string;
+  readonly witness: Agent;
+  readonly deaths: number;
+  readonly effects: Map<string, number>;
+}
+
+async function check(here: Ground, story: Story, { session, witness, deaths, effects }: Outcome): Promise<void> {
   const { id } = (await storedRun(here, session))!;
   const frames = await framesOf(witness, id);
   soundLog(frames);
@@ -231,23 +223,30 @@ async function check(
   assert.is((await witness.transcript.all(session)).at(-2)!.content, '/menu');
 }
 
+/** In short size one call in so many, another one in each test. */
+const STEP = isShort ? 5 : 1;
+let first = 0;
+
 for (const [name, story] of Object.entries(STORIES))
-  for (const lastWrite of [false, true])
+  for (const lastWrite of [false, true]) {
+    const from = first++ % STEP;
     test(`${name}: a process dies at every call of its stores, ${lastWrite ? 'whose answer is lost' : 'before it'}`, async () => {
-      let calls = 0;
-      for (let deaths = 1; deaths > 0; calls++) deaths = await live(story, [calls].values(), lastWrite);
+      let calls = from;
+      for (let deaths = 1; deaths > 0; calls += STEP) deaths = await live(story, [calls].values(), lastWrite);
       assert.ok(calls > 15, `${calls} calls`);
     });
+  }
 
 test('processes that die again and again, at calls that chance picks', async () => {
+  const seeds = chooseSize({ short: 15, day: 60, whole: 60 });
   let deaths = 0;
-  for (let seed = 1; seed <= 60; seed++) {
+  for (let seed = 1; seed <= seeds; seed++) {
     const random = numbersFrom(seed);
     const story = Object.values(STORIES)[seed % Object.keys(STORIES).length]!;
     const lives = Array.from({ length: 6 }, () => Math.floor(random() * 30)).values();
     deaths += await live(story, lives, random() < 0.5);
   }
-  assert.ok(deaths > 60, `${deaths} deaths`);
+  assert.ok(deaths > seeds, `${deaths} deaths`);
 });
 
 test.run();
