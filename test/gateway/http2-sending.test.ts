@@ -218,23 +218,6 @@ test('what comes for a call that was given up is counted, and the node may go on
     assert.equal([grown.id, grown.payload.readUInt32BE() >= 8_000_000], [0, true]);
   }));
 
-test('a stream gives its window back as its messages are taken', () =>
-  against({}, async ({ channel, peer }) => {
-    const stream = channel.stream(STREAM);
-    await peer.until(({ type }) => type === FRAME.data);
-    peer.send(head(1));
-    const message = messageOf(Buffer.alloc(16_000));
-    peer.send(repeated(data(1, message), 40));
-    await heard(peer);
-    const grown = () => peer.frames.filter(({ type, id }) => type === FRAME.window && id === 1).length;
-    assert.is(grown(), 0, 'nothing was taken');
-    const reader = stream.messages[Symbol.asyncIterator]();
-    for (let taken = 0; taken < 40; taken++) await reader.next();
-    await peer.until(() => grown() === 1);
-    peer.send(end(1));
-    assert.is((await stream.end).status.code, GRPC.ok);
-  }));
-
 test('a node that sends more than the window of a stream is cut off from it', () =>
   against({}, async ({ channel, peer }) => {
     const stream = channel.stream(STREAM);

@@ -88,27 +88,6 @@ test('the profile of the Cosmos SDK answers 501 to unknown paths and methods', a
   });
 });
 
-test('headers that are named go to the node and come back, and tell answers apart', async () => {
-  const settings = { forwardHeaders: ['X-Tenant', 'x-raw-bin'], cache: { ttlMs: 60_000, maxBytes: 1_000_000 } };
-  await withGateway(settings, async ({ server, node }) => {
-    node.script = ({ metadata }) => ({
-      reply: { text: String(metadata.get('x-tenant')) },
-      headers: { 'x-tenant': 'back' },
-    });
-    const as = async (headers: Record<string, string>) =>
-      (await server.ask('/grove/params', { headers })).json() as { text: string };
-    assert.is((await as({ 'x-tenant': 'a' })).text, 'a');
-    assert.is((await as({ 'x-tenant': 'b' })).text, 'b');
-    assert.is((await as({ 'grpc-metadata-x-tenant': 'a' })).text, 'a');
-    assert.is(node.seen.length, 2);
-    const answer = await server.ask('/grove/params', { headers: { 'x-raw-bin': 'AP8=' } });
-    assert.equal(node.last().metadata.get('x-raw-bin'), [Buffer.from([0, 255])]);
-    assert.is(answer.headers['grpc-metadata-x-tenant'], 'back');
-    const bad = await server.ask('/grove/params', { headers: { 'x-raw-bin': '!' } });
-    assert.equal([bad.status, codeOf(bad)], [400, 3]);
-  });
-});
-
 test('a cache answers until the height grows, never with errors, and heights of their own for long', async () => {
   await withGateway({ cache: { ttlMs: 60_000, maxBytes: 1_000_000 } }, async ({ server, node }) => {
     let height = 5;
