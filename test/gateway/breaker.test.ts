@@ -107,7 +107,7 @@ test('whatever happens, it is as a model of its states: failures in a row, pause
     fc.record({ wait: fc.nat(300) }),
   );
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { maxLength: 80, size: 'max' }), async (steps) => {
       const { clock, channel, calls } = puppet({ atOnce: 4 });
       const model = { inARow: 0, openings: 0, openUntil: 0, trial: -1 };
       const running = new Map<number, { readonly isHasty: boolean }>();
