@@ -52,37 +52,6 @@ function puppet(options: BreakerOptions = {}) {
   return { clock, channel, calls, ends };
 }
 
-test('failures in a row open it; while it is open nothing reaches the node', async () => {
-  for (const failure of [AWAY, LATE, fromNode(14)]) {
-    const { channel, calls, ends } = puppet();
-    for (let at = 0; at < 3; at++) assert.is(await ends(failure), failure);
-    assert.equal([channel.breaker().state, channel.breaker().retryMs], ['open', 100]);
-    assert.equal([(await ends(fromNode(0))).code, calls.length], [GRPC.unavailable, 3]);
-    assert.is(channel.breaker().refused.open, 1);
-  }
-});
-
-test('answers for which this side has no room say that the node is there', async () => {
-  const { channel, ends } = puppet();
-  for (let at = 0; at < 10; at++) assert.is(await ends(CHANNEL_STATUS.crowded), CHANNEL_STATUS.crowded);
-  assert.is(channel.breaker().state, 'closed');
-});
-
-test('any answer of the node between failures starts the count anew, a call given up does not', async () => {
-  const { channel, ends } = puppet();
-  for (const status of [AWAY, AWAY, fromNode(5), AWAY, AWAY]) await ends(status);
-  assert.is(channel.breaker().state, 'closed');
-  await ends(LEFT);
-  await ends(AWAY);
-  assert.is(channel.breaker().state, 'open');
-});
-
-test('a deadline shorter than usual that passes says nothing: callers cannot open it', async () => {
-  const { channel, ends } = puppet();
-  for (let at = 0; at < 10; at++) await ends(LATE, 1);
-  assert.is(channel.breaker().state, 'closed');
-});
-
 test('after the pause one call is tried, the others wait for what becomes of it', async () => {
   const { clock, channel, calls, ends } = puppet();
   for (let at = 0; at < 3; at++) await ends(AWAY);
@@ -120,43 +89,61 @@ test('calls from before it opened, that come back later, change nothing', async 
   assert.equal([channel.breaker().state, channel.breaker().retryMs], ['open', 100]);
 });
 
-test('more calls than its bound fail at once and do not count as failures', async () => {
-  const { channel, calls } = puppet({ atOnce: 2 });
-  const running = [channel.unary(CALL), channel.unary(CALL)];
-  for (let at = 0; at < 5; at++) assert.is((await channel.unary(CALL)).status.code, GRPC.unavailable);
-  assert.equal([channel.breaker().running, channel.breaker().state, calls.length], [2, 'closed', 2]);
-  for (const end of calls) end(fromNode(0));
-  await Promise.all(running);
-  assert.is(channel.breaker().running, 0);
-});
+/** What an end says of the node, by the words of the contract. */
+const VERDICTS = [
+  [AWAY, 'failed'],
+  [LATE, 'failed'],
+  [fromNode(14), 'failed'],
+  [fromNode(0), 'reached'],
+  [fromNode(5), 'reached'],
+  [CHANNEL_STATUS.crowded, 'reached'],
+  [LEFT, 'unknown'],
+] as const;
 
-test('whatever happens, never more than one trial and never more calls than the bound', async () => {
+test('whatever happens, it is as a model of its states: failures in a row, pauses that double, one trial, a bound of calls', async () => {
   const step = fc.oneof(
-    fc.constant('begin' as const),
-    fc.record({ end: fc.nat(20), how: fc.constantFrom(AWAY, LATE, LEFT, fromNode(0), fromNode(5)) }),
+    fc.constantFrom('begin' as const, 'haste' as const),
+    fc.record({ end: fc.nat(20), how: fc.constantFrom(...VERDICTS) }),
     fc.record({ wait: fc.nat(300) }),
   );
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { maxLength: 80, size: 'max' }), async (steps) => {
       const { clock, channel, calls } = puppet({ atOnce: 4 });
-      const open = new Set<number>();
+      const model = { inARow: 0, openings: 0, openUntil: 0, trial: -1 };
+      const running = new Map<number, { readonly isHasty: boolean }>();
+      const isOpen = () => clock.monotonic() < model.openUntil;
+      const state = () => (!model.openings ? 'closed' : isOpen() ? 'open' : 'half-open');
       for (const one of steps) {
-        if (one === 'begin') {
-          const [before, trials] = [channel.breaker(), calls.length];
-          void channel.unary(CALL);
-          if (calls.length > trials) open.add(trials);
-          if (before.state === 'open') assert.is(calls.length, trials);
-        } else if ('end' in one) {
-          const at = [...open][one.end % Math.max(open.size, 1)];
-          if (at !== undefined) calls[at]!(one.how);
-          open.delete(at!);
+        if (one === 'begin' || one === 'haste') {
+          const isTaken = (state() === 'closed' || (state() === 'half-open' && model.trial < 0)) && running.size < 4;
+          const nth = calls.length;
+          // A deadline shorter than usual that passes says nothing.
+          const call = channel.unary({ ...CALL, ...(one === 'haste' && { deadlineMs: 1 }) });
+          assert.is(calls.length - nth, isTaken ? 1 : 0);
+          if (!isTaken) assert.is((await call).status.code, GRPC.unavailable);
+          else if (state() === 'half-open') model.trial = nth;
+          if (isTaken) running.set(nth, { isHasty: one === 'haste' });
+        } else if ('end' in one && running.size) {
+          const [nth, { isHasty }] = [...running][one.end % running.size]!;
+          const [status, verdict] = one.how;
+          running.delete(nth);
+          calls[nth]!(status);
           await new Promise(setImmediate);
-        } else await clock.advance(one.wait);
-        assert.is(channel.breaker().running, open.size);
-        assert.ok(open.size <= 4);
+          const isTrial = nth === model.trial;
+          if (isTrial) model.trial = -1;
+          // Calls from before it opened that come back later change nothing.
+          if (model.openings && !isTrial) continue;
+          if (verdict === 'reached') Object.assign(model, { inARow: 0, openings: 0 });
+          const isFailed = verdict === 'failed' && !(status === LATE && isHasty);
+          if (isFailed && (++model.inARow >= 3 || isTrial))
+            model.openUntil = clock.monotonic() + Math.min(400, 100 * 2 ** model.openings++);
+        } else if ('wait' in one) await clock.advance(one.wait);
+        const { retryMs, ...seen } = channel.breaker();
+        assert.equal([seen.state, seen.running], [state(), running.size]);
+        assert.is(retryMs, state() === 'open' ? model.openUntil - clock.monotonic() : 0);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: 300 },
   );
 });
 

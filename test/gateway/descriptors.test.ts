@@ -56,21 +56,6 @@ test('a type of a missing file is refused: by file, with the type and the import
   assert.match(error.message, /demo\/library\.proto: it needs demo\.Everything/);
 });
 
-test('all files with missing types are told at once', () => {
-  const text = (name: string) => `syntax = "proto3"; import "gone.proto"; message ${name} { Gone gone = 1; }`;
-  const given = compileProtos({
-    'a.proto': text('A'),
-    'b.proto': text('B'),
-    'gone.proto': 'syntax = "proto3"; message Gone {}',
-  });
-  const kept = fromBinary(FileDescriptorSetSchema, given).file.filter(({ name }) => name !== 'gone.proto');
-  const error = refusal(() => readDescriptorFiles(packed(kept)));
-  assert.equal(
-    error.details.map(({ field }) => field),
-    ['a.proto', 'b.proto'],
-  );
-});
-
 test('a file that cannot be used is left out with what needs it, and the rest is served', () => {
   const rule = (path: string) => `{ option (google.api.http).get = "${path}"; }`;
   const text = (name: string, more: string) =>
@@ -136,22 +121,14 @@ test('a name that is nowhere is told whole, with or without the dot before', () 
   }
 });
 
-test('bytes that are no descriptors are refused with the way to make some', () => {
+test('what is no descriptor is refused, with the way to make some', () => {
+  const file = (name: string, more: object) => create(FileDescriptorProtoSchema, { name, syntax: 'proto3', ...more });
+  const circle = [file('a.proto', { dependency: ['b.proto'] }), file('b.proto', { dependency: ['a.proto'] })];
+  assert.match(refusal(() => readDescriptorFiles(packed(circle))).message, /a\.proto → b\.proto → a\.proto/);
+  const future = file('a.proto', { syntax: 'editions', edition: 99_999 });
+  refusal(() => readDescriptorFiles(packed([future])));
   const error = refusal(() => readDescriptorSet(Buffer.from('hello, this is text'), 'node.binpb'));
   assert.match(error.message, /^node\.binpb cannot be read.*--include_imports --descriptor_set_out/);
-});
-
-test('files that import each other are refused', () => {
-  const circle = [
-    create(FileDescriptorProtoSchema, { name: 'a.proto', dependency: ['b.proto'], syntax: 'proto3' }),
-    create(FileDescriptorProtoSchema, { name: 'b.proto', dependency: ['a.proto'], syntax: 'proto3' }),
-  ];
-  assert.match(refusal(() => readDescriptorFiles(packed(circle))).message, /a\.proto → b\.proto → a\.proto/);
-});
-
-test('an edition that the library does not know is refused, not thrown as it comes', () => {
-  const future = create(FileDescriptorProtoSchema, { name: 'a.proto', syntax: 'editions', edition: 99_999 as never });
-  refusal(() => readDescriptorFiles(packed([future])));
 });
 
 test('an http option in parts is one option, and one that is broken is told with its method', () => {

@@ -37,17 +37,6 @@ test('headers that nobody named or marked never reach the node, nor marked ones 
   );
 });
 
-test('bytes are decoded, each of several; what is not base64 is refused without its value', () => {
-  const result = toMetadata({ 'grpc-metadata-x-a-bin': 'AP8=, AQ' }, ['x-a-bin']);
-  assert.equal(result.kind === 'metadata' && result.metadata.map(([, value]) => [...(value as Buffer)]), [
-    [0, 255],
-    [1],
-  ]);
-  const broken = toMetadata({ 'x-a-bin': 'sec ret!' }, ['x-a-bin']);
-  assert.is(broken.kind, 'refused');
-  assert.not.match(JSON.stringify(broken), /sec/);
-});
-
 test('whatever the headers are, what goes to the node may be sent, or is refused', () => {
   const forward = ['x-a', 'x-b-bin', 'grpc-timeout', 'host', ':path'];
   const header = fc.constantFrom(...forward, 'x-cosmos-block-height');
@@ -116,6 +105,7 @@ test('marked headers are metadata under the rest of their name; bytes are base64
   });
   const refused: readonly (readonly [Record<string, string>, RegExp])[] = [
     [{ 'grpc-metadata-x-c-bin': 'A' }, /x-c-bin is not base64/],
+    [{ 'grpc-metadata-x-c-bin': 'sec ret!' }, /^(?!.*sec).*x-c-bin is not base64/],
     [{ 'grpc-metadata-x-c-bin': 'AP8=AP8=' }, /x-c-bin is not base64/],
     [{ 'grpc-metadata-x-b': 'ü' }, /x-b is not printable ASCII/],
     [{ 'grpc-metadata-x-b': 'v'.repeat(20_000) }, /larger than/],
@@ -126,17 +116,6 @@ test('marked headers are metadata under the rest of their name; bytes are base64
     const result = toMetadata(headers);
     assert.match(result.kind === 'refused' ? result.message : '', why);
   }
-});
-
-test('who asks is told to the node only where the operator says so', () => {
-  const headers = { authorization: 'Bearer t', 'x-forwarded-for': '1.2.3.4' };
-  assert.equal(toMetadata(headers, ['authorization', 'x-forwarded-for']), {
-    kind: 'metadata',
-    metadata: [
-      ['authorization', 'Bearer t'],
-      ['x-forwarded-for', '1.2.3.4'],
-    ],
-  });
 });
 
 test.run();

@@ -118,12 +118,13 @@ const FAULTS: readonly (readonly [pointer: string, change: object])[] = [
   ['/cors', { cors: true }],
 ];
 
-for (const [pointer, change] of FAULTS)
-  test(`a problem at ${pointer}: ${JSON.stringify(change).slice(0, 60)}`, () => {
+test('a problem is told at its place', () => {
+  for (const [pointer, change] of FAULTS) {
     const found = problems({ ...MINIMAL, ...change });
     assert.is(found.length, 1, found.join('\n'));
     assert.ok(found[0]!.startsWith(`${pointer}: `), found[0]);
-  });
+  }
+});
 
 test('every problem is told at once', () => {
   assert.is(problems({ json: 'xml', deadlineMs: -1, nope: 1 }).length, 5);
@@ -139,76 +140,68 @@ test('no message shows a key, not even when the file or the key is broken', () =
     JSON.stringify({ gate: ['s3cr3t'] }),
   ];
   for (const text of texts)
-    try {
-      parseGatewayFile(text);
-      assert.unreachable();
-    } catch (error) {
-      assert.is((error as TwinlineError).code, 'ERR_CONFIG');
-      assert.not.match(`${(error as Error).message}${JSON.stringify(error)}${(error as Error).stack}`, /s3cr3t/);
-    }
+    assert.throws(
+      () => parseGatewayFile(text),
+      (error: TwinlineError) =>
+        error.code === 'ERR_CONFIG' && !/s3cr3t/.test(`${error.message}${JSON.stringify(error)}${error.stack}`),
+    );
 });
 
 test('broken JSON is told with its line and column', () => {
-  try {
-    parseGatewayFile('{\n  "upstream": "node:9090",,\n}');
-    assert.unreachable();
-  } catch (error) {
-    assert.match((error as Error).message, /not JSON from line 2, column 27/);
-  }
-  try {
-    parseGatewayFile('{\n  "upstream": node:9090\n}');
-    assert.unreachable();
-  } catch (error) {
-    assert.match((error as Error).message, /not JSON from line 2, column 1[56]/);
-  }
+  for (const [text, place] of [
+    ['{\n  "upstream": "node:9090",,\n}', /not JSON from line 2, column 27/],
+    ['{\n  "upstream": node:9090\n}', /not JSON from line 2, column 1[56]/],
+  ] as const)
+    assert.throws(
+      () => parseGatewayFile(text),
+      (error: Error) => place.test(error.message),
+    );
 });
 
-const identity = compileRewrites({ prefixes: {}, rewrites: [] });
+type Paths = Partial<Parameters<typeof compileRewrites>[0]>;
 
-test('without prefixes every path stays as it is', () => {
-  assert.is(identity('/a%2Fb//c:d'), '/a%2Fb//c:d');
-});
-
-test('with prefixes only these are served, by whole segments, the longest first', () => {
-  const path = compileRewrites({
-    prefixes: { '/ixo': '/ixo', '/ixo/old': '/old', '/impacthub': '/ixo' },
-    rewrites: [],
-  });
-  assert.is(path('/impacthub/entity/a%2Fb'), '/ixo/entity/a%2Fb');
-  assert.is(path('/impacthub'), '/ixo');
-  assert.is(path('/ixo/old/x'), '/old/x');
-  assert.is(path('/ixo/older'), '/ixo/older');
-  assert.is(path('/ixomatic/x'), undefined);
-  assert.is(path('/other'), undefined);
-  assert.is(path('/IXO/x'), undefined);
-});
-
-test('a prefix can be put on and taken off', () => {
-  assert.is(compileRewrites({ prefixes: { '/': '/api' }, rewrites: [] })('/x'), '/api/x');
-  assert.is(compileRewrites({ prefixes: { '/api': '/' }, rewrites: [] })('/api/x'), '/x');
-  assert.is(compileRewrites({ prefixes: { '/api': '/' }, rewrites: [] })('/api'), '/');
-});
-
-const rewrites: readonly Rewrite[] = [
+const PREFIXES = { '/ixo': '/ixo', '/ixo/old': '/old', '/impacthub': '/ixo' };
+const REWRITES: readonly Rewrite[] = [
   { from: '/a/{x}', to: '/b/{x}/c' },
   { from: '/a/special', to: '/s' },
   { from: '/all/{rest=**}', to: '/r/{rest}' },
   { from: '/two/{x}/{y}', to: '/{y}/{x}' },
 ];
 
-for (const [from, to] of [
-  ['/a/1%2F2', '/b/1%2F2/c'],
-  ['/a/did:ixo:1', '/b/did:ixo:1/c'],
-  ['/a/special', '/s'],
-  ['/a', '/a'],
-  ['/a/x/y', '/a/x/y'],
-  ['/all/x/y%2Fz/', '/r/x/y%2Fz/'],
-  ['/all', '/r'],
-  ['/two/1/2', '/2/1'],
-  ['/b/1', '/b/1'],
-] as const)
-  test(`rewritten, still encoded, once: ${from}`, () => {
-    assert.is(compileRewrites({ prefixes: {}, rewrites })(from), to);
+/** What a file says → each path and what it becomes; undefined is not served. */
+const PATHS: readonly (readonly [rule: string, paths: Paths, becomes: Readonly<Record<string, string | undefined>>])[] =
+  [
+    ['without prefixes every path stays as it is', {}, { '/a%2Fb//c:d': '/a%2Fb//c:d' }],
+    [
+      'with prefixes only these are served, by whole segments, the longest first',
+      { prefixes: PREFIXES },
+      {
+        ...{ '/impacthub/entity/a%2Fb': '/ixo/entity/a%2Fb', '/impacthub': '/ixo', '/ixo/old/x': '/old/x' },
+        ...{ '/ixo/older': '/ixo/older', '/ixomatic/x': undefined, '/other': undefined, '/IXO/x': undefined },
+      },
+    ],
+    ['a prefix can be put on', { prefixes: { '/': '/api' } }, { '/x': '/api/x' }],
+    ['a prefix can be taken off', { prefixes: { '/api': '/' } }, { '/api/x': '/x', '/api': '/' }],
+    [
+      'paths are rewritten once, still encoded',
+      { rewrites: REWRITES },
+      {
+        ...{
+          '/a/1%2F2': '/b/1%2F2/c',
+          '/a/did:ixo:1': '/b/did:ixo:1/c',
+          '/a/special': '/s',
+          '/a': '/a',
+          '/a/x/y': '/a/x/y',
+        },
+        ...{ '/all/x/y%2Fz/': '/r/x/y%2Fz/', '/all': '/r', '/two/1/2': '/2/1', '/b/1': '/b/1' },
+      },
+    ],
+  ];
+
+for (const [rule, paths, becomes] of PATHS)
+  test(rule, () => {
+    const path = compileRewrites({ prefixes: {}, rewrites: [], ...paths });
+    for (const [from, to] of Object.entries(becomes)) assert.is(path(from), to, from);
   });
 
 test('prefixes come before rewrites; the rewrites of a deployment before those of earlier versions', () => {

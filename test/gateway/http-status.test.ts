@@ -40,14 +40,12 @@ const TABLE: readonly (readonly [name: string, code: number, http: number])[] = 
   ['a code that nobody knows', 99, 500],
 ];
 
-for (const [name, code, http] of TABLE)
-  test(`${name} is HTTP ${http}, with its own code in the body`, () => {
-    assert.is(httpStatus(code), http);
+test('every code has its status of HTTP, and itself in the body', () => {
+  for (const [name, code, http] of TABLE) {
     const answer = node(code);
-    assert.is(answer.http, http);
-    assert.is(answer.code, code);
-    assert.equal(answer.details, []);
-  });
+    assert.equal([httpStatus(code), answer.http, answer.code, answer.details], [http, http, code, []], name);
+  }
+});
 
 test('the message of the node is told, also that of UNIMPLEMENTED; where it has none, and where the channel says so, ours', () => {
   assert.is(node(5, 'entity did:ixo:entity:abc not found "x"').message, 'entity did:ixo:entity:abc not found "x"');
@@ -75,23 +73,22 @@ const LEAKS = [
   'unix:/var/run/node.sock',
 ];
 
-for (const leak of LEAKS)
-  test(`an address does not leak: ${leak}`, () => {
+test('no address of a node or of its network leaks, and what is none stays', () => {
+  for (const leak of LEAKS) {
     const { message } = node(14, leak);
-    assert.match(message, /address/);
-    assert.not.match(message, /\d\.\d|9090|39691|26657|::|db8|internal|var/);
-  });
+    assert.match(message, /address/, leak);
+    assert.not.match(message, /\d\.\d|9090|39691|26657|::|db8|internal|var/, leak);
+  }
+  for (const kept of KEPT) assert.is(node(5, kept).message, kept);
+});
 
-for (const kept of [
+const KEPT = [
   'did:ixo:entity:abc123',
   'height 12:34:56',
   'ratio 1.5',
   'did:x:zQ3shokFTS3brHcDQrn82RUDfCZESWL1ZdCEJwekUDPQiYBme',
   'rpc error: code = NotFound desc = x: y',
-])
-  test(`what is no address stays: ${kept}`, () => {
-    assert.is(node(5, kept).message, kept);
-  });
+];
 
 function details(...anys: readonly (readonly [string, Uint8Array])[]): Uint8Array {
   const status = new BinaryWriter().tag(1, 0).int32(5).tag(2, 2).string('not shown');

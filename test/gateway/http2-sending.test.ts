@@ -5,7 +5,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GRPC } from '../../lib/gateway/channel/channel.ts';
-import type { Metadata } from '../../lib/gateway/channel/metadata.ts';
 import { FrameWriter } from '../../lib/gateway/http2/frames.ts';
 import { ERROR, FLAG, FRAME, SETTING } from '../../lib/gateway/http2/protocol.ts';
 import { Stream, type StreamHandler, StreamTable } from '../../lib/gateway/http2/stream-table.ts';
@@ -36,29 +35,6 @@ const STREAM = { path: '/t.Node/Count', requests: [Buffer.alloc(0)] };
 
 const dataOf = ({ frames }: Peer, id: number) => frames.filter((frame) => frame.type === FRAME.data && frame.id === id);
 const bytesOf = (peer: Peer, id: number) => dataOf(peer, id).reduce((sum, { payload }) => sum + payload.length, 0);
-test('its first words are the preface, its settings, and a larger window', () =>
-  against({}, async ({ peer }) => {
-    await heard(peer);
-    const [first, second] = peer.frames;
-    const said = new Map<number, number>();
-    for (let at = 0; at < first!.payload.length; at += 6)
-      said.set(first!.payload.readUInt16BE(at), first!.payload.readUInt32BE(at + 2));
-    assert.equal([first!.type, first!.flags], [FRAME.settings, 0]);
-    assert.equal(
-      [...said].sort(([one], [other]) => one - other),
-      [
-        [SETTING.tableBytes, 0],
-        [SETTING.push, 0],
-        [SETTING.window, GATEWAY_LIMITS.grpcWindowBytes],
-        [SETTING.listBytes, GATEWAY_LIMITS.grpcMetadataBytes],
-      ],
-    );
-    assert.equal(
-      [second!.type, second!.id, second!.payload.readUInt32BE()],
-      [FRAME.window, 0, GATEWAY_LIMITS.grpcConnectionWindowBytes - 65_535],
-    );
-  }));
-
 test('a node that does not begin with SETTINGS is no node', async () => {
   for (const first of [
     rawFrame(FRAME.ping, 0, 0, Buffer.alloc(8)),
@@ -70,43 +46,6 @@ test('a node that does not begin with SETTINGS is no node', async () => {
       assert.match(channel.health().trouble ?? '', /SETTINGS|longer than/);
     });
 });
-
-test('a request waits for the windows of its stream and of the connection, in frames that every node takes', () =>
-  against(ANSWERS, async ({ channel, peer }) => {
-    const request = Buffer.alloc(200_000, 'x');
-    const done = channel.unary({ ...CALL, request });
-    await peer.until((frame) => frame.type === FRAME.data && bytesOf(peer, frame.id) === 65_535);
-    peer.send(grow(1, 100_000));
-    await heard(peer);
-    assert.is(bytesOf(peer, 1), 65_535, 'the window of the connection is spent');
-    peer.send(grow(0, 50_000));
-    await peer.until(() => bytesOf(peer, 1) === 115_535);
-    peer.send(grow(0, 1_000_000));
-    await peer.until(() => bytesOf(peer, 1) === 165_535);
-    await heard(peer);
-    assert.is(bytesOf(peer, 1), 165_535, 'the window of the stream is spent');
-    peer.send(grow(1, 1_000_000));
-    assert.is((await done).bytes.toString(), 'one');
-    const sent = dataOf(peer, 1);
-    assert.ok(sent.every(({ payload }) => payload.length <= 16_384));
-    assert.equal(sent.map(({ flags }) => flags & FLAG.endStream).indexOf(1), sent.length - 1);
-    assert.ok(Buffer.concat(sent.map(({ payload }) => payload)).equals(messageOf(request)));
-  }));
-
-test('a first window that becomes smaller takes back what was given, also below nothing', () =>
-  against(ANSWERS, async ({ channel, peer }) => {
-    const done = channel.unary({ ...CALL, request: Buffer.alloc(100_000) });
-    await peer.until(() => bytesOf(peer, 1) === 65_535);
-    peer.send(settings([SETTING.window, 1_000]), grow(0, 1_000_000), grow(1, 64_535));
-    await heard(peer);
-    assert.is(bytesOf(peer, 1), 65_535);
-    peer.send(grow(1, 10));
-    await peer.until(() => bytesOf(peer, 1) === 65_545);
-    peer.send(settings([SETTING.window, 2_000]));
-    await peer.until(() => bytesOf(peer, 1) === 66_545);
-    peer.send(grow(1, 100_000));
-    assert.is((await done).status.code, GRPC.ok);
-  }));
 
 test('many requests share the windows: none waits for another to be sent whole', () =>
   against(ANSWERS, async ({ channel, peer }) => {
@@ -120,65 +59,6 @@ test('many requests share the windows: none waits for another to be sent whole',
       (await Promise.all(calls)).map(({ status }) => status.code),
       [0, 0, 0, 0],
     );
-  }));
-
-test('calls beyond what the node takes at a time wait in their order, and leave it when they are given up', async () => {
-  const waiting: (() => void)[] = [];
-  const script: Script = {
-    greet: (peer) => peer.send(settings([SETTING.streams, 1])),
-    request: (peer, id) => void waiting.push(() => peer.send(answer(id))),
-  };
-  await against(script, async ({ channel, peer }) => {
-    const stop = new AbortController();
-    const calls = ['first', 'left', 'third'].map((text) =>
-      channel.unary({ ...CALL, request: Buffer.from(text), ...(text === 'left' && { signal: stop.signal }) }),
-    );
-    await peer.until(() => waiting.length === 1);
-    await heard(peer);
-    assert.is(waiting.length, 1);
-    stop.abort();
-    waiting[0]!();
-    await peer.until(() => waiting.length === 2);
-    waiting[1]!();
-    assert.equal(
-      (await Promise.all(calls)).map(({ status }) => status.code),
-      [0, 1, 0],
-    );
-    const sent = peer.frames
-      .filter(({ type }) => type === FRAME.data)
-      .map(({ payload }) => payload.subarray(5).toString());
-    assert.equal(sent, ['first', 'third']);
-  });
-});
-
-test('metadata longer than a frame go out in several, and those that the node does not take not at all', async () => {
-  const metadata: Metadata = [['x-long-bin', Buffer.alloc(15_000, 'x')]];
-  await against(ANSWERS, async ({ channel, peer }) => {
-    assert.is((await channel.unary({ ...CALL, metadata })).status.code, GRPC.ok);
-    const sent = peer.frames.filter(({ type }) => type === FRAME.headers || type === FRAME.continuation);
-    assert.equal(
-      sent.map(({ type, flags }) => [type, flags]),
-      [
-        [FRAME.headers, 0],
-        [FRAME.continuation, FLAG.endHeaders],
-      ],
-    );
-    peer.send(settings([SETTING.listBytes, 10_000]));
-    await heard(peer);
-    const refused = await channel.unary({ ...CALL, metadata });
-    assert.equal([refused.status.code, refused.status.from], [GRPC.resourceExhausted, 'channel']);
-    assert.is((await channel.unary(CALL)).status.code, GRPC.ok);
-  });
-});
-
-test('a block of headers says that there is no table whenever the node changes its own, and else not', () =>
-  against(ANSWERS, async ({ channel, peer }) => {
-    for (let calls = 0; calls < 2; calls++) await channel.unary(CALL);
-    peer.send(settings([SETTING.tableBytes, 100]));
-    await heard(peer);
-    for (let calls = 0; calls < 2; calls++) await channel.unary(CALL);
-    const first = peer.frames.filter(({ type }) => type === FRAME.headers).map(({ payload }) => payload[0]);
-    assert.equal(first, [0x20, 0x83, 0x20, 0x83]);
   }));
 
 test('what may be secret is marked as never to be kept', () =>
@@ -216,23 +96,6 @@ test('what comes for a call that was given up is counted, and the node may go on
     peer.send(end(1));
     const grown = await peer.until(({ type, payload }) => type === FRAME.window && payload.readUInt32BE() < 9_000_000);
     assert.equal([grown.id, grown.payload.readUInt32BE() >= 8_000_000], [0, true]);
-  }));
-
-test('a stream gives its window back as its messages are taken', () =>
-  against({}, async ({ channel, peer }) => {
-    const stream = channel.stream(STREAM);
-    await peer.until(({ type }) => type === FRAME.data);
-    peer.send(head(1));
-    const message = messageOf(Buffer.alloc(16_000));
-    peer.send(repeated(data(1, message), 40));
-    await heard(peer);
-    const grown = () => peer.frames.filter(({ type, id }) => type === FRAME.window && id === 1).length;
-    assert.is(grown(), 0, 'nothing was taken');
-    const reader = stream.messages[Symbol.asyncIterator]();
-    for (let taken = 0; taken < 40; taken++) await reader.next();
-    await peer.until(() => grown() === 1);
-    peer.send(end(1));
-    assert.is((await stream.end).status.code, GRPC.ok);
   }));
 
 test('a node that sends more than the window of a stream is cut off from it', () =>

@@ -21,19 +21,6 @@ function found(method: string, path: string): string {
     : [match.route.rpc.replace('demo.Library/', ''), ...match.values].join(' | ');
 }
 
-test('a template is taken apart into segments, variables and a verb', () => {
-  const { segments, variables, verb } = parseTemplate('/v1/{name=shelves/*/books/*}/x/{rest=**}:go');
-  assert.equal(
-    segments.map((one) => (one.kind === 'literal' ? one.text : one.kind)),
-    ['v1', 'shelves', 'one', 'books', 'one', 'x', 'rest'],
-  );
-  assert.equal(variables, [
-    { path: 'name', start: 1, end: 5, multiple: true },
-    { path: 'rest', start: 6, end: undefined, multiple: true },
-  ]);
-  assert.is(verb, 'go');
-});
-
 const BROKEN: readonly (readonly [string, RegExp])[] = [
   ['', /does not begin with/],
   ['v1', /does not begin with/],
@@ -192,6 +179,7 @@ for (const [at, [rule, why]] of FAULTS.entries())
     const mine = faults.filter((problem) => problem.startsWith(`t.S/M${at + 1} `));
     assert.is(mine.length, 1);
     assert.match(mine[0]!, why);
+    assert.is(faults.length, FAULTS.length, 'and nothing else is left out');
   });
 
 test('of two methods with one path the last one is served and the other is named; other methods may share it', () => {
@@ -242,10 +230,6 @@ test('a table of which nothing can be served is not made, and every reason is to
     );
     assert.match((error as TwinlineError).message, /^node\.binpb cannot be used/);
   }
-});
-
-test('every reason is told, and what is right beside it is served', () => {
-  assert.is(faults.length, FAULTS.length);
 });
 
 test('after a variable a verb may hold colons, and a value that ends alike goes to the longest verb', () => {
@@ -300,27 +284,18 @@ test('a list in a path is parted at commas, its elements by their type', () => {
 test('the list of routes tells method, path, method of the service and parameters of the query', () => {
   const rows = routeRows(library.routes);
   const row = (path: string) => rows.find((one) => one.path === path)!;
-  assert.equal(row('/v1/books/{id}').query, [
-    { name: 'other', type: 'string', repeated: false, values: [] },
-    { name: 'owner.id', type: 'string', repeated: false, values: [] },
-    ...[2, 3, 4].map((depth) => ({
-      name: `owner.${'parent.'.repeat(depth - 1)}id`,
-      type: 'string',
-      repeated: false,
-      values: [],
-    })),
-  ]);
+  assert.equal(
+    row('/v1/books/{id}').query.map(({ name, type }) => `${name} ${type}`),
+    ['other', 'owner.id', 'owner.parent.id', 'owner.parent.parent.id', 'owner.parent.parent.parent.id'].map(
+      (name) => `${name} string`,
+    ),
+  );
   const query = row('/v1/query/{text}').query;
   const shown = (name: string) => query.find((one) => one.name === name);
-  assert.equal(shown('color'), {
-    name: 'color',
-    type: 'demo.Color',
-    repeated: false,
-    values: ['COLOR_NONE', 'RED', 'BLUE'],
-  });
+  const values = ['COLOR_NONE', 'RED', 'BLUE'];
+  assert.equal(shown('color'), { name: 'color', type: 'demo.Color', repeated: false, values });
   assert.equal(shown('numbers'), { name: 'numbers', type: 'int32', repeated: true, values: [] });
-  assert.equal(shown('counts[key]'), { name: 'counts[key]', type: 'int32', repeated: false, values: [] });
-  assert.equal(shown('time'), { name: 'time', type: 'google.protobuf.Timestamp', repeated: false, values: [] });
+  assert.is(shown('counts[key]')?.type, 'int32');
   assert.is(shown('text'), undefined);
   assert.equal(rows.find(({ rpc }) => rpc === 'demo.Library/Cancel')?.query, []);
 });

@@ -6,13 +6,19 @@ import type { GatewaySettings } from '../../lib/gateway/index.ts';
 import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import { SERVER_LIMITS } from '../../server/config/limits.ts';
 import { type GroveNode, groveNode, metadataOf, type Scripted } from '../server/gateway/node.ts';
-import { chooseSize } from '../support/size.ts';
+import { sharedBy } from '../server/gateway/place.ts';
+import { chooseSize, isShort } from '../support/size.ts';
 import { field, SHAPES, SHAPES_SET } from './shapes.ts';
-import { type Answered, TURN_MS, type Watched, withWatched } from './watched.ts';
+import { type Answered, TURNS, type Watched, withWatched } from './watched.ts';
 
 const RSS_MB = 1_500;
 const MEGABYTE = 1_000_000;
-const LARGEST = GATEWAY_LIMITS.grpcAnswerBytes - 64;
+const HUGE = chooseSize({ short: MEGABYTE, day: 4 * MEGABYTE, whole: 4 * MEGABYTE });
+const LARGEST = chooseSize({
+  short: 1_000_000,
+  day: GATEWAY_LIMITS.grpcAnswerBytes - 64,
+  whole: GATEWAY_LIMITS.grpcAnswerBytes - 64,
+});
 /** Of shapes of very many parts a quarter is enough to see the event loop stand still; the largest take seconds each. */
 const LARGE = chooseSize({ short: 500_000, day: 2_500_000, whole: LARGEST });
 const OF_MANY_PARTS = [
@@ -32,49 +38,31 @@ let server: Watched;
 /** A suite with a node and a server that calls it over this channel. */
 function shapesSuite(channel: GatewaySettings['channel']): Test {
   const made = suite(`size and shape of replies, ${channel}`);
-  let done = () => {};
-  let ended: Promise<void>;
-  made.before(
-    () =>
-      new Promise<void>((ready, failed) => {
-        const whenOpen = () => {
-          ready();
-          return new Promise<void>((resolve) => {
-            done = resolve;
-          });
-        };
-        ended = withPlace(channel, whenOpen);
-        ended.catch(failed);
-      }),
-  );
-  made.after(async () => {
-    done();
-    await ended;
+  const open = async (work: (opened: { node: GroveNode; server: Watched }) => Promise<void>) => {
+    const started = await groveNode(0, SHAPES_SET);
+    const settings = { upstream: started.upstream, channel };
+    await withWatched(settings, SHAPES_SET, (watched) => work({ node: started, server: watched }));
+    started.stop();
+  };
+  const at = sharedBy(made, open);
+  made.before.each(() => {
+    ({ node, server } = at());
   });
   return made;
 }
 
-async function withPlace(channel: GatewaySettings['channel'], whenOpen: () => Promise<void>): Promise<void> {
-  node = await groveNode(0, SHAPES_SET);
-  await withWatched({ upstream: node.upstream, deadlineMs: 20_000, channel }, SHAPES_SET, (made) => {
-    server = made;
-    return whenOpen();
-  });
-  node.stop();
-}
-
 /**
  * What `work` gives; fails when the event loop stood still meanwhile, or memory had no bound. Neighbours that use the caches and
- * the memory of the machine make every turn longer: the shortest of three tries counts.
+ * the memory of the machine make every turn longer: the shortest of five tries counts.
  */
 async function bounded<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     await server.look();
     const result = await work();
-    const { turnMs, rssMb } = await server.look();
+    const { turns, rssMb } = await server.look();
     assert.ok(rssMb < RSS_MB, `${rssMb} MB`);
-    if (turnMs < TURN_MS) return result;
-    assert.ok(tries < 3, `the event loop stood still for ${turnMs} ms`);
+    if (turns < TURNS) return result;
+    assert.ok(tries < 5, `the event loop stood still for ${turns} units`);
   }
 }
 
@@ -113,10 +101,10 @@ function testShapes(test: Test, cases: readonly (readonly [name: string, size: n
 
   for (const type of ['a text of control characters', 'a map of messages'])
     test(`a stream with one huge message: ${type}`, async () => {
-      scripted({ bytes: SHAPES[type]!(4 * MEGABYTE), replies: [{ text: 'after' }] });
+      scripted({ bytes: SHAPES[type]!(HUGE), replies: [{ text: 'after' }] });
       const { status, bytes, text } = await bounded(() => server.ask(`${path()}/follow`));
       assert.is(status, 200);
-      assert.ok(bytes > 10 * MEGABYTE || text.includes('"error"'), `${bytes} bytes: ${text}`);
+      assert.ok(bytes > 2.5 * HUGE || text.includes('"error"'), `${bytes} bytes: ${text}`);
     });
 
   test('many large replies at once: each is told or refused as declared, and others are served meanwhile', async () => {
@@ -126,16 +114,10 @@ function testShapes(test: Test, cases: readonly (readonly [name: string, size: n
       const large = Promise.all(Array.from({ length: LARGE_AT_ONCE }, () => server.ask(path()))).finally(() => {
         isOver = true;
       });
-      let served = 0;
-      while (!isOver) {
-        assert.is((await server.ask('/livez')).status, 200);
-        served++;
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+      while (!isOver) assert.is((await server.ask('/livez')).status, 200);
       const answers = await large;
       for (const answer of answers) isDeclared(answer);
       assert.ok(answers.some(({ status }) => status === 200));
-      assert.ok(served > LARGE_AT_ONCE / 3, `${served} answers of /livez`);
     });
   });
 
@@ -173,6 +155,8 @@ testShapes(
 onGrpcJs.run();
 
 // The channel brings bytes; what becomes of each shape and size is up to the writers of JSON, the same for both.
-const onHttp2 = shapesSuite('http2');
-testShapes(onHttp2, ['empty messages', 'a map of many', 'a text of control characters'].map(largest));
-onHttp2.run();
+if (!isShort) {
+  const onHttp2 = shapesSuite('http2');
+  testShapes(onHttp2, ['empty messages', 'a map of many', 'a text of control characters'].map(largest));
+  onHttp2.run();
+}

@@ -97,8 +97,9 @@ export class Connection implements Receiver {
   }
 
   acknowledgeSettings(): ProtocolError | undefined {
-    const error = this.streams.updateSettings();
+    // First: what the settings allow must not reach the node before it knows that they apply.
     const unread = this.frames.reply({ type: FRAME.settings, flags: FLAG.ack, id: 0 }, NOTHING);
+    const error = this.streams.updateSettings();
     if (!this.isReady) {
       this.isReady = true;
       this.#handler.onReady();

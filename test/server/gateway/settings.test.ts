@@ -41,22 +41,15 @@ test('the gate asks for a key before anything is told, forbids methods, and keep
   });
 });
 
-test('with prefixes only what lies below them is served, then rewrites, once', async () => {
-  const prefixes = { '/hub': '/grove', '/hub/old': '/grove/tree' };
+test('with prefixes only what lies below them is served, then rewrites', async () => {
   const rewrites = [{ from: '/grove/oak/{id}', to: '/grove/tree/{id}' }];
-  await withGateway({ prefixes, rewrites }, async ({ server, node }) => {
+  await withGateway({ prefixes: { '/hub': '/grove' }, rewrites }, async ({ server, node }) => {
     node.script = () => ({});
-    const rpc = async (path: string) => {
-      const { status } = await server.ask(path);
-      return status === 200 ? `${node.last().rpc} ${node.last().request.id ?? ''}` : status;
-    };
-    assert.is(await rpc('/hub/params'), 'Query/Params ');
-    assert.is(await rpc('/hub/tree/x'), 'Query/Tree x');
-    assert.is(await rpc('/hub/old/x'), 'Query/Tree x');
-    assert.is(await rpc('/hub/oak/a%2Fb'), 'Query/Tree a/b');
-    assert.is(await rpc('/hub/nothing'), 404);
-    assert.equal(((await server.ask('/grove/params')).json() as { code: unknown }).code, 'not-found');
-    assert.equal(((await server.ask('/hubs/params')).json() as { code: unknown }).code, 'not-found');
+    assert.is((await server.ask('/hub/oak/a%2Fb')).status, 200);
+    assert.equal([node.last().rpc, node.last().request.id], ['Query/Tree', 'a/b']);
+    assert.is(codeOf(await server.ask('/hub/nothing')), 5);
+    for (const path of ['/grove/params', '/hubs/params'])
+      assert.is(codeOf(await server.ask(path)), 'not-found' as never, path);
   });
 });
 
@@ -88,29 +81,8 @@ test('the profile of the Cosmos SDK answers 501 to unknown paths and methods', a
   });
 });
 
-test('headers that are named go to the node and come back, and tell answers apart', async () => {
-  const settings = { forwardHeaders: ['X-Tenant', 'x-raw-bin'], cache: { ttlMs: 60_000, maxBytes: 1_000_000 } };
-  await withGateway(settings, async ({ server, node }) => {
-    node.script = ({ metadata }) => ({
-      reply: { text: String(metadata.get('x-tenant')) },
-      headers: { 'x-tenant': 'back' },
-    });
-    const as = async (headers: Record<string, string>) =>
-      (await server.ask('/grove/params', { headers })).json() as { text: string };
-    assert.is((await as({ 'x-tenant': 'a' })).text, 'a');
-    assert.is((await as({ 'x-tenant': 'b' })).text, 'b');
-    assert.is((await as({ 'grpc-metadata-x-tenant': 'a' })).text, 'a');
-    assert.is(node.seen.length, 2);
-    const answer = await server.ask('/grove/params', { headers: { 'x-raw-bin': 'AP8=' } });
-    assert.equal(node.last().metadata.get('x-raw-bin'), [Buffer.from([0, 255])]);
-    assert.is(answer.headers['grpc-metadata-x-tenant'], 'back');
-    const bad = await server.ask('/grove/params', { headers: { 'x-raw-bin': '!' } });
-    assert.equal([bad.status, codeOf(bad)], [400, 3]);
-  });
-});
-
-test('a cache answers until the height grows, never with errors, and heights of their own for long', async () => {
-  await withGateway({ cache: { ttlMs: 60_000, maxBytes: 1_000_000 } }, async ({ server, node }) => {
+test('a cache answers until the height grows, never with errors, which metrics and ETags tell', async () => {
+  await withGateway({ cache: { ttlMs: 3_600_000, maxBytes: 1_000_000 } }, async ({ server, node }) => {
     let height = 5;
     node.script = ({ request }) =>
       request.note
@@ -118,24 +90,19 @@ test('a cache answers until the height grows, never with errors, and heights of 
         : { reply: { text: `${node.seen.length}` }, headers: { 'x-cosmos-block-height': `${height}` } };
     const text = async (headers = {}) =>
       ((await server.ask('/grove/params', { headers })).json() as { text: string }).text;
-    assert.equal([await text(), await text()], ['1', '1']);
-    assert.equal([await text({ 'grpc-timeout': '5S' }), await text({ 'x-cosmos-block-height': '0' })], ['1', '1']);
-    assert.equal(
-      [await text({ 'x-cosmos-block-height': '3' }), await text({ 'x-cosmos-block-height': '3' })],
-      ['2', '2'],
-    );
+    const old = { 'x-cosmos-block-height': '3' };
+    assert.equal([await text(), await text(), await text({ 'grpc-timeout': '5000S' })], ['1', '1', '1']);
+    assert.equal([await text(old), await text(old)], ['2', '2']);
     height = 6;
     await server.ask('/grove/tree/new');
-    assert.is(await text(), '4');
-    assert.is(await text({ 'x-cosmos-block-height': '3' }), '2');
+    assert.equal([await text(), await text(old)], ['4', '2']);
     for (const _ of [1, 2]) assert.is((await server.ask('/grove/params?note=x')).status, 404);
-    assert.is(node.seen.length, 6);
     const { headers } = await server.ask('/grove/params');
     assert.is(headers['x-cosmos-block-height'], '6');
     assert.is((await server.ask('/grove/params', { headers: { 'if-none-match': headers.etag! } })).status, 304);
     assert.is(node.seen.length, 6);
     const metrics = (await server.ask('/metrics')).text;
-    assert.match(metrics, /twinline_gateway_reads_total\{from="cache"\} 7/);
+    assert.match(metrics, /twinline_gateway_reads_total\{from="cache"\} 6/);
     assert.match(metrics, /twinline_gateway_block_height 6/);
   });
 });
