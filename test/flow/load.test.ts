@@ -381,23 +381,6 @@ test('a folder that is missing, or is a file, is named with what to do', async (
   });
 });
 
-test('the schema explains every key, and gives an example, a default or the choices', () => {
-  const bare: string[] = [];
-  const visit = (path: string, part: SchemaPart): void => {
-    for (const [key, child] of Object.entries(part.properties ?? {})) {
-      const target =
-        child.$ref === undefined ? undefined : SCHEMA.definitions![child.$ref.replace('#/definitions/', '')]!;
-      const { description, examples, enum: choices, ...whole } = { ...target, ...child };
-      const shows = examples || choices || 'default' in whole || 'const' in whole;
-      if (!description || !shows) bare.push(`${path}.${key}`);
-      visit(`${path}.${key}`, child);
-    }
-  };
-  visit('', SCHEMA);
-  for (const [name, part] of Object.entries(SCHEMA.definitions!)) visit(name, part);
-  assert.equal(bare, []);
-});
-
 test('the schema has the numbers and defaults of the code', () => {
   const { properties: p = {}, definitions: d = {} } = SCHEMA as {
     properties: Record<string, SchemaPart>;

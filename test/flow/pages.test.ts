@@ -117,19 +117,6 @@ test('a word that is longer than a page is cut, never inside of a character', ()
   );
 });
 
-test('a title makes room for rows in another encoding', () => {
-  const footer = (more: boolean) => [...(more ? ['98. More'] : []), '0. Back'];
-  for (const text of ['T'.repeat(39), 'T'.repeat(85), 'T '.repeat(80)]) {
-    const rows = Array.from({ length: 6 }, (_, at) => `${at}:${'я'.repeat(38)}`);
-    const pages = cutPages({ text, rows }, { chars: ROOM, footer });
-    for (const page of pages) assert.ok(isScreen(page, ROOM), page);
-    assert.equal(
-      pages.flatMap(lines).filter((line) => line.includes('я')),
-      rows,
-    );
-  }
-});
-
 test('characters of the extension table take two places, and the last place of a screen can be used', () => {
   const no = { chars: ROOM, footer: () => [] };
   for (const [full, over] of [
@@ -256,21 +243,6 @@ test('a page that is gone because the list shrank shows the last one, and back f
   const prove = () => '';
   assert.equal(compiled.read(view(2), '98', prove), { type: 'invalid' });
   assert.equal(compiled.read(view(2), '0', prove), { type: 'back.a' });
-});
-
-test('a screen that is entered again begins on its first page', async () => {
-  const flow = flowOf(
-    {
-      a: { type: 'menu', text: 'A', options: [{ id: 'b', text: 'List', to: 'b' }] },
-      b: { type: 'list', text: 'Rows', items: 'rows', row: 'the row {{row}}' },
-    },
-    { vars: { rows: { type: 'array', default: Array.from({ length: 50 }, (_, at) => at) } } },
-  );
-  const caller = phone(flow);
-  await caller.dial();
-  const first = await caller.say('1');
-  await caller.say('98', '98', '0');
-  assert.is(await caller.say('1'), first);
 });
 
 test('a mistake on any page hides no row: turning on shows what followed', async () => {

@@ -141,23 +141,6 @@ test('a step that fails says its number, what was typed, what was expected and w
   for (const [one, expected] of cases) assert.equal(await failures(one), expected);
 });
 
-test('failures point into the file', async () => {
-  const tests = [
-    { name: 'a', steps: [{ in: '' }] },
-    { name: 'b', services: { check: [{ return: 1 }] }, steps: [dial] },
-    { name: 'c', steps: [dial, { in: '1', text: 'x' }] },
-    { name: 'd', given: { x: 1 }, steps: [dial] },
-  ];
-  const { tests: found } = await runFlowTests(compiled, { flow: 'bank', tests });
-  const pointers = found.map((one) => one.failures.map(({ pointer, step }) => [pointer, step]));
-  assert.equal(pointers, [
-    [],
-    [['/tests/1/services/check/0', 0]],
-    [['/tests/2/steps/1/text', 2]],
-    [['/tests/3/given/x', 0]],
-  ]);
-});
-
 test('a call without an answer names its screen and the keys of its input, and no value', async () => {
   const steps = [dial, { in: '1' }, { in: '4829', screen: 'home' }];
   const call = 'step 3, typed ****: Screen "check" calls "check" with phone, pin';
@@ -323,27 +306,6 @@ test('every step is stored and read back: a secret lives for one step only', asy
   assert.equal((await runFlowTests(compileFlow(flow), { flow: 'bank', tests })).tests[0]!.failures, []);
 });
 
-test('given variables and the phone number are there from the start', async () => {
-  const flow = flowOf(
-    { a: { ...menuTo('a'), text: '{{n}} {{msisdn}} {{phoneNumber}}' } },
-    { flow: 'bank', vars: { n: { type: 'number' }, msisdn: { type: 'string' }, phoneNumber: { type: 'string' } } },
-  );
-  const tests: FlowTest[] = [
-    { name: 'a', steps: [{ in: '', has: ' +263771234567 +263771234567\n' }] },
-    {
-      name: 'b',
-      phone: '+254712345678',
-      given: { n: 3, phoneNumber: 'mine' },
-      steps: [{ in: '', has: '3 +254712345678 mine' }],
-    },
-  ];
-  const { tests: found } = await runFlowTests(compileFlow(flow), { flow: 'bank', tests });
-  assert.equal(
-    found.map((one) => one.failures),
-    [[], []],
-  );
-});
-
 test('an error of the flow is a failure of the step, with its reason', async () => {
   const flow = flowOf(
     { a: menuTo('b'), b: { type: 'branch', branch: [{ when: 'len(n) > 1', to: 'a' }, { to: 'a' }] } },
@@ -353,12 +315,6 @@ test('an error of the flow is a failure of the step, with its reason', async () 
   const found = (await runFlowTests(compileFlow(flow), { flow: 'bank', tests })).tests[0]!.failures.map(failureText);
   assert.is(found.length, 1);
   assert.match(found[0]!, /^step 2, typed "1": .*len takes a list or a text, not a number/);
-});
-
-test('tests of another flow are refused', async () => {
-  const error = await rejection(runFlowTests(compiled, { flow: 'shop', tests: [] }));
-  assert.is(error.code, 'ERR_INPUT');
-  assert.match(error.message, /"bank".*"shop"/);
 });
 
 // Coverage.
