@@ -80,13 +80,6 @@ for (const place of places()) {
     assert.equal(await own.create({ ...call, idempotencyKey: 'another' }), { created: false, reason: 'exists' });
   });
 
-  test('a number that has an account is told at once, without hashing', async () => {
-    const { own, hash } = open();
-    await created(own);
-    await own.create({ phone: PHONE, pin: PIN });
-    assert.is(hash.calls(), 1);
-  });
-
   test('200 guesses at once cost three checks, also through two connections to the store', async () => {
     const { own, hash, vault, clock } = open();
     await created(own);

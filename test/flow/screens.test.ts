@@ -244,28 +244,6 @@ test('an answer is kept as its rule reads it, cut to the size of its variable, a
   assert.equal([caller.context.amount, caller.context.twice, caller.context.said], [2.5, 5, 'abcde']);
 });
 
-test('back never enters a call or a branch', async () => {
-  let calls = 0;
-  const services = {
-    ask: async () => {
-      calls++;
-      return true;
-    },
-  };
-  const flow = flowOf({
-    a: menuTo('call'),
-    call: { type: 'call', service: 'ask', done: 'fork', fail: 'a' },
-    fork: { type: 'branch', branch: [{ to: 'b' }] },
-    b: menuTo('a'),
-  });
-  const caller = phone(flow, { services });
-  await caller.dial();
-  await caller.say('1');
-  assert.equal([caller.screen, caller.context.$stack], ['b', ['a']]);
-  await caller.say('0');
-  assert.equal([caller.screen, calls], ['a', 1]);
-});
-
 test('a call that leads to itself is made again, each time as a call of its own', async () => {
   const keys: string[] = [];
   const services = {
