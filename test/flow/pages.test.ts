@@ -170,40 +170,6 @@ test('the rows of a flow come page by page, in the order of the list', async () 
   );
 });
 
-test('options of a long menu can be chosen on every page, and every page tells how to go on', async () => {
-  const options = Array.from({ length: 25 }, (_, at) => ({
-    id: `o${at}`,
-    text: `Choice number ${at + 1}`,
-    to: 'end',
-    set: { at },
-  }));
-  const flow = flowOf(
-    {
-      a: { type: 'menu', text: 'Where?', options: [{ id: 'b', text: 'On', to: 'b' }] },
-      b: { type: 'menu', text: 'Choose one', options },
-      end: { type: 'end', text: 'You chose {{at}}' },
-    },
-    { vars: { at: { type: 'number' } } },
-  );
-  const dialled = async () => {
-    const caller = phone(flow);
-    await caller.dial();
-    await caller.say('1');
-    return caller;
-  };
-  const first = await dialled();
-  const pages = [await first.say('')];
-  while (lines(pages.at(-1)!).includes('98. More')) pages.push(await first.say('98'));
-  assert.ok(pages.length > 2);
-  for (const page of pages) assert.ok(page.startsWith('Choose one\n') && page.endsWith('0. Back'));
-  for (const turns of [0, 1, pages.length - 1])
-    for (const number of ['1', '13', '25']) {
-      const caller = await dialled();
-      for (let at = 0; at < turns; at++) await caller.say('98');
-      assert.is(await caller.say(number), `You chose ${Number(number) - 1}`);
-    }
-});
-
 test('a long question is read in pages, and more is an answer on its last one', async () => {
   const text = Array.from({ length: 60 }, (_, at) => `word${at}`).join(' ');
   const flow = flowOf(

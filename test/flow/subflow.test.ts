@@ -284,36 +284,6 @@ test('a name that is a secret in one flow and none in another cannot be kept apa
   );
 });
 
-test('a call inside of a called flow is one call, named by its path', async () => {
-  const seen: JsonObject[] = [];
-  const services = {
-    ask: async (given: JsonObject) => {
-      seen.push(given);
-      return { n: 3 };
-    },
-  };
-  const inner = flowOf(
-    {
-      call: { type: 'call', service: 'ask', with: { who: '=who' }, save: 'got', done: 'end', fail: 'end' },
-      end: { type: 'end', text: '', output: { n: '=got.n' } },
-    },
-    { flow: 'inner', vars: { who: { type: 'string' }, got: { type: 'object' } } },
-  );
-  const outer = flowOf(
-    {
-      start: menuTo('in'),
-      in: { type: 'flow', flow: 'inner', with: { who: 'me' }, save: 'out', done: 'shown' },
-      shown: { ...menuTo('in'), text: 'n is {{out.n}}' },
-    },
-    { vars: { out: { type: 'object' } } },
-  );
-  const caller = calling(outer, [inner], { services });
-  await caller.dial();
-  assert.is(await caller.say('1'), 'n is 3\n1. To in\n0. Back');
-  await caller.say('1');
-  assert.equal([caller.screen, seen], ['shown', [{ who: 'me' }, { who: 'me' }]]);
-});
-
 test('a flow can be called again right behind its end', async () => {
   const inner = flowOf(
     { ask: input('said', 'end'), end: { type: 'end', text: '', output: { said: '=said' } } },
