@@ -45,13 +45,14 @@ for (const place of places()) {
   };
 
   test('an account is made once, and its PIN opens it', async () => {
-    const { own } = open();
+    const { own, hash } = open();
     assert.not(await own.exists(PHONE));
     const customerId = await created(own);
     assert.match(customerId, /^C[0-9A-HJKMNP-TV-Z]{8}$/);
     assert.ok(await own.exists(PHONE));
     assert.equal(await own.verifyPin({ phone: PHONE, pin: PIN }), { ok: true, customerId, name: 'Tariro', lang: 'sn' });
     assert.equal(await own.create({ phone: PHONE, pin: PIN }), { created: false, reason: 'exists' });
+    assert.is(hash.calls(), 2, 'a number that has an account is told so without hashing');
   });
 
   test('a malformed or weak PIN makes no account and costs no hash', async () => {
