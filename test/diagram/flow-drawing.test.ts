@@ -75,18 +75,6 @@ test('called flows are drawn inside the screens that call them, each with its st
   assert.ok(states.findIndex(({ id }) => id === 'again') < states.findIndex(({ id }) => id === 'again.amount'));
 });
 
-test('back names the one screen that lies behind, or none when there are several; home leads to the start', () => {
-  const { states } = flowDrawing(shipped.get('main')!);
-  const keys = (id: string) => {
-    const { chips } = states.find((state) => state.id === id)!;
-    return chips.filter(({ sign }) => sign === 'back' || sign === 'home').map(({ sign, text }) => `${sign} ${text}`);
-  };
-  assert.equal(keys('about'), ['back information', 'home preMenu']);
-  assert.equal(keys('help'), ['back back', 'home preMenu']);
-  assert.equal(keys('preMenu'), []);
-  assert.equal(keys('created'), [], 'nothing lies behind a barrier');
-});
-
 test('the exit leads to the screen that says goodbye, and there is none without a key', () => {
   const flow = { a: menuTo('a') };
   const withKey = flowDrawing(compileFlow(flowOf(flow, { keys: { exit: '*' } })));
@@ -100,15 +88,6 @@ test('the exit leads to the screen that says goodbye, and there is none without 
     without.states.map(({ id }) => id),
     ['a'],
   );
-});
-
-test('cards say what callers read, in the first language, cut to a few lines', () => {
-  const { states } = flowDrawing(shipped.get('wallet')!);
-  const lines = (id: string) => states.find((state) => state.id === id)!.lines;
-  assert.equal(lines('balance'), ['Your balance: {balance}', '1. Last payments', '2. Buy airtime']);
-  assert.equal(lines('welcome'), ['Welcome to your wallet', '• Log in', '• My wallet', '• Kiswahili']);
-  assert.equal(lines('locked'), ['Too many wrong PINs. Your', 'account is locked for a …']);
-  for (const state of states) for (const line of state.lines) assert.ok(line.length <= 32, line);
 });
 
 test.run();

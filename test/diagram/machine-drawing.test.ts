@@ -40,27 +40,6 @@ for (const [name, machine] of machines)
     assert.equal([...drawing.starts], [machine.root.initial.target![0]!.key]);
   });
 
-test('what leads nowhere is said in the card, with what starts and ends there', () => {
-  const { states } = machineDrawing(machines.get('domain-verification')!);
-  const open = states.find(({ id }) => id === 'open')!;
-  assert.equal(open.lines, ['entry: proposal.opened', 'CAST [mayVote]']);
-  assert.equal(
-    open.chips.map(({ sign, text }) => `${sign} ${text}`),
-    ['service present', 'time votingPeriod'],
-  );
-  assert.is(states.find(({ id }) => id === 'executed')!.kind, 'end');
-});
-
-test('labels say events in words', () => {
-  const { arrows } = machineDrawing(machines.get('domain-verification')!);
-  const labels = (from: string, to: string) =>
-    arrows.find((arrow) => arrow.from === from && arrow.to === to)!.ways.map(({ label }) => label);
-  assert.equal(labels('open', 'closing'), ['after votingPeriod']);
-  assert.equal(labels('open', 'invalidated').sort(), ['SUBJECT_CHANGED', 'present done [subjectChanged]']);
-  assert.equal(labels('passed', 'execution_failed'), ['execute failed']);
-  assert.equal(labels('closing', 'rejected'), ['else']);
-});
-
 const ODD = {
   id: 'odd',
   initial: 'a',

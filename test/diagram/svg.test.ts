@@ -7,7 +7,7 @@ import { measureCard } from '../../lib/diagram/card.ts';
 import type { Drawing, Placed } from '../../lib/diagram/drawing.ts';
 import { flowDrawing } from '../../lib/diagram/flow-drawing.ts';
 import { mermaidText } from '../../lib/diagram/mermaid.ts';
-import { coverageOverlay, heat, renderSvg } from '../../lib/diagram/svg.ts';
+import { coverageOverlay, renderSvg } from '../../lib/diagram/svg.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { flowOf, menuTo } from '../flow/phone.ts';
 import { everything } from './machines.ts';
@@ -119,13 +119,6 @@ test('counts show as heat, what was never reached as uncovered', () => {
   assert.is(edge('asks', 'first').class, 'edge');
   const missing = elements(xml, 'g', 'uncovered').map(({ attributes }) => attributes['data-state']);
   assert.equal(missing, ['lost']);
-});
-
-test('heat never falls while counts grow', () => {
-  const steps = [0, 1, 2, 5, 30, 200, 999, 1_000].map((count) => heat(count, 1_000));
-  assert.equal([steps[0], steps[1], steps.at(-1)], [0, 1, 5]);
-  assert.equal(steps, [...steps].sort());
-  assert.equal([heat(0, 0), heat(1, 1)], [0, 5]);
 });
 
 test('coverage marks screens and ways without a test, and leaves called flows to theirs', () => {

@@ -67,24 +67,15 @@ const VALUES: readonly (readonly [string, Json])[] = [
   ['toString', null],
   ['auth.hasOwnProperty', null],
   ["list['length']", null],
-  // precedence
-  ['1 + 2 * 3 - 4 / 2', 5],
-  ['(1 + 2) * 3', 9],
-  ['10 - 4 - 3', 3],
-  ['7 % 4 * 2', 6],
-  ['-2 * -3', 6],
-  ['not yes or yes', true],
-  ['not (yes or yes)', false],
-  ['not errors > 3', true],
-  ['no and no or yes', true],
-  ['yes or no and no', true],
-  ['1 + 1 == 2 and 3 > 2', true],
-  ["yes ? 'a' : no ? 'b' : 'c'", 'a'],
-  ["no ? 'a' : no ? 'b' : 'c'", 'c'],
-  ["errors in list ? 'in' : 'out'", 'in'],
   // arithmetic is safe for JSON
   ["'a' + 'b'", 'ab'],
   ['0 * -1', 0],
+  ["balance>=100 and tier=='gold' and errors<3", true],
+  ["'2024-01-02' < '2024-01-10'", true],
+  ['5 not in list', true],
+  ['not 1 in list', false],
+  ['"ok" in auth', false],
+  ['"1" in list', false],
   ['-0', 0],
   // functions
   ['len(list)', 4],
@@ -112,64 +103,11 @@ const VALUES: readonly (readonly [string, Json])[] = [
   ['min', null],
 ];
 
-const CONDITIONS: readonly (readonly [string, boolean])[] = [
-  ["balance>=100 and tier=='gold' and errors<3", true],
-  // one kind
-  ["'2024-01-02' < '2024-01-10'", true],
-  ["'b' <= 'b'", true],
-  ['2 < 10', true],
-  ['missing == null', true],
-  ['missing == other', true],
-  ['missing != null', false],
-  ["tier != 'silver'", true],
-  // mixed kinds and missing values
-  ['balance == "250"', false],
-  ['balance != "250"', true],
-  ["'1' == 1", false],
-  ['yes == 1', false],
-  ['no == 0', false],
-  ["no == ''", false],
-  ['missing == 0', false],
-  ['missing == false', false],
-  ['missing >= 0', false],
-  ['missing <= 0', false],
-  ['missing < 1', false],
-  ["'10' > 9", false],
-  ["10 > '9'", false],
-  ['yes > no', false],
-  ['none <= none', false],
-  // lists and objects are never equal
-  ['list == list', false],
-  ['auth != auth', true],
-  ['list < list', false],
-  // only true is true
-  ['1 and yes', false],
-  ["'true' or no", false],
-  ['not missing', true],
-  ['not 1', true],
-  ['yes and missing', false],
-  // in
-  ['"two" in list', true],
-  ['null in list', true],
-  ['"1" in list', false],
-  ['list in list', false],
-  ['"old" in tier', true],
-  ['1 in "123"', false],
-  ['1 in missing', false],
-  ['"ok" in auth', false],
-  ['5 not in list', true],
-  ['not 1 in list', false],
-];
-
 test('computes what its rules say', () => {
   for (const [source, expected] of VALUES) {
     assert.equal(value(source), expected, source);
     assert.not(Object.is(value(source), -0), source);
   }
-});
-
-test('comparisons never convert: missing and mixed kinds are false', () => {
-  for (const [source, expected] of CONDITIONS) assert.is(value(source), expected, source);
 });
 
 test('a condition holds only for true', () => {

@@ -11,15 +11,6 @@ const characters = (rows: string[][]) => rows.map((row) => row[2] ?? '');
 const basic = characters(alphabet.basic);
 const extension = characters(alphabet.extension);
 
-test('the vectors hold the whole alphabet, each character once and named right', () => {
-  assert.is(basic.length, 127);
-  assert.is(extension.length, 10);
-  assert.is(new Set([...basic, ...extension]).size, 137);
-  for (const [code, unicode, character = ''] of [...alphabet.basic, ...alphabet.extension]) {
-    assert.is(`U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`, unicode, code);
-  }
-});
-
 test('basic characters cost one septet and extension characters two', () => {
   for (const character of basic) assert.is(septets(character), 1, character);
   for (const character of extension) assert.is(septets(character), 2, character);

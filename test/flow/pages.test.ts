@@ -117,19 +117,6 @@ test('a word that is longer than a page is cut, never inside of a character', ()
   );
 });
 
-test('a title makes room for rows in another encoding', () => {
-  const footer = (more: boolean) => [...(more ? ['98. More'] : []), '0. Back'];
-  for (const text of ['T'.repeat(39), 'T'.repeat(85), 'T '.repeat(80)]) {
-    const rows = Array.from({ length: 6 }, (_, at) => `${at}:${'я'.repeat(38)}`);
-    const pages = cutPages({ text, rows }, { chars: ROOM, footer });
-    for (const page of pages) assert.ok(isScreen(page, ROOM), page);
-    assert.equal(
-      pages.flatMap(lines).filter((line) => line.includes('я')),
-      rows,
-    );
-  }
-});
-
 test('characters of the extension table take two places, and the last place of a screen can be used', () => {
   const no = { chars: ROOM, footer: () => [] };
   for (const [full, over] of [
@@ -183,40 +170,6 @@ test('the rows of a flow come page by page, in the order of the list', async () 
   );
 });
 
-test('options of a long menu can be chosen on every page, and every page tells how to go on', async () => {
-  const options = Array.from({ length: 25 }, (_, at) => ({
-    id: `o${at}`,
-    text: `Choice number ${at + 1}`,
-    to: 'end',
-    set: { at },
-  }));
-  const flow = flowOf(
-    {
-      a: { type: 'menu', text: 'Where?', options: [{ id: 'b', text: 'On', to: 'b' }] },
-      b: { type: 'menu', text: 'Choose one', options },
-      end: { type: 'end', text: 'You chose {{at}}' },
-    },
-    { vars: { at: { type: 'number' } } },
-  );
-  const dialled = async () => {
-    const caller = phone(flow);
-    await caller.dial();
-    await caller.say('1');
-    return caller;
-  };
-  const first = await dialled();
-  const pages = [await first.say('')];
-  while (lines(pages.at(-1)!).includes('98. More')) pages.push(await first.say('98'));
-  assert.ok(pages.length > 2);
-  for (const page of pages) assert.ok(page.startsWith('Choose one\n') && page.endsWith('0. Back'));
-  for (const turns of [0, 1, pages.length - 1])
-    for (const number of ['1', '13', '25']) {
-      const caller = await dialled();
-      for (let at = 0; at < turns; at++) await caller.say('98');
-      assert.is(await caller.say(number), `You chose ${Number(number) - 1}`);
-    }
-});
-
 test('a long question is read in pages, and more is an answer on its last one', async () => {
   const text = Array.from({ length: 60 }, (_, at) => `word${at}`).join(' ');
   const flow = flowOf(
@@ -256,21 +209,6 @@ test('a page that is gone because the list shrank shows the last one, and back f
   const prove = () => '';
   assert.equal(compiled.read(view(2), '98', prove), { type: 'invalid' });
   assert.equal(compiled.read(view(2), '0', prove), { type: 'back.a' });
-});
-
-test('a screen that is entered again begins on its first page', async () => {
-  const flow = flowOf(
-    {
-      a: { type: 'menu', text: 'A', options: [{ id: 'b', text: 'List', to: 'b' }] },
-      b: { type: 'list', text: 'Rows', items: 'rows', row: 'the row {{row}}' },
-    },
-    { vars: { rows: { type: 'array', default: Array.from({ length: 50 }, (_, at) => at) } } },
-  );
-  const caller = phone(flow);
-  await caller.dial();
-  const first = await caller.say('1');
-  await caller.say('98', '98', '0');
-  assert.is(await caller.say('1'), first);
 });
 
 test('a mistake on any page hides no row: turning on shows what followed', async () => {

@@ -143,14 +143,6 @@ test('exit ends the session from every screen and keeps nothing', async () => {
     }
 });
 
-test('without the exit key a star is an answer', async () => {
-  const caller = phone(flowOf({ a: menuTo('b'), b: input('a') }, { vars: TEXTS }));
-  assert.is(await caller.dial(), 'Choose\n1. To b');
-  assert.match(await caller.say('*'), /^Invalid choice/);
-  await caller.say('1', '*');
-  assert.is(caller.context.said, '*');
-});
-
 test('an empty answer shows the same again and counts as no attempt', async () => {
   const flow = flowOf(
     {
@@ -218,13 +210,6 @@ test('exactly so many refused answers lead to else; success, leaving and coming 
   );
 });
 
-test('refused answers are counted up to a bound', async () => {
-  const caller = phone(flowOf({ a: menuTo('a') }));
-  await caller.dial();
-  for (let at = 0; at < 120; at++) await caller.say('x');
-  assert.is(caller.context.$bad, 99);
-});
-
 test('the error line is there after a refusal, and gone with the next screen, page or way back', async () => {
   const rows = Array.from({ length: 30 }, (_, at) => `row number ${at}`);
   const flow = flowOf(
@@ -244,12 +229,6 @@ test('the error line is there after a refusal, and gone with the next screen, pa
   assert.is(lines(await caller.say('0'))[0], 'Choose');
 });
 
-test('an input without an error text asks again as it is', async () => {
-  const caller = phone(flowOf({ ask: input('ask', { accept: { digits: 2 } }) }, { vars: TEXTS }));
-  const first = await caller.dial();
-  assert.is(await caller.say('x'), first);
-});
-
 test('an answer is kept as its rule reads it, cut to the size of its variable, and set can use it', async () => {
   const flow = flowOf(
     {
@@ -263,42 +242,6 @@ test('an answer is kept as its rule reads it, cut to the size of its variable, a
   await caller.dial();
   await caller.say(' 2.50 ', 'abcdefgh');
   assert.equal([caller.context.amount, caller.context.twice, caller.context.said], [2.5, 5, 'abcde']);
-});
-
-test('back leads to the screen before, and the same choice back to the same screen', async () => {
-  const flow = flowOf({ a: menuTo('b', 'c'), b: menuTo('c'), c: input('d'), d: menuTo('a') }, { vars: TEXTS });
-  const caller = phone(flow);
-  const first = await caller.dial();
-  const second = await caller.say('1');
-  const third = await caller.say('1');
-  await caller.say('hello');
-  assert.is(await caller.say('0'), third);
-  assert.is(await caller.say('0'), second);
-  assert.is(await caller.say('0'), first);
-  assert.equal(caller.context.$stack, []);
-  assert.is(await caller.say('1'), second);
-});
-
-test('back never enters a call or a branch', async () => {
-  let calls = 0;
-  const services = {
-    ask: async () => {
-      calls++;
-      return true;
-    },
-  };
-  const flow = flowOf({
-    a: menuTo('call'),
-    call: { type: 'call', service: 'ask', done: 'fork', fail: 'a' },
-    fork: { type: 'branch', branch: [{ to: 'b' }] },
-    b: menuTo('a'),
-  });
-  const caller = phone(flow, { services });
-  await caller.dial();
-  await caller.say('1');
-  assert.equal([caller.screen, caller.context.$stack], ['b', ['a']]);
-  await caller.say('0');
-  assert.equal([caller.screen, calls], ['a', 1]);
 });
 
 test('a call that leads to itself is made again, each time as a call of its own', async () => {
@@ -502,14 +445,6 @@ test('a repeat is the same when its rule reads it the same', async () => {
     await caller.say(same);
     assert.is(caller.screen, 'z', JSON.stringify(rule));
   }
-});
-
-test('a value is printed as it is, never read as a template or as lines of its own', async () => {
-  const caller = phone(
-    flowOf({ ask: input('show'), show: { ...menuTo('ask'), text: 'You said {{said}}' } }, { vars: TEXTS }),
-  );
-  await caller.dial();
-  assert.is(lines(await caller.say('{{said}}\n1. Free money\u202e'))[0], 'You said {{said}} 1. Free money');
 });
 
 test.run();

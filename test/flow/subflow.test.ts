@@ -118,31 +118,6 @@ test('behind a flow that has ended lies the screen that called it, not the flow'
   assert.is(caller.screen, 'start');
 });
 
-test('home leads to the first screen of the outermost flow', async () => {
-  const caller = calling(shop, [pay]);
-  await caller.dial();
-  await caller.say('1', '5', '00');
-  assert.equal([caller.screen, caller.context.$stack, framesOf(caller)], ['start', [], []]);
-  assert.is(caller.context.note, 'of the shop');
-});
-
-test('exit inside of a called flow ends all, with the words of the outermost one', async () => {
-  const outer = {
-    ...shop,
-    keys: { exit: '*' },
-    screens: { ...shop.screens, bye: { type: 'end', text: 'Bye {{name}}' } },
-  } as Flow;
-  const inner = {
-    ...pay,
-    keys: { exit: '*' },
-    screens: { ...pay.screens, bye: { type: 'end', text: 'Inner bye' } },
-  } as Flow;
-  const caller = calling(outer, [inner]);
-  await caller.dial();
-  assert.is(await caller.say('1', '5', '*'), 'Bye Ann');
-  assert.equal([caller.ended, caller.screen], [true, 'bye']);
-});
-
 test('a called flow has its own keys and labels', async () => {
   const inner = { ...pay, keys: { back: '#' }, labels: { back: 'Undo' } };
   const caller = calling(shop, [inner]);
@@ -309,36 +284,6 @@ test('a name that is a secret in one flow and none in another cannot be kept apa
   );
 });
 
-test('a call inside of a called flow is one call, named by its path', async () => {
-  const seen: JsonObject[] = [];
-  const services = {
-    ask: async (given: JsonObject) => {
-      seen.push(given);
-      return { n: 3 };
-    },
-  };
-  const inner = flowOf(
-    {
-      call: { type: 'call', service: 'ask', with: { who: '=who' }, save: 'got', done: 'end', fail: 'end' },
-      end: { type: 'end', text: '', output: { n: '=got.n' } },
-    },
-    { flow: 'inner', vars: { who: { type: 'string' }, got: { type: 'object' } } },
-  );
-  const outer = flowOf(
-    {
-      start: menuTo('in'),
-      in: { type: 'flow', flow: 'inner', with: { who: 'me' }, save: 'out', done: 'shown' },
-      shown: { ...menuTo('in'), text: 'n is {{out.n}}' },
-    },
-    { vars: { out: { type: 'object' } } },
-  );
-  const caller = calling(outer, [inner], { services });
-  await caller.dial();
-  assert.is(await caller.say('1'), 'n is 3\n1. To in\n0. Back');
-  await caller.say('1');
-  assert.equal([caller.screen, seen], ['shown', [{ who: 'me' }, { who: 'me' }]]);
-});
-
 test('a flow can be called again right behind its end', async () => {
   const inner = flowOf(
     { ask: input('said', 'end'), end: { type: 'end', text: '', output: { said: '=said' } } },
@@ -368,21 +313,6 @@ test('a flow that is not loaded, or that calls itself through others, is refused
   const b = flowOf({ in: { type: 'flow', flow: 'a', done: 'in' } }, { flow: 'b' });
   assert.throws(() => calling(a, []), /calls the flow "b", which is not loaded/);
   assert.throws(() => calling(a, [a, b]), /a → b → a/);
-});
-
-test('the stack of every level is bounded', async () => {
-  const loop = flowOf({ a: menuTo('b'), b: menuTo('a') }, { flow: 'loop' });
-  const outer = flowOf({ x: menuTo('y'), y: menuTo('x', 'in'), in: { type: 'flow', flow: 'loop', done: 'x' } });
-  const caller = calling(outer, [loop]);
-  await caller.dial();
-  for (let at = 0; at < 41; at++) await caller.say('1');
-  await caller.say('2');
-  for (let at = 0; at < 50; at++) await caller.say('1');
-  assert.equal([(caller.context.$stack as []).length, (framesOf(caller)[0]!.$stack as []).length], [20, 20]);
-  for (let at = 0; at < 20; at++) await caller.say('0');
-  assert.ok(caller.screen.startsWith('in.'));
-  await caller.say('0');
-  assert.is(caller.screen, 'y');
 });
 
 test.run();

@@ -118,9 +118,6 @@ test('the container has the form of the specification: ids, texts of every langu
   assert.is(prompt, 'Your balance: @(contact.balance)\n1. Last payments\n2. Buy airtime');
 });
 
-test('the same flow gives the same container each time', () =>
-  assert.equal(write(readMenu('main')).container, write(readMenu('main')).container));
-
 test('what another program has changed counts, and what was kept of that key does not', async () => {
   const flow = flowOf(
     {

@@ -90,34 +90,7 @@ test('the report names every thing without a counterpart, with its block and the
 });
 
 test('older forms are read, too: choices by name, exits by tag, texts by language, types with a backslash', async () => {
-  const old = {
-    specification_version: '1.0.0-rc1',
-    flows: [
-      {
-        uuid: 'a',
-        name: 'Old One',
-        languages: [{ id: '207148', abbreviation: 'EN' }, 'fra'],
-        first_block_id: 'q',
-        resources: [{ uuid: 'r2', values: [{ language_id: '207148', modes: ['OFFLINE'], value: 'Yes' }] }],
-        blocks: [
-          {
-            uuid: 'q',
-            name: '1586797483834_25',
-            label: 'Ready',
-            type: 'MobilePrimitives\\SelectOneResponse',
-            config: { prompt: 'r1', choices: { yes: 'r2', no: 'No' } },
-            exits: [
-              { uuid: 'x', tag: 'yes', default: null, test: null, destination_block: 'm' },
-              { uuid: 'y', tag: 'no', default: null, test: null, destination_block: null },
-            ],
-          },
-          { uuid: 'm', name: 'm', type: 'MobilePrimitives\\Message', config: { message: 'Good.' }, exits: [] },
-        ],
-      },
-    ],
-    resources: { r1: { text: { '207148': 'Ready?', fra: 'Alors?' } } },
-  };
-  const { flows: made, report: told } = await convert(old, 'floip');
+  const { flows: made, report: told } = await convert(readFixture('old.floip.json'), 'floip');
   assert.equal(told.map(reportLine), ['old_one: an end. Nothing is said there; the caller reads "Goodbye.".']);
   assert.equal(listErrors(made), []);
   const caller = phoneFor(made, 'old_one');
@@ -127,58 +100,8 @@ test('older forms are read, too: choices by name, exits by tag, texts by languag
   assert.is(made[0]!.start, 'Ready');
 });
 
-const choice = (key: string, tag: string) =>
-  `@(OR(AND(channel.mode = 'ivr', block.value = '${key}'), AND(channel.mode != 'ivr', OR(block.value = '${key}', LOWER(block.value) = '${tag}'))))`;
-const says = (uuid: string, text: string, languageId: string) => ({
-  uuid,
-  values: [{ languageId, contentType: 'TEXT', modes: ['USSD'], value: text }],
-});
-
 /** A flow as 1.0.0-rc1 was written: no container, keys in camelCase, languages by number, names of blocks that begin with digits. */
-const CAMEL = {
-  uuid: 'f',
-  name: 'Seed Line',
-  languages: { 0: '22' },
-  firstBlockId: 'q',
-  exitBlockId: null,
-  supportedModes: {},
-  platformMetadata: { io_viamo: { orgId: '1' } },
-  resources: [
-    says('ask', 'Which seed?', '22'),
-    says('maize', 'Maize', '22'),
-    says('beans', 'Red beans', '22'),
-    says('first', 'Sow maize in June.', '22'),
-    says('other', 'Sow beans in July.', '22'),
-  ],
-  blocks: [
-    {
-      uuid: 'q',
-      name: '1570221906056_83',
-      label: 'Seed',
-      semanticLabel: '',
-      type: 'MobilePrimitives\\SelectOneResponse',
-      config: { prompt: 'ask', choices: { maize: 'maize', redBeans: 'beans' } },
-      platformMetadata: {},
-      exits: [
-        { uuid: 'x1', destinationBlock: 'c', tag: 'Maize', semanticLabel: '', test: choice('1', 'maize') },
-        { uuid: 'x2', destinationBlock: 'c', tag: 'Red beans', semanticLabel: '', test: choice('2', 'red beans') },
-      ],
-    },
-    {
-      uuid: 'c',
-      name: '1570221931334_54',
-      label: 'Which',
-      type: 'Core\\Case',
-      config: [],
-      exits: [
-        { uuid: 'x3', destinationBlock: 'm', tag: 'TRUE', test: "@(OR(flow.1570221906056_83.value = 'maize'))" },
-        { uuid: 'x4', destinationBlock: 'b', tag: 'FALSE', default: true },
-      ],
-    },
-    { uuid: 'm', name: 'm', type: 'MobilePrimitives\\Message', config: { prompt: 'first' }, exits: [] },
-    { uuid: 'b', name: 'b', type: 'MobilePrimitives\\Message', config: { prompt: 'other' }, exits: [] },
-  ],
-};
+const CAMEL = JSON.parse(readFixture('camel.floip.json'));
 
 test('the camelCase of 1.0.0-rc1 is read: a flow alone, languages by number, paths that begin with a digit, choices by key', async () => {
   const { flows: made, report: told, form } = await convert(CAMEL, 'floip');

@@ -111,43 +111,15 @@ test('the report names every thing without a counterpart, with its node and the 
 });
 
 // As the editor of RapidPro writes it: the message in one node, the wait in the next one.
-function tapped(other: string | null) {
-  const reply = (key: string, word: string) => ({
-    ...{ uuid: `k${key}`, type: 'has_only_phrase', arguments: [word] },
-    category_uuid: `c${key}`,
-  });
-  const category = (key: string, name: string) => ({ uuid: `c${key}`, name, exit_uuid: `x${key}` });
-  const say = (uuid: string, text: string, replies: string[], next: string | null) => ({
-    uuid,
-    actions: [{ uuid: `a${uuid}`, type: 'send_msg', text, quick_replies: replies }],
-    exits: [{ uuid: `e${uuid}`, destination_uuid: next }],
-  });
-  const router = {
-    ...{ type: 'switch', operand: '@input.text', wait: { type: 'msg' }, result_name: 'Seed' },
-    cases: [reply('1', 'Early maize'), reply('2', 'Beans')],
-    categories: [category('1', 'Early maize'), category('2', 'Beans'), category('3', 'Other')],
-    default_category_uuid: 'c3',
-  };
-  const exits = ['maize', 'beans', other].map((to, at) => ({ uuid: `x${at + 1}`, destination_uuid: to }));
-  const nodes = [
-    say('ask', 'Which seed?', ['Early maize', 'Beans'], 'wait'),
-    { uuid: 'wait', actions: [], router, exits },
-    say('maize', 'Maize it is.', [], null),
-    say('beans', 'Beans it is.', [], null),
-    say('none', 'We have no @results.seed.', [], null),
-  ];
-  const localization = { fra: { aask: { text: ['Quelle semence ?'], quick_replies: ['Maïs', 'Haricots'] } } };
-  const flow = { uuid: 'f', name: 'Seeds', spec_version: '13.1.0', language: 'eng', localization, nodes };
-  return { version: '13', flows: [flow] };
-}
+const TAPPED = readFixture('tapped.rapidpro.json');
 
 test('what can be tapped after a message of another node is the menu of the wait; where any answer leads on, it stands below the question', async () => {
-  const listed = await convert(tapped('ask'), 'rapidpro');
+  const listed = await convert(TAPPED, 'rapidpro');
   const menu = phoneFor(listed.flows, 'seeds');
   assert.is(await menu.dial(), 'Which seed?\n1. Early maize\n2. Beans');
   assert.is(await menu.say('1'), 'Maize it is.');
   assert.equal(listed.report, []);
-  const open = await convert(tapped('none'), 'rapidpro');
+  const open = await convert(TAPPED.replace('"destination_uuid": "ask"', '"destination_uuid": "none"'), 'rapidpro');
   for (const [answer, said] of [
     ['beans', 'Beans it is.'],
     ['Rice', 'We have no Rice.'],

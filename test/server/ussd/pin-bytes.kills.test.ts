@@ -1,8 +1,6 @@
 // A PIN that was typed is found in no file, no log and no answer: the bytes are searched.
 
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,6 +9,7 @@ import { findCanaries, findCanariesIn } from '../../support/canaries.ts';
 import { caller, hangUpAll } from '../../support/phone.ts';
 import { startProcess, withFolder } from '../../support/process.ts';
 import { until } from '../../support/until.ts';
+import { quotingFlow, quotingPeer } from '../secrecy/counterparts.ts';
 
 const test = suite('PIN bytes');
 
@@ -73,59 +72,11 @@ export default {
     signal.addEventListener('abort', () => setImmediate(() => (fail(new Error('late ' + pin)), console.log('late ends'))));
   }),
   'bad.never': ({ pin }, { signal }) => new Promise((_, fail) => signal.addEventListener('abort', () => fail(new Error(pin)))),
-  'bad.echoes': async ({ pin }) => ({ echo: pin, number: Number(pin), words: 'you typed ' + pin + '.', list: [{ pin }], [pin]: 1 }),
-  'bad.encodes': async ({ pin }) => ({ b: Buffer.from('a' + pin).toString('base64'), h: Buffer.from(pin).toString('hex') }),
+  'bad.echoes': async ({ pin }) => ({ said: pin, number: Number(pin), body: { said: 'you typed ' + pin + '.' }, list: [{ pin }], [pin]: 1 }),
+  'bad.encodes': async ({ pin }) => ({ body: { base64: Buffer.from('a' + pin).toString('base64') }, said: Buffer.from(pin).toString('hex') }),
 };
 `;
 const NAMES = [...SERVICES.matchAll(/'(bad\.\w+)'/g)].map(([, name]) => name!);
-
-/** They answer only when their time is up. */
-const ENDLESS = ['bad.late', 'bad.never'];
-
-interface Call {
-  readonly service: string;
-  readonly with: object;
-}
-
-function flowOf(calls: readonly Call[]): object {
-  const screens = calls.map(({ service, with: given }, at) => [
-    `call${at}`,
-    {
-      ...{ type: 'call', service, with: given, save: 'answer', done: 'shown', fail: 'failed' },
-      ...(ENDLESS.includes(service) ? { timeout: '300ms', retry: 1 } : { timeout: '10s' }),
-    },
-  ]);
-  const ways = calls.map((_, at) => ({ when: `way == '${at}'`, to: `call${at}` }));
-  return {
-    flow: 'main',
-    version: 1,
-    start: 'way',
-    keys: { exit: '*' },
-    vars: { way: { type: 'string' }, pin: { type: 'string', secret: true }, answer: { type: 'object' } },
-    screens: {
-      way: { type: 'input', text: 'Which way?', save: 'way', to: 'pin' },
-      pin: { type: 'input', text: 'PIN?', save: 'pin', to: 'choose' },
-      choose: { type: 'branch', branch: [...ways, { to: 'failed' }] },
-      ...Object.fromEntries(screens),
-      shown: {
-        type: 'input',
-        text: 'Answered {{answer.echo}} {{answer.words}} {{answer.body.pin}} {{answer.b}}',
-        save: 'way',
-        to: 'failed',
-      },
-      failed: { type: 'input', text: 'Failed', save: 'way', to: 'failed' },
-    },
-  };
-}
-
-// What a peer is told comes back in the body, the reason and the headers of its refusal.
-const newPeer = () =>
-  createServer((req, res) => {
-    const said = `${decodeURIComponent(req.url!)} ${req.headers['x-pin']}`;
-    const status = req.url!.includes('fine') ? 200 : 500;
-    res.writeHead(status, { 'content-type': 'application/json', 'x-said': said });
-    res.end(JSON.stringify({ said, pin: req.headers['x-pin'] }));
-  });
 
 // What a process that is killed has not cleaned up is searched as well.
 const ENDS = { development: 'SIGKILL', production: 'SIGTERM' } as const;
@@ -133,12 +84,10 @@ const ENDS = { development: 'SIGKILL', production: 'SIGTERM' } as const;
 for (const [mode, end] of Object.entries(ENDS))
   test(`what services and peers say about a PIN gets nowhere, in ${mode}, ended by ${end}`, () =>
     withFolder(async (folder) => {
-      const peer = newPeer();
-      await new Promise<void>((ready) => peer.listen(0, '127.0.0.1', ready));
-      const { port } = peer.address() as AddressInfo;
-      const http = (path: string): Call => ({
+      const peer = await quotingPeer();
+      const http = (path: string) => ({
         service: 'http.get',
-        with: { url: `http://localhost:${port}/${path}`, headers: { 'x-pin': '=pin' } },
+        with: { url: `http://${peer.host}/${path}`, headers: { 'x-pin': '=pin' } },
       });
       const calls = [
         ...NAMES.map((service) => ({ service, with: { pin: '=pin' } })),
@@ -148,7 +97,7 @@ for (const [mode, end] of Object.entries(ENDS))
       ];
       const menus = join(folder, 'menus');
       mkdirSync(menus);
-      writeFileSync(join(menus, 'main.flow.json'), JSON.stringify(flowOf(calls)));
+      writeFileSync(join(menus, 'main.flow.json'), JSON.stringify(quotingFlow('main', calls)));
       const errors = JSON.stringify(await builtFile('lib/index.ts'));
       writeFileSync(join(folder, 'bad.mjs'), `import { TwinlineError } from ${errors};\n${SERVICES}`);
       const token = 'token-of-the-operators-01';
@@ -158,7 +107,7 @@ for (const [mode, end] of Object.entries(ENDS))
         DATA_DIR: join(folder, 'data'),
         MENUS_DIR: menus,
         SERVICES: join(folder, 'bad.mjs'),
-        SERVICE_HTTP_HOSTS: `localhost:${port}`,
+        SERVICE_HTTP_HOSTS: peer.host,
         OPERATOR_TOKEN: token,
         LOG_LEVEL: 'trace',
       });
@@ -200,8 +149,7 @@ for (const [mode, end] of Object.entries(ENDS))
         reader.abort();
         await watching.catch(() => undefined);
         await server.signal(end);
-        peer.closeAllConnections();
-        await new Promise((closed) => peer.close(closed));
+        await peer.close();
       }
       assert.equal(failures, []);
       assert.match(server.printed(), /a service failed/);
