@@ -1,4 +1,4 @@
-// The agent service of the built server: what a token costs beside none, and what a frame costs beside raw server-sent events.
+// The agent service of the built server: what a token costs beside none.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { mintInvocation } from '../../lib/delegation/tokens.ts';
 import { makeOracleKey } from '../../server/config/data-dir.ts';
-import { frameRows } from './agent-streams.ts';
 import { median, type Row, us } from './measure.ts';
 import { requests } from './requests.ts';
 import { cpuUs, start, stop, type Target } from './target.ts';
@@ -39,15 +38,12 @@ export async function agentRows(): Promise<Row[]> {
   const quiet = {
     PORT: '0',
     RATE_LIMIT_MAX: '1000000000',
-    STREAMS_PER_CLIENT: '100000',
     LOG_LEVEL: 'warn',
     ORACLE_KEY: oracleKey,
   };
-  const open = (data: string) =>
-    start([MAIN], { ...quiet, DATA_DIR: join(folder, data), PLUGINS: join(folder, 'bench.js') });
+  const open = () => start([MAIN], { ...quiet, DATA_DIR: join(folder, 'data'), PLUGINS: join(folder, 'bench.js') });
   try {
-    const place = { folder, did: user.did, mint, open };
-    return [...(await tokenRows(await open('tokens'), mint)), ...(await frameRows(place))];
+    return await tokenRows(await open(), mint);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,4 +1,4 @@
-// The registry on SQLite: what size does to reads and lists, and what a creation, a patch, a vote cost beside bare writes.
+// The registry on SQLite: what size does to reads and lists.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,8 +9,6 @@ import { mintDid } from '../../lib/domain/did/did.ts';
 import { DOMAIN, DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { type Registry, registry } from '../../lib/domain/registry.ts';
 import type { StoredDomain } from '../../lib/domain/twin/record.ts';
-import { verification } from '../../lib/domain/verification.ts';
-import { DEFAULT_GOVERNANCE } from '../../lib/domain/voting/governance.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { atOnce, type Case, measure, type Row, us } from './measure.ts';
@@ -19,8 +17,6 @@ const FEW = 1_000;
 const MANY = 200_000;
 const PER_TYPE = 100;
 const PROTOCOL = 'did:x:bench';
-const VOTERS = 16;
-const POLLS = 64;
 
 const caller = (name: string, ...roles: Role[]): Caller => ({
   principal: `did:x:${name}`,
@@ -32,7 +28,6 @@ const OWNER = caller('owner', 'controller', 'representative');
 interface Place {
   readonly documents: DocumentStore;
   readonly twins: Registry;
-  readonly template: StoredDomain;
   readonly dids: string[];
 }
 
@@ -41,7 +36,7 @@ export async function domainRows(): Promise<Row[]> {
   const few = await filled(join(folder, 'few.db'), FEW);
   const many = await filled(join(folder, 'many.db'), MANY);
   try {
-    return [...(await sizeRows(few, many)), ...(await writeRows(few))];
+    return await sizeRows(few, many);
   } finally {
     await few.documents.close();
     await many.documents.close();
@@ -62,7 +57,7 @@ async function filled(path: string, count: number): Promise<Place> {
     await documents.insert(DOMAIN, body.did, body);
   };
   await atOnce(count, fill, 1_000);
-  return { documents, twins, template, dids };
+  return { documents, twins, dids };
 }
 
 function twin(n: number) {
@@ -107,91 +102,6 @@ async function sizeRows(few: Place, many: Place): Promise<Row[]> {
       }),
     )),
   ];
-}
-
-async function writeRows({ documents, twins, template, dids }: Place): Promise<Row[]> {
-  const polls = await opened(documents, template);
-  const revisions = new Map<string, number>();
-  const next = (id: string) => {
-    const revision = revisions.get(id) ?? 1;
-    revisions.set(id, revision + 1);
-    return revision;
-  };
-  const half = FEW / 2;
-  let written = 0;
-  const cases: Case[] = [
-    repeat('bare insert', async () => {
-      const body = copy(template, written++);
-      await documents.insert(DOMAIN, body.did, body);
-    }),
-    repeat('create', async () => void (await twins.create(OWNER, { body: twin(written++) }))),
-    repeat('bare replace', async (at) => {
-      const did = dids[at % half]!;
-      await documents.replace(DOMAIN, did, next(did), { ...copy(template, written++), did });
-    }),
-    repeat('patch', async (at) => {
-      const did = dids[half + (at % half)]!;
-      const patch = { type: 'merge', patch: { metadata: { name: `Patched ${written++}` } } } as const;
-      await twins.patch(OWNER, { did, expected: next(did), patch });
-    }),
-    repeat('vote', polls),
-  ];
-  const seconds = cases.map(() => [0, 0] as [operations: number, seconds: number]);
-  const timed = cases.map(
-    ({ name, run }, at): Case => ({ name, run: (count) => clocked(seconds[at]!, count, () => run(count)) }),
-  );
-  const [insert, create, replace, patch, vote] = await measure(timed, { count: 320, rounds: 7 });
-  const perSecond = (at: number) => `${Math.round(seconds[at]![0] / seconds[at]![1])}/s`;
-  const row = (
-    what: string,
-    [own, floor]: readonly [number, number],
-    [at, floorAt]: readonly [number, number],
-  ): Row => ({
-    what,
-    measured: `${us(own)}, ${perSecond(at)} · ${us(floor)}, ${perSecond(floorAt)}`,
-    ratio: own / floor,
-    target: undefined,
-  });
-  return [
-    row(
-      'create a twin against a bare insert of its document (SQLite, 32 at once)',
-      [create!.cpuUs, insert!.cpuUs],
-      [1, 0],
-    ),
-    row('patch a twin, its old revision kept, against a bare replace', [patch!.cpuUs, replace!.cpuUs], [3, 2]),
-    row('cast a vote, every ballot kept, against a bare replace', [vote!.cpuUs, replace!.cpuUs], [4, 2]),
-  ];
-}
-
-/** Proposals on which everybody may vote again and again; casts a vote. */
-async function opened(documents: DocumentStore, template: StoredDomain): Promise<(at: number) => Promise<void>> {
-  const voters = Array.from({ length: VOTERS }, (_, n) => caller(`voter${n}`, 'voter'));
-  const governance = {
-    ...DEFAULT_GOVERNANCE,
-    allowRevoting: true,
-    voters: voters.map(({ principal: did }) => ({ did, power: '1' })),
-  };
-  const service = verification({ documents, clock: systemClock, governance });
-  const ids: string[] = [];
-  await atOnce(POLLS, async (n) => {
-    const body = copy(template, n);
-    await documents.insert(DOMAIN, body.did, body);
-    ids[n] = (await service.propose(OWNER, { did: body.did, body: { kind: 'verify' } })).id;
-  });
-  let cast = 0;
-  return async () => {
-    const turn = cast++;
-    const voter = voters[Math.floor(turn / POLLS) % VOTERS]!;
-    const vote = Math.floor(turn / POLLS / VOTERS) % 2 ? 'no' : 'yes';
-    await service.vote(voter, { id: ids[turn % POLLS]!, body: { vote } });
-  };
-}
-
-async function clocked(sum: [number, number], count: number, run: () => Promise<void> | void): Promise<void> {
-  const begun = performance.now();
-  await run();
-  sum[0] += count;
-  sum[1] += (performance.now() - begun) / 1_000;
 }
 
 const spread = (at: number, within: number) => (at * 7_919) % within;

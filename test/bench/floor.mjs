@@ -1,14 +1,9 @@
 // The floors that others are measured against. For the USSD turn `raw` node:http, and `koa` with the router and a body parser.
-// For streams `sse`, which writes the events of a JSON file as fast as its reader takes them.
 
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
 const REPLY = `CON ${'Welcome to the menu\n1. Know more\n2. Account\n*. Exit\n'.padEnd(116, '.')}`;
 const HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'content-length': String(REPLY.length) };
-
-const FRAMES_PER_WRITE = 100;
 
 const FLOORS = {
   raw: async () =>
@@ -49,15 +44,6 @@ const FLOORS = {
           response.end(reply);
         });
       });
-    });
-  },
-  sse: async () => {
-    const frames = JSON.parse(readFileSync(process.argv[3], 'utf8'));
-    return createServer(async (_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      for (let at = 0; at < frames.length; at += FRAMES_PER_WRITE)
-        if (!response.write(frames.slice(at, at + FRAMES_PER_WRITE).join(''))) await once(response, 'drain');
-      response.end();
     });
   },
 };

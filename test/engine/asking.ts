@@ -1,11 +1,13 @@
 // A machine that asks a service, and conversations of it that wait as a menu does.
 
+import * as assert from 'uvu/assert';
 import { type AnyStateMachine, assign, createMachine } from 'xstate';
 import { type Conversation, type MachineOptions, machineConversation } from '../../lib/engine/conversation.ts';
+import type { Engine } from '../../lib/engine/engine.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Service } from '../../lib/engine/service.ts';
 import type { Json } from '../../lib/store/store.ts';
-import { place } from './support.ts';
+import { begin, type Place, place, type Said, say, settled, textOf } from './support.ts';
 
 /** As a menu does: says `wait` while a call goes on, and takes nothing before its outcome was shown. */
 export function patient(machine: AnyStateMachine, options: MachineOptions = {}): Conversation {
@@ -52,3 +54,19 @@ export const options = (policy: object): MachineOptions => ({ calls: { ask: poli
 /** A place for {@link asking} with this service behind it. */
 export const withService = (ask: Service, policy: object = {}) =>
   place(patient(asking(), options(policy)), { services: { ask } });
+
+/** A session whose process died a minute ago, while its call went on. */
+export async function crash(here: Place, said: Said = { turnKey: 'k1' }): Promise<void> {
+  await begin(here.engine());
+  void say(here.doomed(), ASK, said);
+  await settled();
+  await here.clock.advance(MINUTE);
+}
+
+/** Asks, and is told to wait while the call goes on. */
+export async function askAndWait(here: Place, engine: Engine, told = 'wait'): Promise<void> {
+  const turn = textOf(say(engine, ASK));
+  await settled();
+  await here.clock.advance(8000);
+  assert.is(await turn, told);
+}

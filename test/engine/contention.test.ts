@@ -78,15 +78,6 @@ test('a request that another process has answered meanwhile is not taken again',
   assert.is(count(here), 1);
 });
 
-test('a writer with a stale revision loses', async () => {
-  const here = place(counter());
-  await begin(here.engine());
-  const { revision, ...stale } = here.stored();
-  await say(here.engine(), UP);
-  assert.equal(await here.store.commit(KEY, revision, stale), { kind: 'conflict', revision: revision + 1 });
-  assert.is(count(here), 1);
-});
-
 test('a turn that loses for ever ends with ERR_CONFLICT, once its time is over', async () => {
   const here = place(counter());
   const other = here.engine();
@@ -99,15 +90,6 @@ test('a turn that loses for ever ends with ERR_CONFLICT, once its time is over',
   assert.is(error.code, 'ERR_CONFLICT');
   assert.is(error.retry, true);
   assert.is(count(here), COMMON_LIMITS.conflictsPerTurn);
-});
-
-test('a store that fails gives its error, and the next turn goes on from what was kept', async () => {
-  const here = place(counter());
-  await begin(here.engine());
-  const away: SnapshotStore = { ...here.store, load: () => Promise.reject(new Error('away')) };
-  assert.is((await rejection(say(here.engine({ store: away }), UP))).message, 'away');
-  await say(here.engine(), UP);
-  assert.is(count(here), 1);
 });
 
 test('turns of one session wait for each other, up to a bound; those of others do not', async () => {

@@ -9,7 +9,7 @@ import { wakeSession } from '../../lib/engine/session/turn.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
-import { ASK, asking, MINUTE, patient, withService } from './asking.ts';
+import { ASK, asking, crash, MINUTE, patient, withService } from './asking.ts';
 import { begin, gate, KEY, place, rejection, say, settled, textOf } from './support.ts';
 
 const test = suite('crash');
@@ -17,10 +17,7 @@ const test = suite('crash');
 test('a crash between intent and outcome: the same request makes the call again under the same key', async () => {
   const ask = gate();
   const here = withService(ask.service);
-  await begin(here.engine());
-  void say(here.doomed(), ASK, { turnKey: 'k1' });
-  await settled();
-  await here.clock.advance(MINUTE);
+  await crash(here);
   const again = textOf(say(here.engine(), ASK, { turnKey: 'k1' }));
   await settled();
   assert.is(ask.keys.length, 2);
@@ -148,10 +145,7 @@ test('whoever wakes the session makes a dead call again; the request that began 
 test('a dead call with a secret fails when the session is woken', async () => {
   const ask = gate();
   const here = withService(ask.service, { secret: true });
-  await begin(here.engine());
-  void say(here.doomed(), ASK);
-  await settled();
-  await here.clock.advance(MINUTE);
+  await crash(here, {});
   await wakeSession(here.engine(), KEY);
   await settled();
   assert.is(here.record().rest.state, 'failed');
@@ -161,10 +155,7 @@ test('a dead call with a secret fails when the session is woken', async () => {
 test('after a crash the outcome is shown before any input is taken, also when requests carry no key', async () => {
   const ask = gate();
   const here = withService(ask.service);
-  await begin(here.engine());
-  void say(here.doomed(), ASK);
-  await settled();
-  await here.clock.advance(MINUTE);
+  await crash(here, {});
   const turn = textOf(say(here.engine(), { type: 'stop' }));
   await settled();
   ask.skip();

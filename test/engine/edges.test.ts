@@ -5,15 +5,16 @@ import * as assert from 'uvu/assert';
 import { assign, createMachine } from 'xstate';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { machineConversation } from '../../lib/engine/conversation.ts';
+import type { EngineOptions } from '../../lib/engine/engine.ts';
 import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import { decodeRecord, encodeRecord, type SessionRecord } from '../../lib/engine/session/record.ts';
 import { wakeSession } from '../../lib/engine/session/turn.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
-import { ASK, asking, MINUTE, withService } from './asking.ts';
+import { ASK, askAndWait, asking, crash, MINUTE, withService } from './asking.ts';
 import { contested, count, counter, UP } from './counting.ts';
-import { begin, gate, KEY, place, rejection, say, settled, textOf } from './support.ts';
+import { begin, gate, KEY, place, rejection, say, settled, textOf, thrown } from './support.ts';
 
 const test = suite('edges of turns');
 
@@ -193,10 +194,7 @@ test('an input interrupts only what is waited for', async () => {
 test('after a crash and its retry, the next input is taken at once: nobody was told to wait', async () => {
   const ask = gate();
   const here = withService(ask.service);
-  await begin(here.engine());
-  void say(here.doomed(), ASK, { turnKey: 'k1' });
-  await settled();
-  await here.clock.advance(MINUTE);
+  await crash(here);
   const again = textOf(say(here.engine(), ASK, { turnKey: 'k1' }));
   await settled();
   ask.skip();
@@ -206,20 +204,21 @@ test('after a crash and its retry, the next input is taken at once: nobody was t
   assert.ok(here.stored().ended);
 });
 
-test('an outcome that a closed store refuses is told at once, as work behind the caller', async () => {
+test('an outcome that a closed store refuses is given up at once, and told as work behind the caller', async () => {
   const ask = gate();
   const here = withService(ask.service, { timeoutMs: MINUTE });
-  const problems: string[] = [];
-  const engine = here.engine({ onProblem: ({ reason }) => problems.push(reason) });
+  const problems: unknown[] = [];
+  const onProblem: EngineOptions['onProblem'] = ({ reason, error }) =>
+    problems.push([reason, (error as TwinlineError).reason]);
+  const engine = here.engine({ onProblem });
   await begin(engine);
-  const turn = say(engine, ASK);
-  await settled();
-  await here.clock.advance(8000);
-  await turn;
+  await askAndWait(here, engine);
   await here.store.close();
   ask.answer('nobody keeps it');
   await settled();
-  assert.equal(problems, ['background'], 'before any time has passed');
+  assert.equal(problems, [['background', 'closed']], 'before any time has passed');
+  await here.clock.advance(MINUTE);
+  assert.is(problems.length, 1);
 });
 
 test('a machine that fails while its session is read fails the turn; one that lacks the state does not', async () => {
@@ -261,8 +260,10 @@ test('a record of exactly as many characters as are allowed is kept; one more is
     encodeRecord(KEY, { ...RECORD, rest: { state: 'open', context: { x: 'y'.repeat(chars) } } }, undefined);
   const room = COMMON_LIMITS.recordChars - encode(0).length;
   assert.is(encode(room).length, COMMON_LIMITS.recordChars);
-  assert.throws(
-    () => encode(room + 1),
+  const error = thrown(() => encode(room + 1));
+  assert.is(error.code, 'ERR_TURN_LIMIT');
+  assert.is(
+    error.message,
     `Cannot keep a session of "shop": its record has ${COMMON_LIMITS.recordChars + 1} characters, the limit is ${COMMON_LIMITS.recordChars}. Keep less in variables, or page what a service answers.`,
   );
 });

@@ -16,22 +16,6 @@ import { ROOT } from '../package/manifest.ts';
 
 const test = suite('machines');
 
-test('each machine is a literal behind setup, imports nothing at run time but XState, and casts nothing away', () => {
-  const folder = join(ROOT, 'machines');
-  const sources = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const);
-  const machines = sources.filter(([, source]) => source.includes("from 'xstate'"));
-  assert.equal(
-    machines.map(([name]) => name),
-    ['agent-stream.ts', 'delegation.ts', 'domain-verification.ts', 'ussd-menu.ts'],
-  );
-  for (const [name, source] of machines) {
-    assert.match(source, /\bsetup\(\{\n/, name);
-    assert.match(source, /\.createMachine\(\{\n\s+id: '/, name);
-    assert.not.match(source, /as never|as any|\.\.\.[A-Z]/, name);
-    assert.not.match(source, /^import (?!type\b)(?!.*from 'xstate';)/m, name);
-  }
-});
-
 /** What a file of machines/ gives when it is all that there is, beside XState. */
 function evaluateAlone(name: string): Record<string, unknown> {
   const source = readFileSync(join(ROOT, 'machines', name), 'utf8');
@@ -88,19 +72,7 @@ function lostInJson(value: unknown, path: string): string[] {
   return Object.entries(value).flatMap(([name, part]) => lostInJson(part, `${path}.${name}`));
 }
 
-/** The names under a key of a config, such as `guard`, at any depth. */
-function namesUnder(value: unknown, key: string): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, part]) => {
-    const own = name === key ? [part].flat() : [];
-    return [
-      ...own.map((one) => (typeof one === 'string' ? one : (one as { type: string }).type)),
-      ...namesUnder(part, key),
-    ];
-  });
-}
-
-test('each machine starts from its own file and XState alone, and an editor can read its config and find its names', () => {
+test('each machine starts from its own file and XState alone, and an editor can read its config', () => {
   for (const [name, { machine: exported, given, input, starts }] of Object.entries(ALONE)) {
     const found = evaluateAlone(name)[exported] as
       | xstate.AnyStateMachine
@@ -111,18 +83,6 @@ test('each machine starts from its own file and XState alone, and an editor can 
     assert.is(actor.getSnapshot().value, starts, name);
     actor.stop();
     assert.equal(lostInJson(machine.config, name), []);
-    const { guards, actions } = machine.implementations;
-    const asked = [...namesUnder(machine.config, 'actions'), ...namesUnder(machine.config, 'entry')];
-    assert.equal(
-      asked.filter((action) => !(action in actions)),
-      [],
-      `actions of ${name}`,
-    );
-    assert.equal(
-      namesUnder(machine.config, 'guard').filter((guard) => !(guard in guards)),
-      [],
-      `guards of ${name}`,
-    );
   }
   const folder = readdirSync(join(ROOT, 'machines'));
   const withMachines = folder.filter((name) =>

@@ -5,7 +5,6 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
-import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { machineConversation } from '../../lib/engine/conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import {
@@ -20,7 +19,7 @@ import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
-import { begin, gate, KEY, place, rejection, say, settled, textOf } from './support.ts';
+import { begin, gate, KEY, place, say, settled, textOf } from './support.ts';
 
 const test = suite('record');
 
@@ -84,19 +83,6 @@ test('a small record is small', () => {
   assert.equal(decodeRecord(KEY, encodeRecord(KEY, small, SEAL), [SEAL]), small, 'and nothing is added to it');
   const whole = { ...small, sealed: 'text', isOvertaken: true };
   assert.equal(decodeRecord(KEY, encodeRecord(KEY, whole, SEAL), [SEAL]), whole);
-});
-
-test(`a record of more than ${COMMON_LIMITS.recordChars} characters is refused`, async () => {
-  const machine = createMachine({
-    id: 'big',
-    initial: 'a',
-    context: ({ input }) => input as object,
-    states: { a: {} },
-  });
-  const here = place(machineConversation(compileMachine(machine)));
-  const error = await rejection(begin(here.engine(), { input: { x: 'y'.repeat(COMMON_LIMITS.recordChars) } }));
-  assert.is(error.code, 'ERR_TURN_LIMIT');
-  assert.is(here.store.load(KEY), undefined);
 });
 
 test('no character of a sealed record can be changed', () => {

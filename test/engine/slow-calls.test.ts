@@ -9,7 +9,7 @@ import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Service } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
-import { ASK, asking, MINUTE, options, patient, withService } from './asking.ts';
+import { ASK, askAndWait, asking, MINUTE, options, patient, withService } from './asking.ts';
 import { begin, gate, place, rejection, say, settled, textOf } from './support.ts';
 
 const test = suite('slow calls');
@@ -39,10 +39,7 @@ test('who asks too early waits again, in this process and in another, and the ca
   const [one, two] = [here.engine({ ttlSeconds: 3600 }), here.engine({ ttlSeconds: 3600 })];
   await begin(one);
   for (const engine of [one, one, two, one, two]) {
-    const turn = textOf(say(engine, ASK));
-    await settled();
-    await here.clock.advance(8000);
-    assert.is(await turn, 'wait');
+    await askAndWait(here, engine);
   }
   const last = textOf(say(two, ASK));
   await settled();
@@ -109,23 +106,6 @@ test('an outcome that the store refuses is stored when it is back, not made agai
   assert.equal(problems, []);
 });
 
-test('an outcome that a closed store refuses is given up at once', async () => {
-  const ask = gate();
-  const here = withService(ask.service, { timeoutMs: MINUTE });
-  const problems: unknown[] = [];
-  const engine = here.engine({ onProblem: ({ error }) => problems.push((error as TwinlineError).reason) });
-  await begin(engine);
-  const turn = say(engine, ASK);
-  await settled();
-  await here.clock.advance(8000);
-  await turn;
-  await here.store.close();
-  ask.answer('nobody keeps it');
-  await settled();
-  await here.clock.advance(MINUTE);
-  assert.equal(problems, ['closed']);
-});
-
 test('an outcome that comes after the end changes nothing', async () => {
   const ask = gate();
   const here = place(machineConversation(compileMachine(asking()), options({ timeoutMs: MINUTE })), {
@@ -133,10 +113,7 @@ test('an outcome that comes after the end changes nothing', async () => {
   });
   const engine = here.engine();
   await begin(engine);
-  const turn = say(engine, ASK);
-  await settled();
-  await here.clock.advance(8000);
-  await turn;
+  await askAndWait(here, engine, '"asked"');
   // A begin in the same place is what ends the waiting one.
   await begin(engine, { inputs: [{ type: 'stop' }] });
   const over = here.stored();
@@ -155,10 +132,7 @@ test('a state that is left does not want its answer any more', async () => {
   });
   const engine = here.engine();
   await begin(engine);
-  const turn = say(engine, ASK);
-  await settled();
-  await here.clock.advance(8000);
-  await turn;
+  await askAndWait(here, engine, '"asked"');
   assert.is(here.record().calls.length, 1);
   const leaving = say(engine, { type: 'stop' });
   await settled();
@@ -189,10 +163,7 @@ test(`calls that lead to each other end after ${ENGINE_LIMITS.hopsPerTurn} with 
   });
   const engine = here.engine();
   await begin(engine);
-  const turn = textOf(say(engine, ASK));
-  await settled();
-  await here.clock.advance(8000);
-  assert.is(await turn, 'wait');
+  await askAndWait(here, engine);
   slow.answer(null);
   for (let i = 0; i < 50; i++) await settled();
   assert.equal(problems, ['ERR_TURN_LIMIT']);
@@ -208,10 +179,7 @@ test('a call that leads to another one behind the caller shows the end of both',
   const here = place(patient(calling('rest'), options({ timeoutMs: MINUTE })), { services: { ask: ask.service } });
   const engine = here.engine();
   await begin(engine);
-  const turn = textOf(say(engine, ASK));
-  await settled();
-  await here.clock.advance(8000);
-  assert.is(await turn, 'wait');
+  await askAndWait(here, engine);
   ask.answer(1);
   await settled();
   assert.is(here.record().rest.state, 'two');

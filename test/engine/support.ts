@@ -121,3 +121,13 @@ export async function rejection(promise: Promise<unknown>): Promise<TwinlineErro
   assert.instance(outcome, Error, 'a rejection was expected');
   return outcome as TwinlineError;
 }
+
+/** What `work` throws; fails when it throws nothing. */
+export function thrown(work: () => unknown): TwinlineError {
+  try {
+    work();
+  } catch (error) {
+    return error as TwinlineError;
+  }
+  return assert.unreachable('it did not throw') as never;
+}

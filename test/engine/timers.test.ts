@@ -4,7 +4,6 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AnyStateMachine, assign, cancel, createMachine, raise } from 'xstate';
 import { machineConversation } from '../../lib/engine/conversation.ts';
-import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { setTimer, type Timer } from '../../lib/engine/machine/step.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import { wakeSession } from '../../lib/engine/session/turn.ts';
@@ -127,15 +126,6 @@ test('a delay may be a fraction or past; one that is no number fails the turn', 
   assert.is(await textOf(begin(place(waiting(-5)).engine())), '"b"');
   for (const delay of [Number.NaN, Infinity, 1e300])
     assert.is((await rejection(begin(place(waiting(delay)).engine()))).code, 'ERR_MACHINE', String(delay));
-});
-
-test(`more than ${ENGINE_LIMITS.timersPerSession} timers of one session are refused, and nothing is kept`, async () => {
-  const entry = Array.from({ length: ENGINE_LIMITS.timersPerSession + 1 }, (_, i) =>
-    raise({ type: 'x' }, { delay: 1000 + i }),
-  );
-  const here = place(conversation(createMachine({ id: 'many', initial: 'a', states: { a: { entry } } } as never)));
-  assert.is((await rejection(begin(here.engine()))).code, 'ERR_TURN_LIMIT');
-  assert.is(here.store.load(KEY), undefined);
 });
 
 const clockwork = () =>

@@ -3,19 +3,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { assign, cancel, createMachine, emit, raise, sendTo } from 'xstate';
-import { type AtRest, compileMachine } from '../../lib/engine/machine/transition.ts';
-import type { TwinlineError } from '../../lib/errors.ts';
+import { compileMachine } from '../../lib/engine/machine/transition.ts';
+import { thrown } from './support.ts';
 
 const test = suite('transition');
-
-const thrown = (work: () => unknown): TwinlineError => {
-  try {
-    work();
-  } catch (error) {
-    return error as TwinlineError;
-  }
-  throw new Error('it did not throw');
-};
 
 const shop = () =>
   compileMachine(
@@ -79,20 +70,6 @@ test('a step names what must be done, in order, and does nothing of it', () => {
   assert.equal(machine.calling(live), ['ask']);
 });
 
-test('a rest goes on as the live snapshot would have, through JSON, with history and calls', () => {
-  const machine = shop();
-  const events = ['pick', 'close', 'reopen', 'both', 'unknown'];
-  let live = machine.begin().live;
-  for (const type of events) {
-    const rest = JSON.parse(JSON.stringify(machine.rest(live))) as AtRest;
-    const resumed = machine.step(machine.resume(rest), { type }).live;
-    live = machine.step(live, { type }).live;
-    assert.equal(machine.rest(resumed), machine.rest(live));
-  }
-  assert.equal(machine.rest(live).state, { two: { left: 'a', right: {} } });
-  assert.equal(machine.rest(live).history, { 'shop.open.last': ['shop.open.full'] });
-});
-
 test('what looks like an actor in the variables is left as it is', () => {
   const machine = shop();
   const context = { a: { xstate$$type: 1, id: 'x' } };
@@ -145,19 +122,6 @@ test('a machine that ended is resumed as ended, also when it remembers states', 
   const rest = machine.rest(live);
   assert.ok(rest.history);
   assert.is(machine.resume(rest).status, 'done');
-});
-
-test('a cycle of transitions ends with ERR_TURN_LIMIT, and the machine can be used on', () => {
-  const machine = compileMachine(
-    createMachine({
-      id: 'spin',
-      initial: 'rest',
-      states: { rest: { on: { go: 'a' } }, a: { always: 'b' }, b: { always: 'a' } },
-    }),
-  );
-  const { live } = machine.begin();
-  assert.is(thrown(() => machine.step(live, { type: 'go' })).code, 'ERR_TURN_LIMIT');
-  assert.is(machine.step(live, { type: 'other' }).live.value, 'rest');
 });
 
 test('a guard that throws gives ERR_MACHINE with its cause, and leaves no effects to the next step', () => {

@@ -65,15 +65,6 @@ test('the end is repeated too', async () => {
   });
 });
 
-test('the same record and input give the same bytes anywhere', async () => {
-  const [here, there] = [place(compileFlow(visits)), place(compileFlow(visits))];
-  for (const { engine } of [here, there]) {
-    await begin(engine(), { turnKey: 'a' });
-    for (const input of ['1', '9', '1']) await say(engine(), input, { turnKey: input });
-  }
-  assert.equal(here.stored(), there.stored());
-});
-
 test('a new dial with the same key goes on counting turns, with a new birth and new variables', async () => {
   const here = place(counter());
   const engine = here.engine();

@@ -4,7 +4,7 @@ import { decodeRecord } from '../../lib/engine/session/record.ts';
 import type { SnapshotStore, StoredSession } from '../../lib/store/store.ts';
 import { type Caller, startCaller } from './caller.ts';
 import { type CallerAtEnd, type Violation, watchWith } from './checker.ts';
-import { allCheckers } from './checkers/all.ts';
+import { allCheckers } from './checkers.ts';
 import { type Instance, KEYRING, keyOf, startInstance } from './instance.ts';
 import { createLedger } from './ledger.ts';
 import { CALM, expand, type Faults, type Options } from './options.ts';

@@ -9,7 +9,7 @@ import type { Ground, WithGrounds } from './store-grounds.ts';
 export interface MatrixOptions {
   readonly dependencies: readonly DependencyName[];
   /** Of those that are in the matrix; default: all. */
-  readonly faults?: readonly Fault[];
+  readonly faults?: (dependency: DependencyName) => readonly Fault[];
   readonly grounds: readonly WithGrounds[];
   readonly windows: Windows;
   /** Whether answers must come in their time: only where nothing else keeps the machine busy. */
@@ -22,11 +22,12 @@ export function matrixTests({ dependencies, faults, grounds, windows, isTimed }:
   /** `redis freeze` → what was wrong. */
   const problems = new Map<string, string[]>();
   let reason: unknown;
-  const chosen = (all: readonly Fault[]) => all.filter((fault) => faults?.includes(fault) ?? true);
+  const chosen = (name: DependencyName, all: readonly Fault[] = playedFaults(MATRIX[name])) =>
+    all.filter((fault) => faults?.(name).includes(fault) ?? true);
 
   const playAll = async (ground: Ground) => {
     const { dependency, title } = ground;
-    for (const fault of chosen(ground.faults ?? playedFaults(MATRIX[dependency]))) {
+    for (const fault of chosen(dependency, ground.faults)) {
       const key = `${dependency} ${fault}`;
       const row = { dependency: MATRIX[dependency], fault, isTimed };
       const found = await playFault(ground, row).catch((error: Error) => [String(error.stack)]);
@@ -56,7 +57,7 @@ export function matrixTests({ dependencies, faults, grounds, windows, isTimed }:
   });
 
   for (const name of dependencies)
-    for (const fault of chosen(playedFaults(MATRIX[name])))
+    for (const fault of chosen(name))
       test(`${MATRIX[name].name} ${FAULTS[fault]}`, () => {
         const found = problems.get(`${name} ${fault}`);
         if (found === undefined) throw reason ?? new Error('it was not played');
