@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { until } from '../../support/until.ts';
 import { assertQuiet, assertReadable } from '../pages/clean.ts';
-import { runSaved } from '../pages/run-saved.ts';
+import { runSaved } from '../pages/handset.ts';
 import { browser, type Visit } from '../support/browser.ts';
 import { DIAL, sharedServer } from '../support/serve.ts';
 
