@@ -1,11 +1,11 @@
 // A simulated phone as a test holds it: presses its buttons and reads its screen, in a real browser; and runs the flow tests that it saves.
 
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { checkMenus } from '../../../server/menus/check.ts';
+import { withFolder } from '../../support/process.ts';
 
 export interface Handset {
   readonly whole: Locator;
@@ -49,16 +49,13 @@ export interface Saved {
 }
 
 /** Runs it beside its flow, from the shipped menus or another folder, as `twinline test` does; what failed. */
-export async function runSaved({ name, text }: Saved, menus = 'menus'): Promise<string[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'twinline-saved-'));
+export function runSaved({ name, text }: Saved, menus = 'menus'): Promise<string[]> {
   const flow = name.replace('.test.json', '.flow.json');
-  try {
+  return withFolder(async (folder) => {
     copyFileSync(join(menus, flow), join(folder, flow));
     writeFileSync(join(folder, name), text);
     const { reports, problems } = await checkMenus({ folder });
     assert.is(reports.length, 1, JSON.stringify(problems));
     return reports[0]!.tests.flatMap(({ failures }) => failures.map(({ message }) => message));
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  });
 }

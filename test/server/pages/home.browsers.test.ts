@@ -1,11 +1,11 @@
 // The home of a server in a browser, the header of all pages, guides, and how operators sign in and out.
 
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GUIDES } from '../../../server/docs/guides.ts';
+import { withFolder } from '../../support/process.ts';
 import { browser, fromElsewhere } from '../support/browser.ts';
 import { PRODUCTION, TOKEN } from '../support/production.ts';
 import { sharedServer, withServer } from '../support/serve.ts';
@@ -15,30 +15,30 @@ const test = suite('home in a browser');
 const open = browser(test);
 const server = sharedServer(test, {});
 
-test('each menu is there with what its tests say now, and an edit that is refused with the number of its problems', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'twinline-home-'));
-  cpSync('menus', folder, { recursive: true });
-  await withServer({ env: { MENUS_DIR: folder } }, async ({ url, refresh }) => {
-    const { page } = await open(url);
-    const row = (flow: string) =>
-      page.locator('tbody tr', { has: page.getByRole('link', { name: flow, exact: true }) });
-    const tests = async (flow: string) => (await row(flow).locator('td').nth(3).textContent()) ?? '';
-    assert.match(await tests('wallet'), /^\d+ passed$/);
-    const file = join(folder, 'wallet.test.json');
-    const { tests: all } = JSON.parse(readFileSync(file, 'utf8')) as {
-      tests: { name: string; steps: unknown[] }[];
-    };
-    const wrong = { ...all[0]!, name: 'this is not so', steps: [{ in: '', text: 'Nothing of the kind' }] };
-    writeFileSync(file, JSON.stringify({ flow: 'wallet', tests: [wrong] }));
-    await page.reload();
-    assert.is(await tests('wallet'), '1 of 1 fail: this is not so');
-    writeFileSync(join(folder, 'main.flow.json'), '{ "flow": "main" }');
-    await refresh();
-    await page.reload();
-    assert.match((await page.locator('.signs').textContent())!, /not served|keep edits from being served/);
-    await page.locator('#refused').filter({ hasText: 'An edit is not served' }).waitFor();
-  }).finally(() => rmSync(folder, { recursive: true }));
-});
+test('each menu is there with what its tests say now, and an edit that is refused with the number of its problems', () =>
+  withFolder(async (folder) => {
+    cpSync('menus', folder, { recursive: true });
+    await withServer({ env: { MENUS_DIR: folder } }, async ({ url, refresh }) => {
+      const { page } = await open(url);
+      const row = (flow: string) =>
+        page.locator('tbody tr', { has: page.getByRole('link', { name: flow, exact: true }) });
+      const tests = async (flow: string) => (await row(flow).locator('td').nth(3).textContent()) ?? '';
+      assert.match(await tests('wallet'), /^\d+ passed$/);
+      const file = join(folder, 'wallet.test.json');
+      const { tests: all } = JSON.parse(readFileSync(file, 'utf8')) as {
+        tests: { name: string; steps: unknown[] }[];
+      };
+      const wrong = { ...all[0]!, name: 'this is not so', steps: [{ in: '', text: 'Nothing of the kind' }] };
+      writeFileSync(file, JSON.stringify({ flow: 'wallet', tests: [wrong] }));
+      await page.reload();
+      assert.is(await tests('wallet'), '1 of 1 fail: this is not so');
+      writeFileSync(join(folder, 'main.flow.json'), '{ "flow": "main" }');
+      await refresh();
+      await page.reload();
+      assert.match((await page.locator('.signs').textContent())!, /not served|keep edits from being served/);
+      await page.locator('#refused').filter({ hasText: 'An edit is not served' }).waitFor();
+    });
+  }));
 
 test('the header leads to a result from any page without a script', async () => {
   for (const path of ['/', '/docs/guides', '/docs/errors', '/simulator', '/nothing']) {

@@ -1,12 +1,12 @@
 // The page of phones in a real browser: dialogues that outlive a reload, a network that misbehaves, and flow tests of both.
 
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkMenus } from '../../../server/menus/check.ts';
+import { withFolder } from '../../support/process.ts';
 import { browser } from '../support/browser.ts';
 import { sharedServer, withServer } from '../support/serve.ts';
 import { assertQuiet, assertReadable } from './clean.ts';
@@ -62,9 +62,11 @@ test('a phone dials another flow, in another language and every dialect; a test 
   await phone.press('Dial');
   await phone.shows('Karibu');
   await phone.press('Time out');
+  await page.locator('.log', { hasText: 'time-out' }).waitFor();
   await phone.say('1');
   await phone.shows('Your session has ended');
-  await phone.press('Dial');
+  assert.match(await phone.room(), 'end');
+  await phone.press('New session');
   await phone.shows('Karibu');
   const file = await saved(page, phone);
   assert.is(file.name, 'wallet.test.json');
@@ -107,9 +109,8 @@ test('a dialogue goes on after a reload, hides its PIN, and becomes a flow test 
 });
 
 test('a dialogue becomes a test in the file beside its flow, under a name that is not there yet', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'twinline-pages-'));
-  cpSync('menus', folder, { recursive: true });
-  try {
+  await withFolder(async (folder) => {
+    cpSync('menus', folder, { recursive: true });
     await withServer({ env: { MENUS_DIR: folder } }, async ({ url }) => {
       const seen = await open(`${url}/simulator`);
       const phone = handset(seen.page);
@@ -133,9 +134,7 @@ test('a dialogue becomes a test in the file beside its flow, under a name that i
       await seen.page.getByRole('button', { name: 'Save as flow test' }).waitFor();
       assert.is(await seen.page.getByRole('button', { name: 'Add to the tests' }).count(), 0);
     });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  });
 });
 
 test('a retry shows the same, two at once count once, and a lost answer is asked for again', async () => {
@@ -164,21 +163,6 @@ test('a retry shows the same, two at once count once, and a lost answer is asked
   const file = await saved(seen.page, phone);
   assert.equal(await runSaved(file), []);
   assert.is((JSON.parse(file.text) as { tests: { steps: object[] }[] }).tests[0]!.steps.length, 3);
-  assertQuiet(seen);
-});
-
-test('a session that the network forgets has ended, and a new one begins', async () => {
-  const seen = await visit();
-  const phone = handset(seen.page);
-  await phone.press('Dial');
-  await phone.shows('Welcome to Twinline');
-  await phone.press('Time out');
-  await seen.page.locator('.log', { hasText: 'time-out' }).waitFor();
-  await phone.say('1');
-  await phone.shows('Your session has ended. Please dial again.');
-  assert.match(await phone.room(), 'end');
-  await phone.press('New session');
-  await phone.shows('Welcome to Twinline');
   assertQuiet(seen);
 });
 
@@ -236,9 +220,7 @@ test('keys of the machine are keys of the phone, and a delay is waited for', asy
 });
 
 const LATEST = {
-  flow: 'main',
-  version: 1,
-  start: 'hello',
+  ...{ flow: 'main', version: 1, start: 'hello' },
   screens: {
     hello: { type: 'menu', text: 'Karibu 🎉', options: [{ id: 'go', text: 'Go', to: 'bye' }] },
     bye: { type: 'end', text: 'Bye' },
@@ -246,9 +228,8 @@ const LATEST = {
 };
 
 test('the latest answer alone is sent where the server takes it so, and room is counted as the screen needs', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'twinline-pages-'));
-  writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(LATEST));
-  try {
+  await withFolder(async (folder) => {
+    writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(LATEST));
     await withServer({ env: { MENUS_DIR: folder, USSD_TEXT_MODE: 'latest' } }, async ({ url }) => {
       const seen = await open(`${url}/simulator`);
       const phone = handset(seen.page);
@@ -264,9 +245,7 @@ test('the latest answer alone is sent where the server takes it so, and room is 
       assert.equal(await runSaved(await saved(seen.page, phone), folder), []);
       assertQuiet(seen);
     });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  });
 });
 
 test.run();
