@@ -119,7 +119,7 @@ test('pages of other sites, and names of others for this machine, are turned awa
 test('with an OPERATOR_TOKEN only who has it watches, over HTTP and by socket', () =>
   withServer({ env: { OPERATOR_TOKEN: TOKEN } }, async (guarded) => {
     const bearer = { authorization: `Bearer ${TOKEN}` };
-    assert.is((await guarded.ask('/inspector/stream')).status, 401);
+    for (const route of ROUTES) assert.is((await guarded.ask(route)).status, 401, route);
     const socket = `${guarded.url.replace('http', 'ws')}/inspector/stately`;
     assert.is(await upgraded(socket, {}), 401);
     assert.is(await upgraded(socket, bearer), 101);

@@ -17,7 +17,7 @@ import { DIAL, json, type Served, sharedServer, withServer } from '../support/se
 
 const test = suite('pages of operators');
 const server = sharedServer(test, {});
-const INSPECTOR = ['', '/machines', '/machines/main.svg', '/stately'].map((path) => `/inspector${path}`);
+const INSPECTOR = ['', '/machines', '/stately'].map((path) => `/inspector${path}`);
 const PAGES = [...INSPECTOR, '/simulator', '/simulator/sessions/sim-1', '/chat'];
 const DIALOGUE = { sessionId: 'sim-1', phoneNumber: DIAL.phoneNumber, inputs: [''] };
 
