@@ -6,10 +6,10 @@ import { WebSocket } from 'ws';
 import { startProcess } from '../../support/process.ts';
 import { run } from '../support/command.ts';
 import { readEvents } from '../support/event-reader.ts';
+import { TOKEN } from '../support/production.ts';
 import { ask, DIAL, withServer } from '../support/serve.ts';
 
 const test = suite('twinline inspect');
-const TOKEN = 'a-token-of-operators';
 
 const upgraded = (url: string) =>
   new Promise<number>((resolve, reject) => {

@@ -1,11 +1,11 @@
 // The scripts and style sheets of pages: one bundle each, kept by browsers for as long as its content is the same.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { assetAddress, readAsset, writeAssets } from '../../../server/web/kit/assets.ts';
+import { assetAddress, writeAssets } from '../../../server/web/kit/assets.ts';
+import { withFolder } from '../../support/process.ts';
 import { sharedServer } from '../support/serve.ts';
 
 const test = suite('assets');
@@ -46,9 +46,8 @@ test('another content, or none that is named, is asked for anew', async () => {
     assert.is((await server().ask(`/pages/${name}`)).status, 404, name);
 });
 
-test('a build writes the same files as a running source serves, and none imports another', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'twinline-assets-'));
-  try {
+test('a build writes the same files as a running source serves, and none imports another', () =>
+  withFolder(async (folder) => {
     await writeAssets(folder);
     const names = readdirSync(join(folder, 'assets'));
     assert.ok(names.length > 10);
@@ -57,15 +56,6 @@ test('a build writes the same files as a running source serves, and none imports
       assert.is(text, (await server().ask(`/pages/${name}`)).text, name);
       assert.not.match(text, /(^|[;}\n])(import|export)\b|@import|sourceMappingURL/, name);
     }
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});
-
-test('the same sources are the same bundle, however often they are read', async () => {
-  const [one, other] = await Promise.all([readAsset('chat.css'), readAsset('chat.css')]);
-  assert.equal(one, other);
-  assert.equal(await readAsset('chat.css'), one);
-});
+  }));
 
 test.run();

@@ -1,6 +1,11 @@
-// A simulated phone as a test holds it: presses its buttons and reads its screen, in a real browser.
+// A simulated phone as a test holds it: presses its buttons and reads its screen, in a real browser; and runs the flow tests that it saves.
 
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import { checkMenus } from '../../../server/menus/check.ts';
+import { withFolder } from '../../support/process.ts';
 
 export interface Handset {
   readonly whole: Locator;
@@ -35,4 +40,22 @@ export function handset(page: Page, number = 1): Handset {
     room: async () => (await whole.locator('.count').textContent()) ?? '',
     sent: () => whole.locator('.log summary code').allTextContents(),
   };
+}
+
+/** A file of flow tests that a page made. */
+export interface Saved {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Runs it beside its flow, from the shipped menus or another folder, as `twinline test` does; what failed. */
+export function runSaved({ name, text }: Saved, menus = 'menus'): Promise<string[]> {
+  const flow = name.replace('.test.json', '.flow.json');
+  return withFolder(async (folder) => {
+    copyFileSync(join(menus, flow), join(folder, flow));
+    writeFileSync(join(folder, name), text);
+    const { reports, problems } = await checkMenus({ folder });
+    assert.is(reports.length, 1, JSON.stringify(problems));
+    return reports[0]!.tests.flatMap(({ failures }) => failures.map(({ message }) => message));
+  });
 }

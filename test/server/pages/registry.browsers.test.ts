@@ -62,7 +62,6 @@ test('a twin is registered, proposed, voted on by three people and verified in t
     await page.getByLabel('Your reason').fill(`${name} has looked at it.`);
     await page.getByRole('button', { name: choice, exact: true }).click();
     await page.getByText(`did:ixo:${name}`, { exact: true }).first().waitFor();
-    await page.context().close();
   }
   await rep.page.reload();
   await rep.page.getByRole('link', { name: 'The twin as it is now' }).click();
@@ -140,19 +139,29 @@ test('the key stays in the tab, stands in no address, and is forgotten by a butt
   assert.is(await page.evaluate('sessionStorage.length'), 0);
 });
 
-test('what others wrote is text in every part', async () => {
-  const { did } = await here.domain({
-    metadata: { name: '<img src=x onerror=alert(1)>', description: '<script>alert(2)</script>' },
-  });
+const EVIL = '<img src=x onerror=alert(1)><script>alert(2)</script>{{7*7}}';
+
+test('what others wrote is text in every part, and on the page of a proposal, where the time goes on', async () => {
+  const { did } = await here.domain({ metadata: { name: EVIL, description: EVIL } });
   const { id } = await here.proposal(did);
+  await here.ask('ann', `POST /v1/proposals/${id}/votes`, { vote: 'yes', rationale: EVIL });
   const seen = await as('ann');
-  for (const hash of ['#/', '#/new', `#/twin/${encodeURIComponent(did)}`, `#/proposal/${id}`]) {
+  for (const hash of ['#/', `#/twin/${encodeURIComponent(did)}`, `#/proposal/${id}`]) {
     await seen.page.goto(`${here.server().url}/registry${hash}`);
-    await seen.page.locator('#registry .card').first().waitFor();
-    await seen.page.waitForTimeout(300);
+    await seen.page.locator('#registry', { hasText: EVIL }).waitFor();
     assert.is(await seen.page.locator('#registry img, #registry script').count(), 0);
   }
   assertQuiet(seen);
+
+  const link = await here.ask('nobody', `GET /v1/proposals/${id}/page-link?rationales=show`);
+  const shown = await open(new URL((link.json() as { url: string }).url, here.server().url).href);
+  const { page } = shown;
+  assert.is(await page.locator('h1').textContent(), `Verify ${EVIL}`);
+  assert.is(await page.locator('blockquote').textContent(), EVIL);
+  assert.is(await page.locator('main img, main script').count(), 0);
+  await page.evaluate("document.querySelector('time[data-until]').textContent = ''");
+  await page.locator('time[data-until]', { hasText: /minutes|1 hour/ }).waitFor();
+  assertQuiet(shown);
 });
 
 test.run();

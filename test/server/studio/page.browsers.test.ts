@@ -1,12 +1,12 @@
 // The studio in a real browser: a menu is made, mended, tested, saved and dialled without leaving it.
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeProject } from '../../../server/cli/verbs/new.ts';
+import { withFolder } from '../../support/process.ts';
 import { assertReadable } from '../pages/clean.ts';
 import { browser, type Visit } from '../support/browser.ts';
 import { DIAL, type Served, withServer } from '../support/serve.ts';
@@ -25,21 +25,18 @@ interface Place {
 }
 
 /** A fresh project of `twinline new ussd`, its server, and the studio in a browser. */
-async function inStudio(work: (place: Place) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'twinline-studio-'));
-  try {
-    makeProject({ template: 'ussd', folder: join(folder, 'project'), name: 'menus', twinline: '0.1.0' });
-    const menus = join(folder, 'project', 'menus');
-    await withServer({ env: { MENUS_DIR: menus } }, async (server) => {
+const inStudio = (work: (place: Place) => Promise<void>): Promise<void> =>
+  withFolder((parent) => {
+    const project = join(parent, 'project');
+    makeProject({ template: 'ussd', folder: project, name: 'menus', twinline: '0.1.0' });
+    const folder = join(project, 'menus');
+    return withServer({ env: { MENUS_DIR: folder } }, async (server) => {
       const seen = await open(`${server.url}/studio`);
       const { page } = seen;
       await page.locator('#state', { hasText: 'Saved' }).waitFor();
-      await work({ seen, page, server, folder: menus, file: (name) => readFileSync(join(menus, name), 'utf8') });
+      await work({ seen, page, server, folder, file: (name) => readFileSync(join(folder, name), 'utf8') });
     });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
+  });
 
 const CHANGE =
   '"change": { "type": "menu", "text": "Call 2233 to change it.", "options": [{ "id": "end", "text": "End", "to": "bye" }] },';

@@ -1,6 +1,5 @@
 // What the page of the studio asks its server: who may, what is refused, and what is kept.
 
-import { randomBytes } from 'node:crypto';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,21 +9,14 @@ import { checkFlow } from '../../../lib/flow/lint/lint.ts';
 import { compileFlow } from '../../../lib/flow/run/compile.ts';
 import { parseFlowTests } from '../../../lib/flow/testing/parse.ts';
 import { runFlowTests } from '../../../lib/flow/testing/run.ts';
-import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 import { STARTERS, writeStarter } from '../../../server/web/studio/starters.ts';
+import { PRODUCTION, TOKEN } from '../support/production.ts';
 import { json, type Served, sharedServer, withServer } from '../support/serve.ts';
 
 const test = suite('studio');
 
-const PRODUCTION = {
-  NODE_ENV: 'production',
-  PIN_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
-  ORACLE_KEY: makeOracleKey(),
-  OPERATOR_TOKEN: 'the-token-of-the-operators',
-  PUBLIC_URL: 'https://twinline.example.com',
-};
-
+const OPERATED = { ...PRODUCTION, OPERATOR_TOKEN: TOKEN, PUBLIC_URL: 'https://twinline.example.com' };
 const folder = mkdtempSync(join(tmpdir(), 'twinline-studio-'));
 const menus = join(folder, 'menus');
 cpSync('menus', menus, { recursive: true });
@@ -88,15 +80,15 @@ test('only pages of this server ask, as operators; in production nobody until ST
   assert.is(readFileSync(calls, 'utf8'), 'paid ');
   assert.not.match((await server().ask('/studio')).text, /Drafts call no services/);
 
-  const headers = { authorization: `Bearer ${PRODUCTION.OPERATOR_TOKEN}` };
+  const headers = { authorization: `Bearer ${TOKEN}` };
   const html = { headers: { ...headers, accept: 'text/html' } };
-  await withServer({ env: PRODUCTION }, async (closed) => {
+  await withServer({ env: OPERATED }, async (closed) => {
     assert.is((await closed.ask('/studio')).status, 401);
     const page = await closed.ask('/studio', html);
     assert.equal([page.status, page.text.includes('STUDIO=true')], [404, true]);
     assert.is((await closed.ask('/studio/flows', { headers })).status, 404);
   });
-  await withServer({ env: { ...PRODUCTION, SERVICES, STUDIO: 'true' } }, async (on) => {
+  await withServer({ env: { ...OPERATED, SERVICES, STUDIO: 'true' } }, async (on) => {
     assert.is((await on.ask('/studio/flows')).status, 401);
     assert.is((await on.ask('/studio/flows', { headers })).status, 200);
     assert.match((await dial(on, headers)).text, /"Not paid\./);
