@@ -8,7 +8,7 @@ import type { Loop } from './queue.ts';
 import { describe, type FileReport, fail } from './report.ts';
 import { Skip } from './skip.ts';
 import { type Ledger, takeLedgers } from './suites.ts';
-import { watchdog, watched } from './watchdog.ts';
+import { watchdog, watched, watching } from './watchdog.ts';
 
 export interface Limits {
   /** Folder that the report's file name starts from. */
@@ -28,6 +28,7 @@ export function doing(): string {
 
 /** Loads the file that `report` names, runs its suites and completes the report. Never rejects. */
 export async function runFile(report: FileReport, limits: Limits): Promise<void> {
+  await watching;
   const start = performance.now();
   const words = {
     before: `✘ ${report.file}  1 failed\n    ✘ `,

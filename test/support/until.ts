@@ -12,8 +12,7 @@ export async function until<T>(
   what: string,
   look: () => T | Promise<T>,
 ): Promise<Exclude<T, false | undefined | null>> {
-  const wait = { what };
-  waits.add(wait);
+  const done = waitingFor(what);
   try {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LAST_PAUSE_MS, pauseMs * 1.3)) {
       const value = await look();
@@ -22,11 +21,18 @@ export async function until<T>(
       await pause(pauseMs);
     }
   } finally {
-    waits.delete(wait);
+    done();
   }
 }
 
 /** What is waited for now, to end the report of a test that hangs; '' for nothing. */
 export function describeWaits(): string {
   return waits.size ? `; it waited for: ${[...waits].map(({ what }) => what).join(', ')}` : '';
+}
+
+/** Notes what a test waits for, until the function that it returns is called. */
+export function waitingFor(what: string): () => void {
+  const wait = { what };
+  waits.add(wait);
+  return () => waits.delete(wait);
 }

@@ -30,6 +30,7 @@ parentPort.on('message', (watch) => {
     else if (now - progressAt > ${MOST_MS}) stall('hangs: no test ended for ${MOST_MS / 60_000} minutes');
   }, Math.min(5_000, stallMs / 10));
 });
+parentPort.postMessage('ready');
 function stall(stalled) {
   clearInterval(ticking);
   parentPort.postMessage({ stalled });

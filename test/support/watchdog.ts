@@ -2,6 +2,7 @@
 // its children used next to no processor time, or when this process keeps computing and never yields. No timer of the main thread
 // fires then, so a worker watches.
 
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { describeWaits } from './until.ts';
 import { WATCH } from './watchdog-worker.ts';
@@ -29,10 +30,12 @@ const encoder = new TextEncoder();
 let onStall: ((reason: string) => void) | undefined;
 let beat: NodeJS.Timeout | undefined;
 
-// At once: it needs turns of the event loop to start.
 const worker = new Worker(WATCH, { eval: true, workerData: { label, counts }, execArgv: [] });
-worker.on('message', ({ stalled }: { stalled: string }) => onStall?.(`${stalled}${describeWaits()}`));
 worker.unref();
+/** Resolves when the worker watches: it needs turns of the event loop to start, and a test may take them all. */
+export const watching = once(worker, 'message').then(() => {
+  worker.on('message', ({ stalled }: { stalled: string }) => onStall?.(`${stalled}${describeWaits()}`));
+});
 
 /** Names what runs now; cheap enough for every test. */
 export function watched(name: string): void {

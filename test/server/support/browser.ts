@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Test } from 'uvu';
 import { skipped } from '../../support/skip.ts';
-import { waitingFor } from '../../support/watchdog.ts';
+import { waitingFor } from '../../support/until.ts';
 
 /** The first that is there. Without its windows, which nobody sees, Chromium takes half of the processor's time. */
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
