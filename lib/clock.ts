@@ -70,6 +70,11 @@ export class SimulatedClock implements Clock {
     });
   }
 
+  /** Milliseconds from now until each wait that is left ends, the shortest first. */
+  pending(): number[] {
+    return this.#waits.map(({ at }) => at - this.#elapsed);
+  }
+
   /** Moves time forward by `ms` and lets everything that became due run, in order. */
   async advance(ms: number): Promise<void> {
     const end = this.#elapsed + ms;

@@ -19,7 +19,7 @@ export interface JobOptions {
 }
 
 /** A process that holds more than this takes no further file: each garbage collection costs more in a large one. */
-const RSS_MOST_BYTES = 600_000_000;
+const RSS_MOST_BYTES = 1_000_000_000;
 
 /**
  * Runs all files, those that run alone after the others; a process that ends in the middle of a file has failed that file, and

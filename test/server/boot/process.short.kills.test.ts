@@ -8,11 +8,13 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { builtFile } from '../../support/build.ts';
 import { startProcess, withFolder } from '../../support/process.ts';
-import { sample } from '../../support/size.ts';
+import { isShort, sample } from '../../support/size.ts';
 import { until } from '../../support/until.ts';
 import { ask } from '../support/serve.ts';
 
 const test = suite('process');
+/** What boot/start and boot/drain prove in this process: by a process of its own only at length. */
+const longTest: typeof test | (() => void) = isShort ? () => {} : test;
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const MEMORY = { DATA_DIR: ':memory:' };
@@ -61,7 +63,7 @@ test('a bad environment: exit code 78, every problem on a line of its own, and n
   );
 });
 
-test('menus, services or a port that cannot be used: exit code 78, and the reason', () =>
+longTest('menus, services or a port that cannot be used: exit code 78, and the reason', () =>
   withFolder(async (folder) => {
     writeFileSync(join(folder, 'main.flow.json'), '{"flow":"main",');
     const taken = await startProcess(MEMORY);
@@ -77,9 +79,10 @@ test('menus, services or a port that cannot be used: exit code 78, and the reaso
     assert.match(unknown.err, /"mian" \(USSD_FLOW\) is not in .*Flows there: .*main/);
     assert.match(services.err, /^SERVICES: "\.\/nowhere\.js" is not there\./);
     assert.match(port.err, /another program uses it/);
-  }));
+  }),
+);
 
-test('a store that does not answer: exit code 1, its address without password, and what to do', async () => {
+longTest('a store that does not answer: exit code 1, its address without password, and what to do', async () => {
   const { code, out, err } = await runToEnd({
     ...MEMORY,
     REDIS_URL: 'redis://:canary@127.0.0.1:1',
@@ -105,7 +108,7 @@ test('what it prints leads to what is there; SIGHUP changes nothing; SIGTERM end
   assert.is(await server.signal('SIGTERM'), 0);
 });
 
-test('a start in development says which tests of the menus fail; they are served all the same', () =>
+longTest('a start in development says which tests of the menus fail; they are served all the same', () =>
   withFolder(async (folder) => {
     const flow = { flow: 'main', version: 1, start: 'end', screens: { end: { type: 'end', text: 'Hello' } } };
     const tests = { flow: 'main', tests: [{ name: 'it greets', steps: [{ in: '', text: 'Good morning' }] }] };
@@ -115,7 +118,8 @@ test('a start in development says which tests of the menus fail; they are served
     await until('the failing test is told', () => server.printed().includes('it greets'));
     assert.match(server.printed(), /flow \\"main\\" is served, but its test \\"it greets\\" fails/);
     await server.signal('SIGTERM');
-  }));
+  }),
+);
 
 test('in production it prints log lines only, and no debugger opens: not by SIGUSR1, and not with node --inspect', async () => {
   const server = await startProcess({ ...PRODUCTION, DRAIN_DELAY_MS: '0' });
@@ -128,14 +132,14 @@ test('in production it prints log lines only, and no debugger opens: not by SIGU
   assert.match(err, /^--inspect=127\.0\.0\.1:0: a debugger can read every key/m);
 });
 
-test('signals that come at once count once: it drains to its end and exits with 0', async () => {
+longTest('signals that come at once count once: it drains to its end and exits with 0', async () => {
   const server = await startProcess({ ...MEMORY, DRAIN_DELAY_MS: '300' });
   const ended = server.signal('SIGINT');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.kill(server.pid, signal);
   assert.is(await ended, 0);
 });
 
-test('a further signal after more than two seconds ends it at once with 1', async () => {
+longTest('a further signal after more than two seconds ends it at once with 1', async () => {
   const server = await startProcess({ ...MEMORY, DRAIN_DELAY_MS: '600000' });
   let code: number | null | undefined;
   void server.signal('SIGTERM').then((given) => {

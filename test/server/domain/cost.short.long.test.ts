@@ -207,7 +207,7 @@ test('every route has its row, and every row its route', () => {
   assert.equal([...routes].sort(), [...Object.keys(ROWS), ...Object.keys(READS)].sort());
 });
 
-const PART = chooseSize({ short: 64, day: 16, whole: 1 });
+const PART = chooseSize({ short: 256, day: 16, whole: 1 });
 const headersFor = (who: Name, more = {}) => ({
   authorization: `Bearer ${keyOf(who)}`,
   'content-type': 'application/json',

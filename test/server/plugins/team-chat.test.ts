@@ -108,7 +108,7 @@ test('a reply that the chat does not take is tried again by the sweep, without s
   receiver.says = '{"ok":true}';
   await until('the sweep has come by', async () => {
     await clock.advance(1_000);
-    return replies(receiver).filter(({ thread_ts }) => thread_ts === '5.0').length === 2;
+    return replies(receiver).filter(({ thread_ts }) => thread_ts === '5.0').length >= 2;
   });
   const [first, second] = await repliesIn('5.', 2);
   assert.equal(first, second);

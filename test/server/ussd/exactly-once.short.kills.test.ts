@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { caller, hangUpAll } from '../../support/phone.ts';
 import { startProcess, withFolder } from '../../support/process.ts';
 import { numbersFrom } from '../../support/random.ts';
-import { chooseSize } from '../../support/size.ts';
+import { chooseSize, isShort } from '../../support/size.ts';
 
 const test = suite('exactly once');
 
@@ -56,7 +56,7 @@ async function crowd(urls: readonly string[]): Promise<void> {
     );
 }
 
-test('a dialogue of eight turns goes on exactly where it was, killed with -9 and started again between any two turns', () =>
+test('a dialogue of eight turns goes on exactly where it was, killed with -9 and started again between turns', () =>
   withFolder(async (folder) => {
     const env = { DATA_DIR: join(folder, 'data') };
     const dialogue: [string | undefined, RegExp][] = [
@@ -71,9 +71,10 @@ test('a dialogue of eight turns goes on exactly where it was, killed with -9 and
     ];
     const line = caller('killed', '+260971234567');
     let server = await startProcess(env);
-    for (const [typed, expected] of dialogue) {
+    for (const [at, [typed, expected]] of dialogue.entries()) {
       const first = await line.send(server.url, typed);
       assert.match(first, expected);
+      if (isShort && at % 3 !== 1) continue;
       await server.kill();
       server = await startProcess(env);
       assert.is(await line.repeat(server.url), first, 'the telecom asks again after the crash');
