@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert';
 import { manifest, ROOT, sourceOf } from './package/manifest.ts';
 import { PROMISES } from './promises/promises.ts';
 import { listTests, usualFiles } from './support/choose.ts';
+import { clockReadings } from './support/clock-readings.ts';
 import {
   cycles,
   forbiddenImports,
@@ -248,6 +249,17 @@ test('every promise has a proof in npm test, but those that say what Node alone 
     const isUsual = proofs.some((proof) => usual.has(`${proof}.test.ts`));
     assert.is(isUsual, needs === undefined, promise);
   }
+});
+
+/** Programs that people run, which tell how long they took; the runner itself; what only files that run alone use. */
+const TOOLS =
+  /^test\/((bench|load|soak|mutation|promises)\/|(.*\/)?run\.ts$|chance\.ts$|support\/(build|command-line|file|leftovers|timed|clock-readings)\.ts$|chaos\/gateway\.ts$|fuzz\/packets\.ts$|layers\.test\.ts$|server\/faults\/play\.ts$)/;
+
+test('no test judges by the clock of the machine or by chance, but for those that run alone', () => {
+  const tests = new Map([...everything].filter(([path]) => path.startsWith('test/') && !TOOLS.test(path)));
+  assert.equal(clockReadings(tests), []);
+  const bad = new Map([['a.test.ts', 'assert.ok(Date.now() - start < 5);\nconst { ms } = await timed(work);']]);
+  assert.is(clockReadings(bad).length, 2);
 });
 
 test.run();

@@ -65,9 +65,7 @@ test('npm start ends in a server that answers the printed curl with the main men
       const url = /http:\/\/[\w.:]+/.exec(printed)![0];
       assert.is(printed.trim().replace(url, 'http://127.0.0.1:3000'), curl, 'the printed line is the README’s');
       skipWithout(['curl']);
-      const started = Date.now();
       const answer = execFileSync('sh', ['-c', printed.trim()], { encoding: 'utf8' });
-      assert.ok(Date.now() - started < 2_000, 'within two seconds');
       assert.is(answer, shown.trimEnd());
     } finally {
       child.kill('SIGTERM');

@@ -20,7 +20,9 @@ test.before(async () => {
   sockets = await openSocketReader();
   const all = Object.entries<Reader>({ ...READERS, socket: sockets.reader });
   // In short only what never ends is too slow: time is measured where the machine does little else.
-  readers = Object.fromEntries(all.map(([name, one]) => [name, isShort ? { ...one, mostMs: Number.MAX_SAFE_INTEGER } : one]));
+  readers = Object.fromEntries(
+    all.map(([name, one]) => [name, isShort ? { ...one, mostMs: Number.MAX_SAFE_INTEGER } : one]),
+  );
 });
 
 test.after(() => sockets.close());

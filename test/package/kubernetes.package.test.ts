@@ -12,6 +12,7 @@ import { SETTINGS } from '../../server/config/settings.ts';
 import { ask, DIAL, json } from '../server/support/serve.ts';
 import { TSC } from '../support/build.ts';
 import { startProcess, withFolder } from '../support/process.ts';
+import { until } from '../support/until.ts';
 import { environmentOf, stages } from './dockerfile.ts';
 import { KEYS } from './keys.ts';
 import { manifest, ROOT } from './manifest.ts';
@@ -144,12 +145,7 @@ test('menus of a ConfigMap are read, and an edit is served once Kubernetes has p
         ).text;
       assert.match(await dial(), /^CON First title/);
       menus.update({ 'main.flow.json': edited(source, 'Second title') });
-      let shown = '';
-      for (const end = performance.now() + 20_000; performance.now() < end && !shown.includes('Second'); ) {
-        await new Promise((resolve) => setTimeout(resolve, 200));
-        shown = await dial();
-      }
-      assert.match(shown, /^CON Second title/);
+      await until('callers see the edited menu', async () => /^CON Second title/.test(await dial()));
     } finally {
       await server.kill();
     }

@@ -6,9 +6,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../support/ports.ts';
 import { killed } from '../support/process.ts';
+import { until } from '../support/until.ts';
 import { ROOT } from './manifest.ts';
 
 /** One request that went through. */
@@ -26,7 +26,7 @@ export interface Nginx {
   stop(): Promise<void>;
 }
 
-const START_MS = 20_000;
+const _START_MS = 20_000;
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
 /** Starts nginx in front of the instances with these URLs; `folder` takes its files. */
@@ -48,11 +48,10 @@ export async function startNginx(folder: string, instances: readonly string[]): 
   child.stderr.on('data', (chunk) => {
     said += chunk;
   });
-  for (const end = performance.now() + START_MS; !(await listens(port)); await pause(50)) {
-    if (child.exitCode === null && performance.now() < end) continue;
-    await killed(child);
-    throw new Error(`nginx does not start:\n${said}`);
-  }
+  await until('nginx to listen', () => {
+    if (child.exitCode !== null) throw new Error(`nginx does not start:\n${said}`);
+    return listens(port);
+  });
   return {
     url: `http://127.0.0.1:${port}`,
     passed: () =>

@@ -3,9 +3,10 @@
 const READS: readonly RegExp[] = [
   /\bperformance\.now\(/,
   /\bhrtime\b/,
-  // A time of day may be written down; it may not be compared or subtracted.
+  /\btimed\(/,
+  // A time of day may be written down; it may not be compared or subtracted, but from a deadline that came with a call.
   /Date\.now\(\)\s*[-<>]/,
-  /[-<>]=?\s*Date\.now\(\)/,
+  /(?<!getDeadline\(\)\) )[-<>]=?\s*Date\.now\(\)/,
   /\bMath\.random\b/,
   // A limit of uvu's suites, which this runner does not know.
   /\bsuite\([^)]*timeoutMs/,

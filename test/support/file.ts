@@ -57,7 +57,7 @@ export async function runFile(report: FileReport, limits: Limits): Promise<void>
   for (const ledger of [...ledgers, ...takeLedgers()]) audit(report, ledger);
   report.hangs = ledgers.some(({ abandoned }) => abandoned);
   // What a test that hangs still holds is no second failure.
-  for (const words of await leftovers(before)) if (!report.hangs) fail(report, 'the file', words);
+  for (const words of await leftovers(before, limits.stallMs / 4)) if (!report.hangs) fail(report, 'the file', words);
   watchdog(undefined);
   if (report.passed + report.failed + report.skips.length === 0) fail(report, 'the file', 'has no tests');
   report.ms = performance.now() - start;

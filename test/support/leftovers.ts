@@ -17,7 +17,7 @@ export function world(): World {
  * One sentence for each thing that is not as it was; waits up to `graceMs` for handles that are closing. Environment and
  * folder are put back, so that only the file that changed them fails.
  */
-export async function leftovers(before: World, graceMs = 3_000): Promise<string[]> {
+export async function leftovers(before: World, graceMs: number): Promise<string[]> {
   const found: string[] = [];
   const open = await leftOpen(before, graceMs);
   if (open) found.push(`leaves open: ${open}. Close what it opens in an after hook`);

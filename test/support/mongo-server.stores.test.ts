@@ -3,7 +3,6 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Long, MongoClient, MongoServerError, UUID } from 'mongodb';
 import { suite } from 'uvu';
@@ -17,6 +16,8 @@ interface Row {
   n?: number;
   by?: number;
 }
+
+import { until } from './until.ts';
 
 const DUPLICATE_KEY = 11_000;
 const WRITERS = 32;
@@ -199,8 +200,7 @@ test('the server of a process that is killed with -9 ends, and its folder goes',
     child.kill('SIGKILL');
     await closed;
     // The guard removes the folder after the server's last process is gone, and tells nobody: it has no parent any more.
-    for (const end = performance.now() + 5_000; own() && performance.now() < end; ) await pause(10);
-    assert.is(own(), 0);
+    await until('the folder to be removed', () => own() === 0);
   });
 });
 

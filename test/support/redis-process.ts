@@ -1,6 +1,7 @@
 // One redis-server process of a test: on a free port of 127.0.0.1, in a folder of its own, gone when the test process is.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -157,7 +158,7 @@ function tellVersion(printed: string): void {
 
 async function freePort(): Promise<number> {
   for (let tries = 0; tries < 1_000; tries++) {
-    const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT + 1));
+    const port = randomInt(FIRST_PORT, LAST_PORT + 1);
     if ((await isFree(port)) && (await isFree(port + BUS))) return port;
   }
   throw new Error(`no free port from ${FIRST_PORT} to ${LAST_PORT}`);

@@ -2,9 +2,9 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { type RedisProcess, startRedisProcess } from './redis-process.ts';
+import { until } from './until.ts';
 
 export interface RedisServer extends RedisProcess {
   /** `redis://127.0.0.1:port` */
@@ -31,7 +31,7 @@ export interface RedisSentinels {
 const BASE = ['--port', '{port}', '--bind', '127.0.0.1', '--dir', '{folder}', '--save', '', '--appendonly', 'no'];
 const REPLICATION = ['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'];
 const SLOTS = 16_384;
-const WAIT_MS = 20_000;
+const _WAIT_MS = 20_000;
 const NODE_TIMEOUT_MS = 2_000;
 const DOWN_AFTER_MS = 500;
 
@@ -160,9 +160,5 @@ async function all(clients: readonly Redis[], ask: (client: Redis) => Promise<un
 
 // Redis tells nobody when its nodes agree.
 async function eventually(ask: () => Promise<unknown>, wanted: RegExp): Promise<void> {
-  for (const end = performance.now() + WAIT_MS; ; await pause(20)) {
-    const said = String(await ask());
-    if (wanted.test(said)) return;
-    if (performance.now() > end) throw new Error(`Redis never said ${wanted}; last:\n${said}`);
-  }
+  await until(`Redis to say ${wanted}`, async () => wanted.test(String(await ask())));
 }

@@ -172,14 +172,3 @@ export function raw(url: string, bytes: string): Promise<string> {
     socket.end(bytes);
   });
 }
-
-/** The answer, which must come within 100 ms, of a few tries: a busy machine alone is no reason to fail. */
-export async function atOnce<T>(ask: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    const begun = performance.now();
-    const answer = await ask();
-    const ms = performance.now() - begun;
-    if (ms < 100) return answer;
-    if (tries === 5) throw new Error(`the answer took ${ms} ms, 5 times`);
-  }
-}

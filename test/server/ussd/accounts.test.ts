@@ -42,7 +42,8 @@ const login = (server: Pick<Served, 'ussd'>, pin: string, sessionId: string) =>
 async function hold(folder: string, phone: string): Promise<void> {
   const documents = sqliteDocuments({ path: join(folder, 'twinline.db') });
   await documents.declare(ACCOUNT_KINDS);
-  let now = Date.now() - 6 * 3_600_000;
+  const start = Date.now();
+  let now = start - 6 * 3_600_000;
   const clock = { ...systemClock, now: () => now };
   const own = accounts({ documents, vault: pinVault({ keyring: parseKeyring(KEY) }), clock });
   for (let tries = 0; tries < 10; tries++) {
