@@ -26,7 +26,6 @@ export interface Nginx {
   stop(): Promise<void>;
 }
 
-const _START_MS = 20_000;
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
 /** Starts nginx in front of the instances with these URLs; `folder` takes its files. */

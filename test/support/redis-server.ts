@@ -31,7 +31,6 @@ export interface RedisSentinels {
 const BASE = ['--port', '{port}', '--bind', '127.0.0.1', '--dir', '{folder}', '--save', '', '--appendonly', 'no'];
 const REPLICATION = ['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'];
 const SLOTS = 16_384;
-const _WAIT_MS = 20_000;
 const NODE_TIMEOUT_MS = 2_000;
 const DOWN_AFTER_MS = 500;
 
