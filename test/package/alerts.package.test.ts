@@ -1,19 +1,28 @@
 // The alerts as Prometheus itself reads them: its own checks, and for each alert when it fires and when it does not.
 
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { ALERTS_FILE, shippedAlerts } from '../guides/metrics.ts';
 import { skipWithout } from '../support/on-path.ts';
 import { withFolder } from '../support/process.ts';
-import { ALERT_CASES, type AlertCase } from './alert-cases.ts';
 import { ROOT } from './manifest.ts';
 
 const test = suite('alerts');
 
+interface AlertCase {
+  readonly when: string;
+  readonly series: { readonly [series: string]: string };
+  readonly at: string;
+  readonly firing: number;
+}
+
+const ALERT_CASES = parse(readFileSync(join(ROOT, 'test/fixtures/package/alert-cases.yaml'), 'utf8')) as {
+  readonly [alert: string]: readonly AlertCase[];
+};
 const RULES = join(ROOT, ALERTS_FILE);
 const LINKED = 'https://ussd.example.com';
 

@@ -54,7 +54,7 @@ export const LONG_RUNS: readonly LongRun[] = [
   {
     command: 'npm run chaos',
     does: 'instances, Redis and MongoDB killed under callers',
-    last: 'in short in every `npm test`',
+    last: 'in short in every `npm run test:kills`',
   },
   {
     command: 'npm run restarts -- --cycles 5000',
