@@ -120,13 +120,13 @@ interface Run {
 async function runFiles(files: readonly TestFile[], run: Run): Promise<void> {
   const { values, limits } = run;
   const count = Number(values.jobs ?? run.jobs);
-  if (count > 1) {
+  // This process has read its size already.
+  if (count > 1 || run.size !== 'short') {
     // Or two of them would build them at once.
     await builtModules();
     if (run.size !== 'short') await builtPackage();
     return runInJobs(longestFirst(files), jobOptions(count, run.size, values));
   }
-  process.env.TEST_SIZE ??= run.size;
   for (const { name } of files) {
     current = newReport(name);
     reports.push(current);
