@@ -6,7 +6,7 @@
 //   --suite <names>                 suites of test/support/choose.ts at their full size, with commas; `all` for each of them
 //   --seed <n>                      of random cases, default 1
 //   --root <folder>                 where to look, default: this folder
-//   --jobs <n>                      processes at a time, default: the cores and one more, the cores for the named suites; 1 with words
+//   --jobs <n>                      processes at a time, default: the cores and one more; 1 with words
 //   --stall <ms>                    a test hangs when for so long nothing goes on, default 120000
 
 import { writeSync } from 'node:fs';
@@ -82,14 +82,14 @@ async function main(): Promise<void> {
   if (values.job) return takeFiles(limits);
   const files = chooseFiles(root, positionals);
   repeatOptions = `${values.suite && ` --suite ${values.suite}`}${seed === 1 ? '' : ` --seed ${seed}`}`;
-  const [cores, words] = [availableParallelism(), positionals.length > 0];
-  const runs = (chosen: TestFile[], size: Size, jobs: number) =>
-    runFiles(chosen, { size, jobs: words ? 1 : jobs, values, limits });
+  const words = positionals.length > 0;
+  const jobs = words ? 1 : availableParallelism() + 1;
+  const runs = (chosen: TestFile[], size: Size) => runFiles(chosen, { size, jobs, values, limits });
   // With words and no suite: whatever they name.
-  if (!values.suite) return runs(words ? files : usualFiles(files), 'short', cores + 1);
+  if (!values.suite) return runs(words ? files : usualFiles(files), 'short');
   for (const suite of parseSuites(values.suite)) {
     const from = performance.now();
-    await runs(filesOf(suite, files), suite === 'node' ? 'short' : 'day', suite === 'node' ? cores + 1 : cores);
+    await runs(filesOf(suite, files), suite === 'node' ? 'short' : 'day');
     console.log(colors.dim(`${suite} took ${span(performance.now() - from)}`));
   }
 }
