@@ -8,7 +8,7 @@ import { SETTINGS } from '../../server/config/settings.ts';
 import { GUIDES, type GuideName, guideText } from '../../server/docs/guides.ts';
 import { makeAnchor } from '../../server/docs/markdown.ts';
 import { manifest, ROOT } from '../package/manifest.ts';
-import { blocksOf, notPrinted } from './blocks.ts';
+import { blocksOf } from './blocks.ts';
 import { walk } from './walk.ts';
 
 const test = suite('guides');
@@ -37,15 +37,6 @@ test('what guides name exists: settings, npm scripts, guides, headings and files
     }
   }
   assert.equal(missing, []);
-});
-
-test('a guide that shows something else than what is printed is told from one that is right', () => {
-  assert.is(notPrinted('one\n…\nfive', 'one\ntwo\nthree\nfive\n'), undefined);
-  assert.is(notPrinted('on…\ntwo', 'one\ntwo'), undefined);
-  assert.is(notPrinted('one\nthree', 'one\ntwo'), 'three');
-  assert.is(notPrinted('one\n…\nsix', 'one\ntwo\nfive'), 'six');
-  assert.match(notPrinted('one', 'one\ntwo') ?? '', /there is more/);
-  assert.throws(() => blocksOf('```\nwhat is this\n```'), /neither/);
 });
 
 test.run();

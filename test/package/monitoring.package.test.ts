@@ -10,7 +10,6 @@ import { createMetrics } from '../../server/health/metrics.ts';
 import { processMetrics } from '../../server/health/process-metrics.ts';
 import { serviceCalls } from '../../server/health/service-calls.ts';
 import { grafanaDashboard } from '../../server/packaging/dashboard.ts';
-import { DASHBOARD_ROWS } from '../../server/packaging/dashboard-rows.ts';
 import { declaredMetrics, shippedAlerts } from '../guides/metrics.ts';
 import { withGateway } from '../server/gateway/place.ts';
 import { DIAL } from '../server/support/serve.ts';
@@ -113,14 +112,6 @@ test('alerts read metrics and labels that there are', () => {
   for (const { alert, expr } of alerts) assert.equal(problemsOf(expr), [], alert);
 });
 
-test('an expression with a metric or a label that nobody has, or none at all, is told', () => {
-  assert.equal(problemsOf('twinline_nothing > 1'), ['no metric twinline_nothing']);
-  assert.equal(problemsOf('rate(twinline_ussd_turn_seconds[5m])'), ['no metric twinline_ussd_turn_seconds']);
-  assert.equal(problemsOf('twinline_errors_total{were="x"}'), ['no sample of twinline_errors_total with were']);
-  assert.equal(problemsOf('sum by (outcom) (twinline_ussd_turns_total)'), ['nothing has the label outcom']);
-  assert.throws(() => problemsOf('sum('), /no PromQL/);
-});
-
 /** The labels that the result of an expression has. */
 function labelsLeft(expr: string): string[] {
   const { selectors, grouping } = parsePromql(expr);
@@ -144,38 +135,6 @@ test('panels read metrics and labels that there are, and name in legends only la
     }
   for (const { query } of dashboard.templating.list)
     for (const [metric] of query.matchAll(/twinline_\w+/g)) assert.ok(types.has(metric), metric);
-});
-
-test('every metric is on the dashboard', () => {
-  const shown = new Set(
-    dashboard.panels.flatMap(({ targets = [] }) =>
-      targets.flatMap(({ expr }) => parsePromql(inGrafana(expr)).selectors.map(({ metric }) => metricOf(metric))),
-    ),
-  );
-  assert.equal(
-    declaredMetrics()
-      .filter(({ name }) => !shown.has(name))
-      .map(({ name }) => name),
-    [],
-  );
-});
-
-test('panels have ids of their own, lie in the grid and not on each other, and stand under the row of the table', () => {
-  const { panels } = dashboard;
-  assert.is(new Set(panels.map(({ id }) => id)).size, panels.length);
-  for (const { title, gridPos, targets = [] } of panels) {
-    assert.ok(gridPos.x + gridPos.w <= 24, title);
-    assert.is(new Set(targets.map(({ refId }) => refId)).size, targets.length);
-  }
-  const overlap = (one: DrawnPanel['gridPos'], other: DrawnPanel['gridPos']) =>
-    one.x < other.x + other.w && other.x < one.x + one.w && one.y < other.y + other.h && other.y < one.y + one.h;
-  for (const [at, one] of panels.entries())
-    for (const other of panels.slice(at + 1))
-      assert.not.ok(overlap(one.gridPos, other.gridPos), `${one.title} on ${other.title}`);
-  assert.equal(
-    panels.map(({ title }) => title),
-    DASHBOARD_ROWS.flatMap(({ title, panels: own }) => [title, ...own.map((panel) => panel.title)]),
-  );
 });
 
 test('each alert says what it is, what to do, and where the operators’ guide has more', () => {

@@ -186,18 +186,6 @@ for (const template of listTemplates('package'))
     );
   });
 
-test('what was begun can fail: a store that forgets to compare, and a rule that finds nothing', async () => {
-  const broken = { store: ['revision !== expected', 'revision < 0'], 'lint-rule': ['yield {', 'void {'] } as const;
-  for (const [template, [right, wrong]] of Object.entries(broken)) {
-    const project = withTypes(begin(template, `broken-${template}`));
-    const index = readFileSync(join(project, 'index.js'), 'utf8');
-    assert.ok(index.includes(right));
-    writeFileSync(join(project, 'index.js'), index.replace(right, wrong));
-    const { status } = spawnSync(process.execPath, ['--test'], { cwd: project });
-    assert.is.not(status, 0, template);
-  }
-});
-
 // All of them have the same image, as the last test says.
 for (const template of isWhole ? listTemplates('server') : ['ussd'])
   test(`the image of "${template}" is laid out as its Dockerfile says, starts, is healthy, and stops in order`, async () => {
@@ -266,14 +254,5 @@ function layOut(stage: string, from: string, to: string): void {
     for (const name of taken) cpSync(join(from, name), join(to, name), { recursive: true });
   }
 }
-
-test('every template has the same image, and none has a file of its own in its place', () => {
-  const every = ['every', 'served'].flatMap((shared) => readdirSync(join(ROOT, 'server/templates', shared)));
-  for (const template of Object.keys(TEMPLATES))
-    assert.equal(
-      readdirSync(join(ROOT, 'server/templates', template)).filter((name) => every.includes(name)),
-      [],
-    );
-});
 
 test.run();

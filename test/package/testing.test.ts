@@ -3,12 +3,11 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { memoryDocuments, memoryLogs, memorySnapshots } from '../../lib/store/memory/index.ts';
+import { memoryLogs, memorySnapshots } from '../../lib/store/memory/index.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import {
   adapterChecks,
   type Check,
-  documentStoreChecks,
   logStoreChecks,
   snapshotStoreChecks,
   TELECOM_DIALECTS,
@@ -16,7 +15,6 @@ import {
 } from '../../lib/testing/index.ts';
 import type { AdapterName } from '../../lib/ussd/adapters.ts';
 import { createAdapters } from '../../lib/ussd/adapters.ts';
-import { xmlReply } from '../../lib/ussd/reply.ts';
 import { DIAL, withServer } from '../server/support/serve.ts';
 
 const test = suite('what others test with');
@@ -121,22 +119,6 @@ test('the seed of a failure makes the same calls again', async () => {
   assert.match(again, 'after 1 tests');
 });
 
-test('every check has one name, and one that is left out has a reason and exists', () => {
-  const all = [
-    snapshotStoreChecks(({ clock }) => memorySnapshots({ clock })),
-    documentStoreChecks(({ clock }) => memoryDocuments({ clock })),
-    logStoreChecks(({ clock }) => memoryLogs({ clock })),
-  ];
-  for (const checks of all) assert.is(new Set(checks.map(({ name }) => name)).size, checks.length);
-  const skip = { 'an unknown key has nothing': 'no keys here' };
-  const [first] = snapshotStoreChecks(() => memorySnapshots(), { skip }).filter((check) => check.skip);
-  assert.is(first?.name, 'an unknown key has nothing');
-  assert.throws(
-    () => snapshotStoreChecks(() => memorySnapshots(), { skip: { nothing: 'x' } }),
-    /No check has the name "nothing"/,
-  );
-});
-
 test('an adapter that breaks a promise is found out', async () => {
   const { hubtel } = createAdapters('cumulative');
   const request = {
@@ -159,45 +141,6 @@ test('an adapter that breaks a promise is found out', async () => {
   const broken = await findBroken(adapterChecks(cutting, samples));
   assert.ok(broken.includes('any text comes back whole from the answer, whatever is in it'), broken.join());
 });
-
-test('an adapter whose XML holds what XML 1.0 forbids is found out', async () => {
-  const { hubtel } = createAdapters('cumulative');
-  const request = { method: 'POST', path: '/', body: '{}' };
-  const read = {
-    sessionId: 'x1',
-    serviceCode: '*1#',
-    phoneNumber: '+260971234567',
-    text: '',
-    event: 'turn',
-    mode: 'latest',
-  } as const;
-  const turns = [
-    {
-      what: 'the dial',
-      request,
-      read,
-      reply: { kind: 'end', text: 'Hi' } as const,
-      answer: xmlReply('a', { b: 'end', t: 'Hi' }),
-    },
-  ];
-  const client = ({ body }: { body: string }) => {
-    const [, kind, text] = /<b>(\w+)<\/b><t>(.*)<\/t>/s.exec(body)!;
-    const plain = text!.replace(/&(lt|gt|quot|apos|amp|#13);/g, (_, name) => ENTITIES[name]!);
-    return { kind: kind as 'continue' | 'end', text: plain };
-  };
-  const whole = 'any text comes back whole from the answer, whatever is in it';
-  const findAll = (write: typeof hubtel.write) =>
-    findBroken(adapterChecks({ ...hubtel, write }, { dialogue: { source: 'a test', turns, refused: [] }, client }));
-  assert.not.ok((await findAll(({ kind, text }) => xmlReply('a', { b: kind, t: text }))).includes(whole));
-  const raw: typeof hubtel.write = ({ kind, text }) => {
-    const reply = xmlReply('a', { b: kind, t: '…' });
-    return { ...reply, body: reply.body.replace('…', () => text.replace(/[&<>]/g, (sign) => `&${SIGNS[sign]};`)) };
-  };
-  assert.ok((await findAll(raw)).includes(whole));
-});
-
-const ENTITIES: { readonly [name: string]: string } = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&', '#13': '\r' };
-const SIGNS: { readonly [sign: string]: string } = { '&': 'amp', '<': 'lt', '>': 'gt' };
 
 test('a gateway of each dialect dials, types, retries and hangs up', () =>
   withServer({}, async (server) => {

@@ -30,32 +30,11 @@ test('a word chooses files by their path, and a word without a file fails', asyn
   assert.match(none.text, /nosuch\n +no test file has this in its path/);
 });
 
-test('a run without a single test fails', async () => {
-  const { code, text, lastLine } = await runFixture('empty');
-  assert.is(code, 1);
-  assert.is(lastLine, '0 passed, 1 failed');
-  assert.match(text, /nothing\n +was tested/);
-});
-
 test('an unknown option fails instead of running everything', async () => {
   const { code, text, lastLine } = await runFixture('good', { words: ['--updat'] });
   assert.is(code, 1);
   assert.is(lastLine, '0 passed, 1 failed');
   assert.match(text, /Unknown option '--updat'/);
-});
-
-test('process.exit(0) inside a test fails the run', async () => {
-  const { code, text, lastLine } = await runFixture('exits');
-  assert.is(code, 1);
-  assert.is(lastLine, '0 passed, 1 failed');
-  assert.match(text, /✘ early\.test\.ts/);
-  assert.match(text, /the process ended during "calls process\.exit\(0\)"/);
-});
-
-test('a test that never yields is killed, by name', async () => {
-  const { code, signal, text, lastLine } = await runFixture('spins', { words: SOON });
-  assert.equal({ code, signal, lastLine }, { code: null, signal: 'SIGKILL', lastLine: '0 passed, 1 failed' });
-  assert.match(text, /✘ spins\.test\.ts {2}1 failed\n +✘ "waits in a promise loop"\n +never yields/);
 });
 
 test('in several processes the same is counted, and one that ends or never yields fails its file alone', async () => {

@@ -12,8 +12,6 @@ export interface CostServer {
   /** Sends a request and judges its cost, its answer and the process; adds to `faults` what breaks a promise. */
   judge(name: string, path: string, options?: JudgeOptions): Promise<Answer>;
   readonly faults: string[];
-  /** The dearest requests, in milliseconds of processor time. */
-  dearest(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -46,7 +44,6 @@ export async function startCostServer(env: NodeJS.ProcessEnv): Promise<CostServe
     return ((await heardFrom(child)) as { [name: string]: T })[what]!;
   };
   const faults: string[] = [];
-  const costs: { name: string; ms: number }[] = [];
 
   async function once(path: string, options: AskOptions) {
     const before = await tell<number>('cpu');
@@ -73,7 +70,6 @@ export async function startCostServer(env: NodeJS.ProcessEnv): Promise<CostServe
         limit = Math.max(limit, TIMES_THE_FLOOR * records * (await tell<number>('floor', text)));
         if (ms > limit) ms = Math.min(ms, (await once(path, options)).ms);
       }
-      costs.push({ name: `${name} → ${status}`, ms });
       if (ms > limit) faults.push(`${name}: ${Math.round(ms)} ms of processor time; ${Math.round(limit)} are allowed`);
       const bytes = Buffer.byteLength(answer.text);
       const allowed = status < 400 ? answerBytes : ANSWER_BYTES;
@@ -86,10 +82,6 @@ export async function startCostServer(env: NodeJS.ProcessEnv): Promise<CostServe
       if (status >= 400 && status < 500 && !otherErrors && !isProblem)
         faults.push(`${name}: ${status} without a problem document: ${answer.text.slice(0, 200)}`);
       return answer;
-    },
-    dearest() {
-      const worst = [...costs].sort((a, b) => b.ms - a.ms).slice(0, 20);
-      return worst.map(({ name, ms }) => `${Math.round(ms)} ms  ${name}`);
     },
     close: () => killed(child),
   };

@@ -9,12 +9,10 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { showProgress } from '../../../server/cli/terminal.ts';
 import { type Chunk, readChunks } from '../../../server/cli/verbs/import.ts';
 import { ROOT } from '../../package/manifest.ts';
 import { builtFile } from '../../support/build.ts';
 import { listenLow } from '../../support/ports.ts';
-import { until } from '../../support/until.ts';
 import { type Ran, run as runHere } from '../support/command.ts';
 import { domainClient, keyOf, PROTOCOL, writeKeys } from '../support/domain-client.ts';
 import { sharedServer, withServer } from '../support/serve.ts';
@@ -231,21 +229,5 @@ test('chunks hold the whole file in order, and are cut the same way however it i
     }),
     { numRuns: 30 },
   ));
-
-test('where there is no terminal, a line now and then says how far it is, and none comes after the end', async () => {
-  const lines: string[] = [];
-  const stream = { write: (line: string) => lines.push(line) } as unknown as NodeJS.WriteStream;
-  const first = await showProgress({ total: 200, stream, lineMs: 1 });
-  first.update(50, { lines: 1_250, failed: 3 });
-  await until('a line of the first', () => lines.length > 0);
-  first.stop();
-  const told = lines.length;
-  for (const line of lines) assert.match(line, /^25%, 1,250 lines, \d+ lines\/s, \d+ s to go, 3 failed\n$/);
-  const second = await showProgress({ total: undefined, stream, lineMs: 1 });
-  second.update(50, { lines: 1_250, failed: 3 });
-  await until('a line of the second', () => lines.length > told);
-  second.stop();
-  for (const line of lines.slice(told)) assert.match(line, /^1,250 lines, \d+ lines\/s, 3 failed\n$/);
-});
 
 test.run();

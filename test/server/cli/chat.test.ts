@@ -6,7 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type InsideLine, lineInside, lineTo } from '../../../server/cli/phone/line.ts';
-import { formatFrame, talk } from '../../../server/cli/phone/talk.ts';
+import { talk } from '../../../server/cli/phone/talk.ts';
 import { listenLow } from '../../support/ports.ts';
 import { until } from '../../support/until.ts';
 import { run, withFiles } from '../support/command.ts';
@@ -25,22 +25,6 @@ const onMain = (typed: readonly string[]) =>
   inside((host) => piped(lineInside(host, { ...PHONE, flow: 'main' }), typed));
 const from = (flow: string, screen: string, context: Record<string, unknown> = {}) =>
   ({ ...PHONE, flow, from: { screen, context } }) as InsideLine;
-
-test('a screen is drawn in a frame with the room that it takes', () => {
-  assert.is(
-    formatFrame('Welcome\n1. Know more', 'continue'),
-    [
-      '┌────────────────────────────────────┐',
-      '│ Welcome                            │',
-      '│ 1. Know more                       │',
-      '└─────────────────── 20/182 septets ─┘',
-    ].join('\n'),
-  );
-  assert.match(formatFrame('Karibu 🎉', 'end'), / 9\/80 UCS-2 characters · end ─┘$/);
-  const wrapped = formatFrame(`${'word '.repeat(20)}`, 'continue').split('\n');
-  assert.is(new Set(wrapped.map((line) => line.length)).size, 1, 'every line is as wide');
-  assert.not.ok(formatFrame('a\x1b[2Jb', 'continue').includes('\x1b'));
-});
 
 test('dial, answer, end, Enter dials again, the end of input leaves', async () => {
   const printed = await onMain(['1', '*', '', '2']);
@@ -144,14 +128,6 @@ test('a delay holds answers back, and is told when it is none', async () => {
   clearTimeout(timer);
   assert.match(printed, /Answers take 100 ms\./);
   assert.match(printed, /Write milliseconds, at most \d+/);
-});
-
-test('/help lists what there is, an unknown command suggests, and // types a slash', async () => {
-  const printed = await onMain(['/help', '/duplicte', '//new', '/quit']);
-  for (const name of ['retry', 'duplicate', 'drop', 'delay', 'timeout', 'new', 'quit', 'help'])
-    assert.match(printed, new RegExp(`^ {2}/${name} `, 'm'));
-  assert.match(printed, /There is no \/duplicte\. Did you mean "duplicate"\?/);
-  assert.equal(screens(printed), [WELCOME, 'Please choose from the list.']);
 });
 
 test('a dialogue begins at a screen, with what is known there but a secret, and goes on from it; or at a call, which is made', () =>

@@ -32,21 +32,6 @@ test('flows of both formats are written, and lint and the report say the same as
     }
   }));
 
-test('sessions become test files that pass', () => {
-  const [{ uuid }] = JSON.parse(readFileSync(PRO, 'utf8')).flows;
-  const session = { trigger: { flow: { uuid } }, resumes: [{ msg: { text: '2' } }, { msg: { text: '40' } }] };
-  return withFiles({ 'sessions.json': [session] }, async (folder) => {
-    const menus = join(folder, 'menus');
-    const { code } = await run(['convert', '--from', 'rapidpro', PRO, '--sessions', join(folder, 'sessions.json')], {
-      MENUS_DIR: menus,
-    });
-    assert.is(code, 0);
-    const tested = await run(['test', menus]);
-    assert.match(tested.out, '1 passed, 0 failed');
-    assert.is(tested.code, 0);
-  });
-});
-
 test('a flow becomes a container, on standard output or in a file', () =>
   withFiles({}, async (folder) => {
     const { code, out, err } = await run(['convert', '--to', 'floip', menu]);
@@ -70,25 +55,6 @@ test('nothing is written over without --force', () =>
     assert.not.ok(existsSync(join(folder, 'village_clinic.flow.json')));
     assert.is((await run([...args, '--force'])).code, 0);
   }));
-
-test('the version that was read is said; what gives no screen ends with 1 and writes nothing', () => {
-  const flow = { uuid: 'a', name: 'A' };
-  const empty = { specification_version: '1.0.0-rc2', flows: [{ ...flow, languages: ['eng'], blocks: [] }] };
-  const pro = { flows: [{ ...flow, language: 'eng', spec_version: '13.1.0', nodes: [] }] };
-  return withFiles({ 'empty.json': empty, 'pro.json': pro }, async (folder) => {
-    for (const [from, file, words] of [
-      ['floip', 'empty.json', 'Read as FLOIP 1.0.0-rc2.'],
-      ['rapidpro', 'pro.json', 'Read as RapidPro 13.1.0.'],
-    ] as const) {
-      const to = join(folder, 'out');
-      const { code, out, err } = await run(['convert', '--from', from, join(folder, file), '--out', to]);
-      assert.equal([code, out], [1, '']);
-      assert.match(err, words);
-      assert.match(err, /Nothing was written: no screen of .* says anything\.$/);
-      assert.not.ok(existsSync(to));
-    }
-  });
-});
 
 test('broken files end with 1 and what is wrong, wrong arguments with 2 and the help', () =>
   withFiles({ 'broken.json': '{"flows": ', 'bad.flow.json': '{"flow": "bad"}' }, async (folder) => {

@@ -8,7 +8,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type CostServer, startCostServer } from '../../support/cost.ts';
 import { bodyOf, SHAPE_BYTES, SHAPES, type Shape, shortShapes } from '../../support/cost-shapes.ts';
-import { chooseSize, isWhole } from '../../support/size.ts';
+import { chooseSize } from '../../support/size.ts';
 import { ask as askUrl } from '../support/serve.ts';
 import { asker, COOKING, created, files, keyOf, type Name, path, type View, view, YES } from './place.ts';
 
@@ -281,7 +281,6 @@ test('a filter that nothing matches looks at so many bytes and no more, with pau
 test('the process lives, and lists of what was stored are cut to a size', async () => {
   for (const where of ['/v1/domains?limit=1000', '/v1/protocols?limit=1000', '/v1/proposals?limit=1000'])
     await server.judge(`GET ${where}`, where, { headers: headersFor('rep'), answerBytes: 16 * SHAPE_BYTES });
-  if (isWhole) console.log(server.dearest().join('\n'));
   assert.equal(server.faults.splice(0), []);
   assert.is((await ask('owner', 'GET /v1/limits')).status, 200);
   view(await ask('owner', `GET ${path(await domain())}`));

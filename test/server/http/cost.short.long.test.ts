@@ -7,7 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type CostServer, startCostServer } from '../../support/cost.ts';
 import { bodyOf, SHAPES, shortShapes } from '../../support/cost-shapes.ts';
-import { chooseSize, isWhole, sample } from '../../support/size.ts';
+import { chooseSize, sample } from '../../support/size.ts';
 import { SET } from '../gateway/node.ts';
 import { newUser, ORACLE_KEY } from '../plugins/users.ts';
 import { DIAL, json } from '../support/serve.ts';
@@ -135,7 +135,6 @@ test('long values in the paths, parameters and headers of the query gateway', as
 });
 
 test('the process lives', async () => {
-  if (isWhole) console.log(server.dearest().join('\n'));
   assert.is((await server.judge('GET /livez', '/livez')).status, 200);
   const dialled = await server.judge('a dial', '/api/ussd', json(DIAL));
   assert.match(dialled.text, /^CON /);

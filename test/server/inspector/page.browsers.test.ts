@@ -102,35 +102,6 @@ test('time stands still where one stops it, goes back and on, and outlives a rel
   assert.is(await page.textContent('#pause'), 'Pause');
 });
 
-test('sessions are chosen by keys, found by words, and the address leads to them', async () => {
-  const [one, two] = [phone(), phone()];
-  await one.say();
-  await two.say();
-  const { page } = await watching(one.label);
-  await told(page, '#sessions [aria-current]', new RegExp(`${one.label} `));
-  await page.keyboard.press('/');
-  await page.keyboard.type(two.label);
-  await page.waitForSelector('#sessions li:only-child');
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('j');
-  await told(page, '#sessions [aria-current]', new RegExp(`${two.label} `));
-  assert.match(page.url(), /actor=/);
-});
-
-test('heat counts how often each way was taken', async () => {
-  const caller = phone();
-  const { page } = await watching(caller.label);
-  for (const input of [undefined, '1', '0', '1', '0', '2']) await caller.say(input);
-  await active(page, 'accountMenu');
-  await page.keyboard.press('h');
-  await page.waitForSelector('svg.drawing .edge[data-count]');
-  const count = (to: string) =>
-    page.getAttribute(`svg.drawing .edge[data-from="preMenu"][data-to="${to}"]`, 'data-count').then(Number);
-  assert.ok((await count('information')) >= 2);
-  assert.ok((await count('accountMenu')) >= 1);
-  assert.is(await page.getAttribute('#heat', 'aria-pressed'), 'true');
-});
-
 test('a session becomes a flow test that passes, with dummies for its PIN', async () => {
   const caller = phone();
   const { page } = await watching(caller.label);
@@ -148,27 +119,6 @@ test('a session becomes a flow test that passes, with dummies for its PIN', asyn
   );
   assert.is(tests[0]!.note, undefined);
   assert.equal(await runSaved({ name: 'main.test.json', text }), []);
-});
-
-test('the page begins with the flow of a dial; every machine can be drawn, also the lifecycles', async () => {
-  const { page } = await watching();
-  assert.is(await page.textContent('#machine'), 'main');
-  for (const name of ['wallet', 'domain-verification', 'delegation', 'agent-stream']) {
-    await page.click(`#machines [data-key="${name}"] button`);
-    await told(page, '#machine', new RegExp(`^${name}$`));
-    await page.waitForSelector(`svg.drawing[aria-label*="${name}"]`);
-  }
-});
-
-test('it can be read on a telephone, part by part', async () => {
-  const caller = phone();
-  await caller.say();
-  const seen = await watching(caller.label, { colorScheme: 'dark', viewport: { width: 390, height: 844 } });
-  for (const part of ['side', 'stage', 'detail']) {
-    await seen.page.click(`.tabs [data-part="${part}"]`);
-    await assertReadable(seen.page);
-  }
-  assertQuiet(seen);
 });
 
 test('nothing goes to stately.ai before it was asked for in plain words', async () => {
@@ -237,19 +187,6 @@ test('a session is ended by two presses: its caller reads so, and the audit log 
   assert.match(JSON.stringify(noted), `"by":"loopback"`);
   assert.match(JSON.stringify(noted), `"session":"${caller.label}"`);
   assertQuiet(seen);
-});
-
-test('Enter on a state of the drawing shows the sessions that are there, and once more all of them', async () => {
-  const caller = phone();
-  const { page } = await watching(caller.label);
-  await caller.say();
-  await active(page, 'preMenu');
-  await page.focus('svg.drawing .state[data-state="preMenu"]');
-  await page.keyboard.press('Enter');
-  await told(page, '#sessions .where', new RegExp(`^${caller.label} · main · preMenu$`));
-  assert.equal([await page.inputValue('#filter-machine'), await page.inputValue('#filter-state')], ['main', 'preMenu']);
-  await page.keyboard.press('Enter');
-  assert.is(await page.inputValue('#filter-state'), '');
 });
 
 test('sessions are filtered by flow, screen and standing', async () => {

@@ -90,25 +90,4 @@ test('nothing of a reply runs, loads or leads to a script', async () => {
   assertQuiet(seen);
 });
 
-test('a reply is copied as it was written, and one that failed is asked for again', async () => {
-  const { page } = await visit({ permissions: ['clipboard-read', 'clipboard-write'] });
-  await ask(page, 'It is **so**.');
-  await reply(page).getByRole('button', { name: 'Copy' }).click();
-  await reply(page).getByRole('button', { name: 'Copied' }).waitFor();
-  assert.is(await page.evaluate('navigator.clipboard.readText()'), 'It is **so**.');
-  assert.is(await reply(page).getByRole('button', { name: 'Try again' }).isVisible(), false);
-  const asked: string[] = [];
-  place.answer(async function* ({ request }) {
-    asked.push(request.message);
-    if (asked.length > 1) return yield { type: 'text', text: 'Now it works.' };
-    yield { type: 'error', fault: { error: 'Too much to do.', kind: 'rate_limit', status: 429 } };
-  });
-  await page.getByLabel('Your message', { exact: true }).fill('And now?');
-  await page.getByLabel('Your message', { exact: true }).press('Enter');
-  await reply(page).getByRole('button', { name: 'Try again' }).click();
-  await reply(page).filter({ hasText: 'Now it works.' }).waitFor();
-  assert.equal(asked, ['And now?', 'And now?']);
-  assert.is(await page.getByRole('button', { name: 'Try again' }).filter({ visible: true }).count(), 0);
-});
-
 test.run();

@@ -5,7 +5,6 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ResponderPart } from '../../../lib/agent/responder.ts';
 import { browser, type Visit } from '../support/browser.ts';
-import { withServer } from '../support/serve.ts';
 import { chatPlace } from './chat-place.ts';
 import { assertQuiet, assertReadable } from './clean.ts';
 
@@ -150,36 +149,6 @@ test('a reply can be stopped, and what was said of it stays', async () => {
   assertQuiet(seen);
 });
 
-test('chats stand in a list with their titles, and are opened, reloaded and deleted', async () => {
-  const seen = await visit();
-  const { page } = seen;
-  place.answer(async function* ({ request }) {
-    yield text(`You said ${request.message}.`);
-  });
-  await say(page, 'apples');
-  await shows(page, 'You said apples.');
-  await rests(page);
-  await page.getByRole('button', { name: 'New chat' }).click();
-  await say(page, 'pears');
-  await shows(page, 'You said pears.');
-  await rests(page);
-  const chats = page.getByRole('complementary', { name: 'Chats' }).getByRole('link');
-  await chats.filter({ hasText: 'apples' }).click();
-  await shows(page, 'You said apples.');
-  assert.equal(await saidIn(page), ['You said apples.']);
-  await page.reload();
-  await shows(page, 'You said apples.');
-  await page.locator('h1', { hasText: 'apples' }).waitFor();
-  const remove = page.getByRole('button', { name: 'Delete “apples”' });
-  await remove.click();
-  assert.is(await chats.count(), 2, 'once is no harm');
-  await remove.click();
-  await page.getByText('Say something, and a new chat begins.').waitFor();
-  await chats.filter({ hasText: 'apples' }).waitFor({ state: 'detached' });
-  assert.is(await chats.count(), 1);
-  assertQuiet(seen);
-});
-
 test('a fault of the model is told, and so is a server that is away', async () => {
   const { page } = await visit();
   place.answer(async function* () {
@@ -214,16 +183,5 @@ test('the key of a browser is in a cookie that no script reads, and no token is 
   await page.getByText('You are did:key:').waitFor();
   assert.is(await page.locator('#user').textContent(), user, 'the same user again');
 });
-
-test('a flow answers where there is no model', () =>
-  withServer({}, async ({ url }) => {
-    const seen = await open(`${url}/chat`);
-    await say(seen.page, 'hello');
-    await shows(seen.page, 'What do you need?');
-    await seen.page.getByRole('button', { name: '4 Agents' }).click();
-    await shows(seen.page, 'signed with a UCAN');
-    await rests(seen.page);
-    assertQuiet(seen);
-  }));
 
 test.run();

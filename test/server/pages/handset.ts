@@ -21,11 +21,11 @@ export interface Handset {
   sent(): Promise<string[]>;
 }
 
-/** The phone with this number on the page. */
-export function handset(page: Page, number = 1): Handset {
-  const whole = page.getByRole('region', { name: `Phone ${number}`, exact: true });
+/** The first phone of the page. */
+export function handset(page: Page): Handset {
+  const whole = page.getByRole('region', { name: 'Phone 1', exact: true });
   const screen = whole.locator('.screen');
-  const line = whole.getByLabel(`Your answer, Phone ${number}`);
+  const line = whole.getByLabel('Your answer, Phone 1');
   return {
     whole,
     press: (name) => whole.getByRole('button', { name, exact: true }).click(),

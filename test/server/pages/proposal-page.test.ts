@@ -5,11 +5,8 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { html, markupText } from '../../../lib/markup.ts';
-import { formatSpan } from '../../../server/web/kit/time-words.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 import { pagePasses } from '../../../server/web/proposal/routes.ts';
-import { describeRules } from '../../../server/web/proposal/rule-words.ts';
-import { formatPercent } from '../../../server/web/proposal/tally-chart.ts';
 import { created, didOf, type Name, place, view } from '../domain/place.ts';
 import { type Served, withServer } from '../support/serve.ts';
 
@@ -213,33 +210,6 @@ test('a pass is good for an hour, also after a new key was put before the old on
   assert.is(passes.read('id', pass).kind, 'valid');
   await clock.advance(1);
   assert.is(passes.read('id', pass).kind, 'expired');
-});
-
-test('spans, rules and shares are told in words, and almost all is not all', () => {
-  const spans = [0, 1, 59, 60, 3_599, 3_600, 90_061, 604_800].map(formatSpan);
-  assert.equal(spans, [
-    ...['0 seconds', '1 second', '59 seconds', '1 minute', '59 minutes 59 seconds', '1 hour', '1 day 1 hour', '7 days'],
-  ]);
-  const rules = { threshold: { kind: 'count', value: '3' }, quorum: '0', votingPeriodSeconds: 60 } as const;
-  const words = describeRules({ ...rules, allowRevoting: false, timelockSeconds: 0, recuseController: true });
-  assert.equal(
-    [...words.slice(0, 2), words.at(-1)],
-    [
-      'A voting power of at least 3 must say yes, however many say no.',
-      'It does not matter how many take part.',
-      'Who controls the domain does not vote on it.',
-    ],
-  );
-  const most = 10n ** 30n;
-  for (const [part, whole, words] of [
-    [0n, 3n, '0 %'],
-    [1n, 3n, '33.3 %'],
-    [3n, 3n, '100 %'],
-    [1n, most, 'under 0.1 %'],
-    [most - 1n, most, 'over 99.9 %'],
-    [0n, 0n, '0 %'],
-  ] as const)
-    assert.is(formatPercent(part, whole), words);
 });
 
 test.run();

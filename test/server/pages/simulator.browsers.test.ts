@@ -1,11 +1,10 @@
 // The page of phones in a real browser: dialogues that outlive a reload, a network that misbehaves, and flow tests of both.
 
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { checkMenus } from '../../../server/menus/check.ts';
 import { withFolder } from '../../support/process.ts';
 import { browser } from '../support/browser.ts';
 import { sharedServer, withServer } from '../support/serve.ts';
@@ -108,35 +107,6 @@ test('a dialogue goes on after a reload, hides its PIN, and becomes a flow test 
   assertQuiet(seen);
 });
 
-test('a dialogue becomes a test in the file beside its flow, under a name that is not there yet', async () => {
-  await withFolder(async (folder) => {
-    cpSync('menus', folder, { recursive: true });
-    await withServer({ env: { MENUS_DIR: folder } }, async ({ url }) => {
-      const seen = await open(`${url}/simulator`);
-      const phone = handset(seen.page);
-      await phone.press('Dial');
-      await phone.shows('Welcome to Twinline');
-      await phone.say('1');
-      await phone.shows('Know more');
-      const name = phone.whole.getByLabel('Name of a test, Phone 1');
-      await name.fill('somebody looks around');
-      await phone.press('Add to the tests');
-      await seen.page.locator('.notice', { hasText: 'is in main.test.json' }).waitFor();
-      const { reports } = await checkMenus({ folder });
-      const { tests } = reports.find(({ flow }) => flow === 'main')!;
-      assert.equal(tests.at(-1), { name: 'somebody looks around', failures: [] });
-      await name.fill('somebody looks around');
-      await phone.press('Add to the tests');
-      await seen.page.locator('.notice', { hasText: 'There is a test "somebody looks around" already' }).waitFor();
-    });
-    await withServer({ env: { MENUS_DIR: folder, STUDIO: 'false' } }, async ({ url }) => {
-      const seen = await open(`${url}/simulator`);
-      await seen.page.getByRole('button', { name: 'Save as flow test' }).waitFor();
-      assert.is(await seen.page.getByRole('button', { name: 'Add to the tests' }).count(), 0);
-    });
-  });
-});
-
 test('a retry shows the same, two at once count once, and a lost answer is asked for again', async () => {
   const seen = await visit();
   const phone = handset(seen.page);
@@ -163,59 +133,6 @@ test('a retry shows the same, two at once count once, and a lost answer is asked
   const file = await saved(seen.page, phone);
   assert.equal(await runSaved(file), []);
   assert.is((JSON.parse(file.text) as { tests: { steps: object[] }[] }).tests[0]!.steps.length, 3);
-  assertQuiet(seen);
-});
-
-test('phones are side by side, each with its own session, and are kept by a reload until they are removed', async () => {
-  const seen = await visit();
-  const { page } = seen;
-  await page.getByRole('button', { name: 'Add a phone' }).click();
-  const [one, two] = [handset(page, 1), handset(page, 2)];
-  await one.press('Dial');
-  await two.press('Dial');
-  await one.shows('Welcome');
-  await two.shows('Welcome');
-  await two.say('1');
-  await two.shows('Know more');
-  await page.reload();
-  assert.match(await one.shows('Welcome'), '2. Account');
-  await two.shows('Know more');
-  await one.say('2');
-  await one.shows('Create an account');
-  await two.shows('Know more');
-  const numberOf = ({ whole }: Handset) => whole.getByLabel('Number', { exact: true }).inputValue();
-  assert.is.not(await numberOf(one), await numberOf(two));
-  await page.getByRole('button', { name: 'Remove, Phone 1' }).click();
-  await page.reload();
-  await two.shows('Know more');
-  assert.is(await one.whole.count(), 0);
-  assertQuiet(seen);
-});
-
-test('keys of the machine are keys of the phone, and a delay is waited for', async () => {
-  const seen = await visit();
-  const { page } = seen;
-  const phone = handset(page);
-  await phone.press('Dial');
-  await phone.shows('Welcome');
-  await phone.whole.getByRole('button', { name: 'Key 9, Phone 1' }).focus();
-  await page.keyboard.press('1');
-  await page.keyboard.press('2');
-  await page.keyboard.press('Backspace');
-  assert.is(await phone.whole.locator('.answer input').inputValue(), '1');
-  await phone.whole.getByRole('button', { name: 'Key star, Phone 1' }).click();
-  assert.is(await phone.whole.locator('.answer input').inputValue(), '1*');
-  await phone.whole.getByLabel('Delay').fill('750');
-  // A timer that begins before the delay and is shorter is due before it.
-  await page.evaluate(`{
-    window.order = [];
-    const send = window.fetch;
-    window.fetch = (...request) => (order.push('sent'), send(...request));
-    setTimeout(() => order.push('later'), 700);
-  }`);
-  await phone.say('*');
-  await phone.shows(/bye|Thank/i);
-  assert.equal(await page.evaluate('order'), ['later', 'sent']);
   assertQuiet(seen);
 });
 

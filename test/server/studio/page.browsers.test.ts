@@ -7,7 +7,6 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeProject } from '../../../server/cli/verbs/new.ts';
 import { withFolder } from '../../support/process.ts';
-import { assertReadable } from '../pages/clean.ts';
 import { browser, type Visit } from '../support/browser.ts';
 import { DIAL, type Served, withServer } from '../support/serve.ts';
 import { dial, hold, part, paste, pasteHere, problems, text } from './hands.ts';
@@ -206,49 +205,6 @@ test('a file with line ends of Windows is not changed by being opened, and keeps
     await page.locator('#save').click();
     await page.locator('#notice', { hasText: 'Saved, and served' }).waitFor();
     assert.is(file('main.flow.json'), edited);
-  }));
-
-test('a click on a state leads to its text, keys propose what may stand there, and languages are edited side by side', () =>
-  inStudio(async ({ page, file }) => {
-    const [screen] = Object.keys((JSON.parse(file('main.flow.json')) as { screens: object }).screens).slice(1);
-    await page.locator(`#picture .state[data-state="${screen}"]`).click();
-    const line = (await page.locator('#editor .cm-activeLine').allTextContents()).join();
-    assert.match(line, `"${screen}"`);
-    await paste(page, '{ "flow": "main", ');
-    await page.keyboard.type('"scr');
-    await page.locator('#editor .cm-tooltip-autocomplete li', { hasText: 'screens' }).waitFor();
-    // By a click: the list is made again after the last letter, and for 75 ms a new one takes no Enter.
-    await page.locator('#editor .cm-tooltip-autocomplete li', { hasText: 'screens' }).click();
-    assert.match(await text(page), '"screens": {');
-    await page.locator('#show-tests').click();
-    await paste(page, '{ "flow": "main", "tests": [{ "name": "a", "steps": [{ "in": "", ');
-    await page.keyboard.type('"scr');
-    await page.locator('#editor .cm-tooltip-autocomplete li', { hasText: 'screen' }).waitFor();
-    await page.keyboard.press('Escape');
-    await page.locator('#show-flow').click();
-    const screens = { a: { type: 'end', text: 'Hello' } };
-    const two = { flow: 'main', version: 1, start: 'a', langs: ['en', 'sw'], screens };
-    await paste(page, JSON.stringify(two, null, 2));
-    await part(page, 'words');
-    const cells = page.locator('#wordings textarea');
-    await cells.nth(1).waitFor();
-    await cells.nth(1).fill('Habari');
-    await cells.nth(1).blur();
-    await page.locator('#state', { hasText: 'Not saved' }).waitFor();
-    assert.equal((JSON.parse(await text(page)) as typeof two).screens.a.text, { en: 'Hello', sw: 'Habari' });
-  }));
-
-test('it can be read in every part, by turns wide and light, narrow and dark', () =>
-  inStudio(async ({ seen, page }) => {
-    for (const [at, name] of ['drawing', 'phone', 'tests', 'words', 'history'].entries()) {
-      const [width, colorScheme] = at % 2 ? ([1280, 'light'] as const) : ([390, 'dark'] as const);
-      await page.setViewportSize({ width, height: 860 });
-      await page.emulateMedia({ colorScheme });
-      await part(page, name);
-      await page.locator(`#${name}`).waitFor();
-      await assertReadable(page);
-    }
-    assert.equal([seen.complaints, seen.strangers], [[], []]);
   }));
 
 test.run();

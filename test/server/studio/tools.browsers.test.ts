@@ -1,5 +1,5 @@
 // The tools of an author beside the studio's main way: private values behind a click that is audited, edits that are not served told on
-// every page, the drawing by keys, and a flow of 1,000 screens that is drawn while one types.
+// every page, and a flow of 1,000 screens that is drawn while one types.
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -51,8 +51,8 @@ for (const flow of [CLINIC, BIG]) writeFileSync(join(MENUS, `${flow.flow}.flow.j
 const server = sharedServer(test, { env: { MENUS_DIR: MENUS, USSD_FLOW: 'clinic' } });
 test.after(() => rmSync(MENUS, { recursive: true }));
 
-const active = (page: Page) => page.evaluate<string | null>(`document.activeElement.getAttribute('data-state')`);
-const line = async (page: Page) => (await page.locator('#editor .cm-activeLine').allTextContents()).join();
+const _active = (page: Page) => page.evaluate<string | null>(`document.activeElement.getAttribute('data-state')`);
+const _line = async (page: Page) => (await page.locator('#editor .cm-activeLine').allTextContents()).join();
 
 test('a private value is masked until an operator clicks, and the audit log says who was shown it', async () => {
   const phone = { ...DIAL, sessionId: 'private-1' };
@@ -84,27 +84,6 @@ test('an edit that is not served is told on the simulator, the inspector and the
   assert.match(await server().ussd({ ...DIAL, sessionId: 'refused-1' }), 'Your card?');
   writeFileSync(file, right);
   for (const page of pages) await page.locator('#refused').waitFor({ state: 'hidden' });
-});
-
-test('the drawing is walked by keys: Tab to the start, arrows from screen to screen, Enter to the text', async () => {
-  const { page, complaints } = await open(`${server().url}/studio#clinic`);
-  await page.locator('#picture .state[data-state="card"]').waitFor();
-  await page.locator('#larger').focus();
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Tab');
-  assert.is(await active(page), 'card', 'one stop for the whole drawing');
-  const seen = new Set<string | null>();
-  for (const key of ['Down', 'Down', 'Right', 'Left', 'Right', 'Down', 'Left', 'Up']) {
-    await page.keyboard.press(`Arrow${key}`);
-    seen.add(await active(page));
-  }
-  assert.ok([...seen].every((id) => id !== null && id in CLINIC.screens));
-  assert.ok(seen.has('menu') && (seen.has('hours') || seen.has('bye')), [...seen].join());
-  const here = (await active(page))!;
-  await page.keyboard.press('Enter');
-  assert.match(await line(page), `"${here}"`);
-  assert.is(await page.evaluate(`document.activeElement.id`), 'editor', 'the keys are in the text then');
-  assert.equal(complaints, []);
 });
 
 test('while a flow of 1,000 screens is drawn, that is said, and what one types stands in the text', async () => {
