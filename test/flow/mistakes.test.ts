@@ -54,6 +54,8 @@ function see(base: BaseName, mistake: Mistake, { wrong, at }: { wrong: string; a
   const { message, fix, pointer } = problem;
   assert.is(problem.severity, severity ?? 'error', seen);
   for (const words of [says].flat()) assert.ok(`${message} ${fix}`.includes(words), `${words} in:\n${seen}`);
+  for (const jargon of ['in oneOf', 'discriminator', ' schema', 'additionalProp', 'instance', 'pattern "'])
+    assert.not.ok(`${message} ${fix}`.includes(jargon), seen);
   assert.ok(/^(\/|$)/.test(pointer) && fix.length > 5 && /[.!?]$/.test(message), seen);
   assert.equal(
     problems.filter((one) => one !== problem).map((one) => one.code),
