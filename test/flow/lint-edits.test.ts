@@ -5,11 +5,11 @@ import * as assert from 'uvu/assert';
 import { parseFlow } from '../../lib/flow/format/parse.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
 import { checkFlow, lintFlow } from '../../lib/flow/lint/lint.ts';
-import { BASES, CALLER } from './lint-cases/bases.ts';
+import { BASES } from './lint-cases/bases.ts';
 
 const test = suite('edits of problems');
 
-const KNOWN = BASES.caller.known;
+const { text: CALLER, known: KNOWN } = BASES.caller;
 
 const apply = (text: string, { edit }: Problem) => text.slice(0, edit!.from) + edit!.insert + text.slice(edit!.to);
 

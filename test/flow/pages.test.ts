@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
-import { cut, cutPages, fitsScreen, room, septets, ucs2Units } from '../../lib/flow/run/render.ts';
+import { cut, cutPages, fitsScreen, room, septets } from '../../lib/flow/run/render.ts';
 import { flowOf, lines, phone } from './phone.ts';
 
 const test = suite('pages');
@@ -115,21 +115,6 @@ test('a word that is longer than a page is cut, never inside of a character', ()
     ),
     { numRuns: 200 },
   );
-});
-
-test('characters of the extension table take two places, and the last place of a screen can be used', () => {
-  const no = { chars: ROOM, footer: () => [] };
-  for (const [full, over] of [
-    ['x'.repeat(ROOM), 'x'.repeat(ROOM + 1)],
-    ['€'.repeat(ROOM / 2), `${'€'.repeat(ROOM / 2)}x`],
-    [`${'{'.repeat(90)}xx`, `${'{'.repeat(90)}xxx`],
-    ['я'.repeat(80), 'я'.repeat(81)],
-    ['😀'.repeat(40), `${'😀'.repeat(40)}x`],
-  ] as const) {
-    assert.equal(cutPages({ text: full, rows: [] }, no), [full]);
-    assert.is.not(cutPages({ text: over, rows: [] }, no).length, 1);
-  }
-  assert.is(ucs2Units(ROOM), FLOW_LIMITS.screenUcs2Units);
 });
 
 test('the rows of a flow come page by page, in the order of the list', async () => {

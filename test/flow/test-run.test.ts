@@ -21,6 +21,7 @@ import { httpServices } from '../../lib/http/service.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import { CONTRACTS } from '../../server/menus/contracts.ts';
 import { KEYS, keyring, quickDigest, rejection } from '../account/support.ts';
+import vectors from '../vectors/flow-tests.json' with { type: 'json' };
 import { flowOf, menuTo, phone } from './phone.ts';
 
 const test = suite('flow tests');
@@ -94,44 +95,8 @@ test('a test passes when every step shows what it should', async () => {
 });
 
 test('a step that fails says its number, what was typed, what was expected and what came', async () => {
-  const cases: [Partial<FlowTest>, string[]][] = [
-    [
-      { steps: [dial, { in: '1', screen: 'home' }] },
-      ['step 2, typed "1": the screen is "pin", not "home".\n    Your PIN:\n    0. Back'],
-    ],
-    [{ steps: [{ in: '', screen: 'pni' }] }, ['step 1, the dial: the flow has no screen "pni". Did you mean "pin"?']],
-    [
-      { steps: [{ in: '', text: 'Choose\n1. To the PIN\n2. To pay\n*. Exit' }] },
-      [
-        'step 1, the dial: the text differs:\n      Choose\n    - 1. To the PIN\n    + 1. To pin\n      2. To pay\n      *. Exit',
-      ],
-    ],
-    [
-      { steps: [{ in: '', has: ['Choose', 'Pay'], match: '^Exit' }] },
-      [
-        'step 1, the dial: the text does not have "Pay":\n    Choose\n    1. To pin\n    2. To pay\n    *. Exit',
-        'step 1, the dial: nothing in the text fits ^Exit:\n    Choose\n    1. To pin\n    2. To pay\n    *. Exit',
-      ],
-    ],
-    [
-      { steps: [{ in: '', end: true }] },
-      [
-        'step 1, the dial: the conversation goes on; it should end.\n    Choose\n    1. To pin\n    2. To pay\n    *. Exit',
-      ],
-    ],
-    [
-      { steps: [dial, { in: '*', end: false }] },
-      ['step 2, typed "*": the conversation ends; it should go on.\n    Goodbye.'],
-    ],
-    [{ steps: [dial, { in: '*' }, { in: '1' }] }, ['step 3, typed "1": the conversation has ended with step 2.']],
-    [{ steps: [{ in: '', track: ['in'] }] }, ['step 1, the dial: it tracked nothing, not in.']],
-    [
-      { services: { check: [{ return: ok }] }, steps: [dial, { in: '1' }, { in: '4829', track: [] }] },
-      ['step 3, typed ****: it tracked in, home, not nothing.'],
-    ],
-    [{ given: { pni: 1 } }, ['The flow has no variable "pni". Did you mean "pin"?']],
-  ];
-  for (const [one, expected] of cases) assert.equal(await failures(one), expected);
+  for (const [one, expected] of vectors.failures as unknown as readonly (readonly [Partial<FlowTest>, string[]])[])
+    assert.equal(await failures(one), expected);
 });
 
 test('a call without an answer names its screen and the keys of its input, and no value', async () => {
@@ -415,29 +380,7 @@ test('a file of tests is read as it is', () => {
 });
 
 test('what is wrong with a file of tests is said with its line and column', () => {
-  const cases: [string, string, string, string, RegExp][] = [
-    [
-      '"steps": [{ "in": "" }]',
-      '"steps": [{ "inn": "" }]',
-      '4:34',
-      'unknown-key',
-      /"inn" is not a key here\. Did you mean "in"\?/,
-    ],
-    ['"steps": [{ "in": "" }]', '"steps": [{ "in": 1 }]', '4:40', 'wrong-type', /1 is not a text/],
-    ['"steps": [{ "in": "" }]', '"steps": []', '4:31', 'bad-value', /\[\] is empty/],
-    ['"steps": [{ "in": "" }]', '"step": []', '4:5', 'missing-key', /"steps" is missing/],
-    ['"steps": [{ "in": "" }]', '"steps": [{ "in": "1" }]', '4:40', 'no-dial', /The first step dials/],
-    ['"in": "", "match"', '"in": "", "in": "1", "match"', '5:91', 'duplicate-key', /"in" stands twice/],
-    ['"two"', '"one"', '5:15', 'duplicate-name', /Test 1 has the name "one" already/],
-    ['"x+"', '"x(?=y)"', '5:100', 'bad-pattern', /cannot be read/],
-    ['"return": null', '"retrun": null', '5:48', 'unknown-key', /Did you mean "return"/],
-    ['"return": null', '"return": 1, "fail": "ERR_BUSY"', '5:46', 'bad-answer', /either "return" or "fail"/],
-    ['"return": null', '"times": 2', '5:46', 'bad-answer', /one of "return" and "fail"/],
-    ['"return": null', '"fail": "ERR_TIMEUOT"', '5:56', 'unknown-code', /Did you mean "ERR_TIMEOUT"/],
-    ['"return": null', '"return": null, "times": 0', '5:73', 'bad-value', /0 is less than 1/],
-    ['] }\n  ]', '] }\n  ', '7:1', 'syntax', /Found "}"/],
-  ];
-  for (const [from, to, place, code, message] of cases) {
+  for (const [from, to, place, code, says] of vectors.files as [string, string, string, string, string][]) {
     assert.ok(good.includes(from), from);
     const { file, problems } = parseFlowTests(
       good.replace(from, () => to),
@@ -446,7 +389,7 @@ test('what is wrong with a file of tests is said with its line and column', () =
     assert.is(file, undefined);
     const found = problems.find((problem) => problem.code === code);
     assert.ok(found, `${code}: ${JSON.stringify(problems)}`);
-    assert.match(found.message, message);
+    assert.match(found.message, says);
     assert.is(`${found.line}:${found.column}`, place, code);
     assert.ok(found.fix.length > 3 && found.file === 'menus/bank.test.json' && found.severity === 'error');
   }

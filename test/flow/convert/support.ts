@@ -10,7 +10,7 @@ import { compileFlow } from '../../../lib/flow/run/compile.ts';
 import { CONTRACTS } from '../../../server/menus/contracts.ts';
 import { type Phone, phone } from '../phone.ts';
 
-const FIXTURES = new URL('../../fixtures/convert/', import.meta.url);
+export const FIXTURES = new URL('../../fixtures/convert/', import.meta.url);
 
 export const readFixture = (name: string): string => readFileSync(new URL(name, FIXTURES), 'utf8');
 

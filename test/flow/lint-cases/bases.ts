@@ -13,41 +13,6 @@ export interface Base {
   readonly known: LintContext;
 }
 
-export const CALLER = `{
-  "flow": "caller",
-  "version": 1,
-  "start": "where",
-  "vars": {
-    "address": { "type": "object" },
-    "nrc": { "type": "string", "max": 12, "sample": "123456/10/1" },
-    "depots": { "type": "array", "default": [], "sample": [{ "name": "Chongwe" }] },
-    "farmer": { "type": "object", "sample": { "name": "Ann", "fee": 12.5 } }
-  },
-  "screens": {
-    "where": { "type": "flow", "flow": "address", "save": "address", "done": "nrc" },
-    "nrc": { "type": "input", "text": "Your NRC?", "save": "nrc", "accept": { "length": { "min": 9, "max": 12 } }, "to": "find" },
-    "find": {
-      "type": "call",
-      "service": "farmers.find",
-      "with": { "nrc": "=nrc", "district": "=address.district" },
-      "save": "farmer",
-      "done": [{ "when": "len(nrc) >= 9", "to": "depots" }, { "to": "sorry" }],
-      "fail": "sorry"
-    },
-    "depots": { "type": "list", "text": "Near {{farmer.name}}", "items": "depots", "row": "{{row.name}}", "empty": "None", "pick": { "to": "pay" } },
-    "pay": {
-      "type": "call",
-      "service": "payments.make",
-      "with": { "amount": "=farmer.fee" },
-      "done": "paid",
-      "fail": "sorry"
-    },
-    "paid": { "type": "end", "text": "Thank you." },
-    "sorry": { "type": "end", "text": "{{nrc}} is not registered." }
-  }
-}
-`;
-
 const ADDRESS: Flow = {
   flow: 'address',
   version: 1,
@@ -82,15 +47,6 @@ const VERIFY: ServiceContract = {
   },
 };
 
-/** A call of the worked example, to be put out of the way. */
-export const CALL = `"type": "call",
-      "service": "wallet.history",
-      "timeout": "4s",
-      "with": { "msisdn": "=msisdn" },
-      "save": "tx",
-      "done": "history",
-      "fail": "sorry"`;
-
 const flowsOf = (...flows: readonly Flow[]) => new Map(flows.map((flow) => [flow.flow, flow]));
 const OWN = ['farmers.find', 'payments.make', 'bills.find', 'patients.find', 'visits.days', 'visits.book'];
 const KNOWN: LintContext = {
@@ -117,7 +73,7 @@ export const BASES = {
   main: readBase('menus/main.flow.json'),
   ussd: readBase('server/templates/ussd/menus/main.flow.json'),
   clinic: readBase('test/flow/lint-cases/clinic.flow.json'),
-  caller: { file: 'caller.flow.json', text: CALLER, known: KNOWN },
+  caller: readBase('test/flow/lint-cases/caller.flow.json'),
 } satisfies { readonly [name: string]: Base };
 
 export type BaseName = keyof typeof BASES;

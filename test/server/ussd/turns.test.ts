@@ -39,23 +39,6 @@ test('form-urlencoded and JSON bodies mean the same, whatever their label says',
   assert.is((await server().ask('/api/ussd', labelled)).text, MENU);
 });
 
-test('20 copies of each turn at once get the same bytes and count once, also later, to the end of the session', async () => {
-  const { say, look } = newCaller();
-  for (const [text, expected] of [
-    ['', /^CON Welcome/],
-    ['1', /^CON Know more/],
-    ['1*2', /^CON Your PIN/],
-    ['1*2**', /^END /],
-  ] as const) {
-    const copies = await Promise.all(Array.from({ length: 20 }, () => say(text)));
-    assert.is(new Set(copies).size, 1, [...new Set(copies)].join('\n---\n'));
-    assert.match(copies[0]!, expected);
-    assert.is(await say(text), copies[0], 'and once more, later');
-  }
-  assert.is((await look()).status, 404, 'the session is gone');
-  assert.is(await say(''), MENU, 'an empty text dials anew');
-});
-
 test('another phone or code on the same session id is refused and disturbs nobody', async () => {
   const { say } = newCaller();
   await say('');
