@@ -1,4 +1,4 @@
-// Documents in a real MongoDB: what the doctor finds.
+// Documents in a real MongoDB: what the start says about it, and what the doctor finds.
 
 import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
@@ -8,6 +8,7 @@ import { readConfig } from '../../../server/config/config.ts';
 import { examine } from '../../../server/doctor/examine.ts';
 import { KEYS } from '../../package/keys.ts';
 import { type MongoServer, startMongo } from '../../support/mongo-server.ts';
+import { withServer } from '../support/serve.ts';
 
 const test = suite('MongoDB stores');
 
@@ -40,6 +41,11 @@ const doctor = async (env: NodeJS.ProcessEnv) => {
 };
 
 test('the doctor finds it answering, its clock, its topology, and whether the PIN key belongs to its data', async () => {
+  // The first start notes the key.
+  await withServer({ env: envOf() }, async ({ places }) => {
+    const place = places.find(({ keeps }) => keeps === 'documents')!;
+    assert.match(place.program, /^MongoDB \d/);
+  });
   const find = await doctor(envOf());
   for (const check of ['MongoDB answers', 'MongoDB write concern', 'clock', 'PIN key and data'])
     assert.is(find(check)?.level, 'fine', JSON.stringify(find(check)));
