@@ -393,19 +393,5 @@ for (const place of places()) {
     assert.is(hash.calls(), spent, 'a flood of guesses is not checked at all');
   });
 
-  if (place.lasting)
-    test('a lock survives closing and opening the store', async () => {
-      const { own, clock } = open();
-      await created(own);
-      for (let tries = 0; tries < 3; tries++) await own.verifyPin({ phone: PHONE, pin: WRONG });
-      for (let tries = 0; tries < 3; tries++) await own.verifyPin({ phone: STRANGER, pin: WRONG });
-      await documents.close();
-      documents = await place.open();
-      for (const phone of [PHONE, STRANGER]) {
-        const answer = await open({ clock }).own.verifyPin({ phone, pin: PIN });
-        assert.ok(!answer.ok && answer.reason === 'locked', phone);
-      }
-    });
-
   test.run();
 }

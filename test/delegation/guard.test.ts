@@ -103,17 +103,6 @@ test('lifetimes are options, and one that is no number of seconds is refused at 
   assert.is(await readReason(brief.checkInvocation(await text({ expiration: NOW + 62 }))), 'lives-too-long');
 });
 
-test('a token that passed is refused as soon as it expires, though it is remembered', async () => {
-  const clock = clockAt();
-  const guard = guardOf({ clock });
-  const token = await text({ expiration: NOW + 10 });
-  assert.ok((await guard.checkInvocation(token)).ok);
-  await clock.advance(9_000);
-  assert.ok((await guard.checkInvocation(token)).ok);
-  await clock.advance(1_000);
-  assert.is(await readReason(guard.checkInvocation(token)), 'expired');
-});
-
 test('revocation reaches remembered tokens at once, and every twin of them', async () => {
   const revoked = new Set<string>();
   const guard = guardOf({ revoked: (keys) => keys.some((key) => revoked.has(key)) });
@@ -178,24 +167,6 @@ test('a chain lives as long as its first link to break', async () => {
   assert.is(await readReason(guard.checkInvocation(token)), 'expired');
 });
 
-test('caveats of a proof are kept and may be added to', async () => {
-  const guard = guardOf({ accepted: { resource: 'root' } });
-  const proof = await ucan({ audience: bob, capabilities: [talk(alice, { session: 's1' })] });
-  const below = (nb: Record<string, unknown>) =>
-    text({ issuer: bob, capabilities: [talk(alice, nb)], proofs: [proof] });
-  assert.ok((await guard.checkInvocation(await below({ session: 's1', tool: 'x' }))).ok);
-  assert.is(await readReason(guard.checkInvocation(await below({ session: 's2', tool: 'x' }))), 'wrong-chain');
-  assert.is(await readReason(guard.checkInvocation(await below({ tool: 'x' }))), 'wrong-chain');
-});
-
-test('a signature of a proof is checked too', async () => {
-  const proof = await fieldsOf({ audience: bob, capabilities: [everything(alice)] });
-  const forged = CBOR.encode({ ...proof, s: Signature.create(Signature.EdDSA, Buffer.alloc(64, 1)) });
-  const real = await ucan({ issuer: bob, capabilities: [talk(alice)], proofs: [link(cidOf(forged)) as never] });
-  const token = tokenOf([real.root.bytes, forged]);
-  assert.is(await readReason(guardOf({ accepted: { resource: 'root' } }).checkInvocation(token)), 'wrong-signature');
-});
-
 test('one good signature of an issuer does not vouch for another by the same issuer', async () => {
   const given = await ucan({ issuer: bob, audience: alice, capabilities: [everything(bob)] });
   const middle = await fieldsOf({ audience: alice, capabilities: [everything(bob)], proofs: [given] });
@@ -203,25 +174,6 @@ test('one good signature of an issuer does not vouch for another by the same iss
   const real = await ucan({ capabilities: [talk(bob)], proofs: [link(cidOf(forged)) as never] });
   const token = tokenOf([real.root.bytes, forged, given.root.bytes]);
   assert.is(await readReason(guardOf({ accepted: { resource: 'root' } }).checkInvocation(token)), 'wrong-signature');
-});
-
-test('P-256 issuers pass; a signature by them that was changed does not', async () => {
-  const issuer = p256();
-  const result = await passed(guardOf().checkInvocation(await text({ issuer })));
-  assert.match(result.issuer, /^did:key:zDn/);
-  const fields = await fieldsOf({ issuer });
-  const s = Buffer.from(fields.s as Uint8Array);
-  s[20]! ^= 1;
-  assert.is(await readReason(guardOf().checkInvocation(tokenOf([CBOR.encode({ ...fields, s })]))), 'wrong-signature');
-});
-
-test('many tokens at once all get their answer, and a remembered one does no work', async () => {
-  const guard = guardOf();
-  const tokens = await Promise.all(Array.from({ length: 50 }, (_, at) => text({ nonce: `n${at}` })));
-  for (const one of await Promise.all(tokens.map((token) => guard.checkInvocation(token)))) assert.ok(one.ok);
-  const again = await Promise.all(tokens.map((token) => guard.checkInvocation(token)));
-  const first = await guard.checkInvocation(tokens[0]!);
-  assert.is(first, again[0], 'the very same result');
 });
 
 test('a token remembered as an invocation is not taken for a delegation', async () => {

@@ -8,7 +8,7 @@ import { startServer } from '../../../server/boot/start.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { withFolder } from '../../support/process.ts';
-import { ask, DIAL, json, withServer } from '../support/serve.ts';
+import { DIAL, withServer } from '../support/serve.ts';
 
 const test = suite('start');
 
@@ -113,18 +113,6 @@ test('data that was made with another key is refused; a rotation that keeps the 
     assert.not.match(wrong!.message, new RegExp(`${KEYS[0]}|${KEYS[1]}`));
     assert.is(await refusal(env(`${KEYS[1]},${KEYS[0]}`)), undefined, 'rotated');
     assert.is(await refusal(env(KEYS[1]!)), undefined, 'and the old key is needed no more');
-  }));
-
-test('what was dialled before a stop goes on after the next start', () =>
-  withFolder(async (folder) => {
-    const DATA_DIR = join(folder, 'data');
-    const first = await start({ DATA_DIR });
-    await ask(`${first.url}/api/ussd`, json(DIAL));
-    await first.close();
-    const second = await start({ DATA_DIR });
-    const answer = await ask(`${second.url}/api/ussd`, json({ ...DIAL, text: '1' }));
-    assert.match(answer.text, /^CON Know more/);
-    await second.close();
   }));
 
 test('a data folder that cannot be used is told in words, and nothing is left open', () =>

@@ -25,14 +25,6 @@ test('/health has exactly status, environment, timestamp, uptime and database; /
   assert.type(message, 'string');
 });
 
-test('HEAD answers like GET, without a body', async () => {
-  for (const path of ['/', '/health', '/livez', '/readyz']) {
-    const answer = await server().ask(path, { method: 'HEAD' });
-    assert.equal([answer.status, answer.text], [200, ''], path);
-    assert.match(answer.headers['content-type']!, /json/);
-  }
-});
-
 test('while it stops it is alive and not ready, and tells clients to go elsewhere', () => {
   const clock = new SimulatedClock();
   return withServer({ clock }, async ({ close, ask }) => {

@@ -1,5 +1,6 @@
 // Whose request it is: the right-most hop that is no trusted proxy, else the peer of the socket.
 
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import { suite } from 'uvu';
@@ -21,43 +22,13 @@ function request(peer: string | undefined, forwarded?: string): IncomingMessage 
 const readClient = clientReader({ proxies: PROXIES, exempt: ['203.0.113.0/24', '2001:db8:1::/48'] });
 const addressOf = (peer: string, forwarded?: string) => readClient(request(peer, forwarded)).address;
 
-const TABLE: readonly [what: string, peer: string, forwarded: string | undefined, client: string][] = [
-  ['no header', '127.0.0.1', undefined, '127.0.0.1'],
-  ['one hop', '127.0.0.1', '203.0.113.9', '203.0.113.9'],
-  ['a hop that the client made up', '127.0.0.1', '6.6.6.6, 203.0.113.9', '203.0.113.9'],
-  ['several trusted proxies', '127.0.0.1', '6.6.6.6, 203.0.113.9, 10.1.2.3,10.0.0.1', '203.0.113.9'],
-  ['only trusted proxies', '127.0.0.1', '10.0.0.2, 10.0.0.3', '10.0.0.2'],
-  ['a peer that is no proxy', '203.0.113.50', '1.1.1.1', '203.0.113.50'],
-  ['a peer that is a proxy by its address alone', '192.0.2.7', '1.1.1.1', '1.1.1.1'],
-  ['its neighbour', '192.0.2.8', '1.1.1.1', '192.0.2.8'],
-  ['a peer that is a proxy by its IPv6 address alone', '2001:db8:ffff::7', '1.1.1.1', '1.1.1.1'],
-  ['its neighbour in IPv6', '2001:db8:ffff::8', '1.1.1.1', '2001:db8:ffff::8'],
-  ['a word', '127.0.0.1', 'not an ip<script>', '127.0.0.1'],
-  ['a word behind a proxy', '127.0.0.1', 'unknown, 10.0.0.1', '127.0.0.1'],
-  ['nothing', '127.0.0.1', '', '127.0.0.1'],
-  ['an empty hop', '127.0.0.1', '1.1.1.1,', '127.0.0.1'],
-  ['a hexadecimal address', '127.0.0.1', '0x7f.1', '127.0.0.1'],
-  ['a number', '127.0.0.1', '2130706433', '127.0.0.1'],
-  ['a port behind IPv4', '127.0.0.1', '203.0.113.9:4711', '203.0.113.9'],
-  ['a port behind IPv6', '127.0.0.1', '[2001:db8::1]:4711', '2001:db8::1'],
-  ['a port behind a long IPv4 address', '127.0.0.1', '203.110.113.119:80', '203.110.113.119'],
-  ['brackets without a port', '127.0.0.1', '[2001:db8::1]', '2001:db8::1'],
-  ['a word before an address', '127.0.0.1', 'x203.0.113.9', '127.0.0.1'],
-  ['a word behind a port', '127.0.0.1', '203.0.113.9:4711x', '127.0.0.1'],
-  ['a long zone', '127.0.0.1', `fe80::1%${'z'.repeat(56)}`, 'fe80::1'],
-  ['a zone that is too long', '127.0.0.1', `fe80::1%${'z'.repeat(57)}`, '127.0.0.1'],
-  ['IPv6 without brackets', '127.0.0.1', '2001:0db8:0::1', '2001:db8::1'],
-  ['a mapped IPv4 hop', '127.0.0.1', '::ffff:203.0.113.9', '203.0.113.9'],
-  ['a mapped peer', '::ffff:127.0.0.1', '203.0.113.9', '203.0.113.9'],
-  ['a mapped proxy', '127.0.0.1', '1.1.1.1, ::ffff:10.0.0.1', '1.1.1.1'],
-  ['a link-local peer with its zone', 'fe80::1%eth0', undefined, 'fe80::1'],
-  ['an IPv6 proxy', 'fd12::1', '1.1.1.1', '1.1.1.1'],
-  ['spaces', '127.0.0.1', '  1.1.1.1  ,  2.2.2.2  ', '2.2.2.2'],
-];
+const TABLE = JSON.parse(
+  readFileSync(new URL('../../fixtures/server/clients.json', import.meta.url), 'utf8'),
+) as readonly (readonly [what: string, peer: string, forwarded: string | null, client: string])[];
 
 for (const [what, peer, forwarded, client] of TABLE)
   test(`${what}: ${forwarded ?? 'none'} from ${peer} is ${client}`, () =>
-    assert.is(addressOf(peer, forwarded), client));
+    assert.is(addressOf(peer, forwarded ?? undefined), client));
 
 test('without trusted proxies the header means nothing', () => {
   const untrusting = clientReader({ proxies: [], exempt: [] });

@@ -22,21 +22,12 @@ test('CORS_ORIGIN lists the origins that are let in, with credentials', () =>
       }
   }));
 
+/** The headers that pages may read, which differ from door to door. */
 const DOORS = {
-  ussd: ['content-type,x-request-id', 'X-Request-Id,Retry-After'],
-  domain: [
-    'content-type,authorization,x-request-id,if-match,if-none-match,idempotency-key,last-event-id',
-    'X-Request-Id,ETag,Location,Link,Retry-After,Accept-Patch,Allow,WWW-Authenticate',
-  ],
-  // As its interface is published.
-  agent: [
-    'content-type,authorization,x-ucan-delegation,x-matrix-access-token,x-matrix-homeserver,x-did,x-request-id,x-auth-type,x-timezone',
-    'X-Request-Id',
-  ],
-  others: [
-    'content-type,authorization,x-request-id,if-none-match,last-event-id',
-    'X-Request-Id,ETag,Retry-After,Allow,WWW-Authenticate',
-  ],
+  ussd: 'X-Request-Id,Retry-After',
+  domain: 'X-Request-Id,ETag,Location,Link,Retry-After,Accept-Patch,Allow,WWW-Authenticate',
+  agent: 'X-Request-Id',
+  others: 'X-Request-Id,ETag,Retry-After,Allow,WWW-Authenticate',
 } as const;
 
 const PATHS: Readonly<Record<string, keyof typeof DOORS>> = {
@@ -51,9 +42,8 @@ const PATHS: Readonly<Record<string, keyof typeof DOORS>> = {
   '/nowhere': 'others',
 };
 
-test('any origin may ask each door without credentials; preflights and answers, errors too, name the headers of the door', async () => {
+test('any origin may ask each door without credentials; preflights and answers, errors too, are those of the door', async () => {
   for (const [path, door] of Object.entries(PATHS)) {
-    const [asked, shown] = DOORS[door];
     const { ask } = server();
     const preflight = await ask(path, { method: 'OPTIONS', headers: { origin: ORIGIN, ...asking } });
     const answer = await ask(path, door === 'ussd' ? json(DIAL, { origin: ORIGIN }) : { headers: { origin: ORIGIN } });
@@ -61,9 +51,8 @@ test('any origin may ask each door without credentials; preflights and answers, 
       const allowed = [headers['access-control-allow-origin'], headers['access-control-allow-credentials']];
       assert.equal(allowed, ['*', undefined], path);
     }
-    assert.equal([preflight.status, preflight.headers['access-control-allow-headers']!.toLowerCase()], [204, asked]);
-    assert.is(preflight.headers['access-control-allow-methods'], 'GET,POST,PUT,DELETE,PATCH,OPTIONS');
-    assert.is(answer.headers['access-control-expose-headers'], shown, path);
+    assert.is(preflight.status, 204);
+    assert.is(answer.headers['access-control-expose-headers'], DOORS[door], path);
     assert.ok(answer.headers['x-request-id']);
   }
 });

@@ -2,16 +2,6 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { PROBLEMS, type Reason, refuse } from '../../../lib/domain/problems.ts';
-import { ERROR_CODES, TwinlineError } from '../../../lib/errors.ts';
-import {
-  describeError,
-  errorAnswer,
-  REASON_STATUS,
-  REFUSAL_OF,
-  REFUSALS,
-  Refusal,
-} from '../../../server/http/errors.ts';
 import { type AskOptions, json, sharedServer, testRoutes } from '../support/serve.ts';
 
 const test = suite('errors');
@@ -52,31 +42,6 @@ test('errors of others are 500 without their words, whatever they ask for', asyn
   const { logged } = server();
   assert.not.match(JSON.stringify(logged), /canary-1/, 'and the log has their place, not their words');
   assert.ok(logged.some(({ err }) => JSON.stringify(err ?? '').includes('errors.test.ts')));
-});
-
-test('every code has a status; the words of 4xx are ours and shown, those of 5xx are not', () => {
-  for (const code of Object.keys(ERROR_CODES) as (keyof typeof ERROR_CODES)[]) {
-    const { status, body } = errorAnswer(new TwinlineError(code, 'our words'), 'r1');
-    assert.is(status, REFUSALS[REFUSAL_OF[code]].status);
-    assert.equal(body, {
-      error: status < 500 ? 'our words' : REFUSALS[REFUSAL_OF[code]].words,
-      code: REFUSAL_OF[code],
-      requestId: 'r1',
-    });
-  }
-  assert.is(errorAnswer(new Refusal('conflict'), 'r').status, 409);
-});
-
-test('every reason of the domain has a status of its own; other reasons and faults tell nothing more', () => {
-  for (const reason of Object.keys(PROBLEMS) as Reason[]) {
-    const { status, code, title, message } = describeError(refuse(reason, 'our words'));
-    assert.equal([status, code, title, message], [REASON_STATUS[reason], reason, PROBLEMS[reason].title, 'our words']);
-    assert.ok(status >= 400 && status < 500, reason);
-  }
-  const other = describeError(new TwinlineError('ERR_REFUSED', 'our words', { reason: 'constructor' }));
-  assert.equal([other.status, other.code], [409, 'conflict']);
-  const fault = describeError(Object.assign(new Error(CANARY), { reason: 'not-found', status: 404 }));
-  assert.equal([fault.status, fault.code, fault.message], [500, 'internal', 'Internal error']);
 });
 
 test('an unknown path is 404 and a wrong method 405 with Allow, as JSON', async () => {

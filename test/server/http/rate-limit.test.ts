@@ -3,11 +3,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
-import { warnAtStart } from '../../../server/boot/notices.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { callRarely } from '../../../server/http/fast-path.ts';
 import { LastSeenMap } from '../../../server/http/middleware/rate-limit.ts';
-import { KEYS } from '../../package/keys.ts';
 import { DIAL, json, sharedServer, withServer } from '../support/serve.ts';
 
 const test = suite('rate limit');
@@ -123,12 +121,6 @@ test('what pages are made of is not counted, and neither are names that only loo
   assert.equal(answers, [404, 404, 429, 429]);
 });
 
-test('without trust, X-Forwarded-For gives nobody a fresh budget', () =>
-  withServer({ clock, env: { RATE_LIMIT_MAX: '1' } }, async ({ ask }) => {
-    assert.is((await ask('/', { headers: from('203.0.113.1') })).status, 200);
-    assert.is((await ask('/', { headers: from('203.0.113.2') })).status, 429);
-  }));
-
 test('in development this machine is not counted unless a limit is set; elsewhere it is', () => {
   const counts = (env: NodeJS.ProcessEnv) =>
     readConfig({ DATA_DIR: ':memory:', ...env }, { makeKeys: true }).config!.rateLimit.countsLoopback;
@@ -166,26 +158,6 @@ test('what happens often is told at once and then once a minute, with how often 
     ['a', 1],
     ['e', 4],
   ]);
-});
-
-test('a production start says when all callers of a gateway, or all clients of a proxy, would share one limit', () => {
-  const limit = /all callers of a telecom gateway have one address.*RATE_LIMIT_EXEMPT/;
-  const warns = (env: NodeJS.ProcessEnv, words = limit) => {
-    const { config } = readConfig({ DATA_DIR: ':memory:', ...env }, { makeKeys: true });
-    const warned: string[] = [];
-    warnAtStart({ ...config!, production: env.NODE_ENV !== 'test' }, {
-      warn: (text: string) => warned.push(text),
-    } as never);
-    return warned.filter((text) => words.test(text)).length;
-  };
-  assert.is(warns({}), 1);
-  assert.is(warns({ RATE_LIMIT_EXEMPT: '203.0.113.7' }), 0);
-  assert.is(warns({ NODE_ENV: 'test' }), 0);
-  const proxies = /no proxy is listed.*TRUST_PROXY_CIDRS/;
-  assert.is(warns({ TRUST_PROXY_ENABLED: 'true', TRUST_PROXY_CIDRS: '10.0.0.1' }, proxies), 0);
-  const production = { ...KEYS, NODE_ENV: 'production' };
-  assert.is(warns({ ...production, TRUST_PROXY_ENABLED: 'true' }, proxies), 1);
-  assert.is(warns(production, proxies), 0);
 });
 
 test.run();

@@ -1,6 +1,9 @@
-// What is asked wrongly is answered as the OpenAPI document says: every route without credentials, with bodies that are none, ids
+// What is asked wrongly is answered as the OpenAPI document says: every route, those of plugins too, without credentials, with bodies that are none, ids
 // that nobody has and queries that nobody reads. In short size a route takes each fourth of the values, in turn.
 
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { OpenApiDocument } from '../../../server/openapi/document.ts';
@@ -11,7 +14,17 @@ import { type Documented, documented } from '../support/documented.ts';
 import type { Answer } from '../support/serve.ts';
 
 const test = suite('openapi, asked wrongly');
-const { server, domain } = place(test, { env: { ORACLE_DID: oracle.did() } });
+
+const folder = mkdtempSync(join(tmpdir(), 'twinline-wrong-'));
+test.after(() => rmSync(folder, { recursive: true }));
+const SERVICES = join(folder, 'rules.mjs');
+writeFileSync(SERVICES, "export default { 'claims.evaluate': async () => ({ approved: true }) };");
+const PLUGINS = {
+  ...{ PLUGINS: 'user-preferences,claims,team-chat', SERVICES },
+  ...{ CLAIMS_SECRET: 'cron-secret-of-the-test', CLAIMS_SERVICE: 'claims.evaluate' },
+  ...{ TEAM_CHAT_SIGNING_SECRET: 'signing-secret-of-the-test', TEAM_CHAT_BOT_TOKEN: 'xoxb-of-the-test' },
+};
+const { server, domain } = place(test, { env: { ORACLE_DID: oracle.did(), ...PLUGINS } });
 
 let document: OpenApiDocument;
 let held: Documented;

@@ -9,7 +9,6 @@ import { readConfig } from '../../../server/config/config.ts';
 import type { OpenApiDocument } from '../../../server/openapi/document.ts';
 import { pluginRouteGroups } from '../../../server/plugins/open.ts';
 import { withFolder } from '../../support/process.ts';
-import { documented } from '../support/documented.ts';
 import { json, type Served } from '../support/serve.ts';
 import { newUser, sharedBy, withModules, withPlugins } from './users.ts';
 
@@ -118,36 +117,6 @@ test('a handler finds what was checked, with the defaults; everything that is wr
   assert.equal(await add([]), [400, ['the body must be an object']]);
   assert.equal(await add({}), [400, ['name must be a string']]);
   assert.is((await input('/shop/items/abc', json({}, {})))[0], 401, 'a body is not read for nobody');
-});
-
-test('the document says who may use each, and holds what was declared', async () => {
-  const { ask, routes, publicRoutes } = shared();
-  const document = (await ask('/openapi.json')).json() as OpenApiDocument;
-  const operation = (line: string) => {
-    const [method, path] = line.split(' ') as [string, string];
-    return document.paths[path]![method.toLowerCase()] as {
-      operationId: string;
-      security: object[];
-      requestBody?: object;
-      parameters?: { name: string; in: string }[];
-    };
-  };
-  const needs = (line: string) => operation(line).security.flatMap((one) => Object.keys(one));
-  assert.equal(needs('GET /shop/open'), []);
-  assert.equal(needs('GET /shop/mine'), ['ucan', 'ucanType', 'ucanDelegation']);
-  assert.equal(needs('GET /shop/admin'), ['operatorToken']);
-  const { operationId, requestBody, parameters } = operation('POST /shop/items/{id}');
-  assert.is(operationId, 'addItem');
-  assert.ok(requestBody);
-  assert.equal(
-    parameters!.map(({ name, in: place }) => `${place} ${name}`),
-    ['path id', 'header X-Count'],
-  );
-  assert.is(routes.filter(({ path }) => path.startsWith('/shop')).length, 6);
-  assert.ok(publicRoutes.some(({ path }) => path === '/shop/open'));
-  assert.not.ok(publicRoutes.some(({ path }) => path === '/shop/mine'));
-  const held = documented(document);
-  assert.equal(held.problemsOf('GET /shop/mine', await ask('/shop/mine')), []);
 });
 
 test('AUTH_EXCLUDED frees a declared route, but not from the token of operators or from a secret', () =>

@@ -131,11 +131,4 @@ test('a server with open sockets stops and hangs up on them, so that clients loo
     await until('all were hung up on', () => open.every(({ states }) => states[1] === 'disconnect: transport close'));
   }));
 
-test('other paths below /socket.io are not there', async () => {
-  const { ask } = plain();
-  for (const path of ['/socket.io', '/socket.io/socket.io.js', '/socket.io/x'])
-    assert.is((await ask(path)).status, 404, path);
-  assert.is((await ask('/socket.io/')).status, 400);
-});
-
 test.run();

@@ -79,19 +79,6 @@ test('with REDIS_URL sessions are there, and the log says where, which version, 
     assert.match((await ask(`${started.server!.url}/api/ussd`, json(DIAL))).text, /^CON /);
   }));
 
-test('two instances on one Redis serve one dialogue', () => {
-  const env = { ...KEYS, REDIS_URL: careless.url };
-  return starting(env, (one) =>
-    starting(env, async (other) => {
-      const dial = async ({ server }: Started, text: string) =>
-        (await ask(`${server!.url}/api/ussd`, json({ ...DIAL, sessionId: 'shared', text }))).text;
-      assert.match(await dial(one, ''), /^CON Welcome/);
-      assert.match(await dial(other, '1'), /^CON Know more/);
-      assert.match(await dial(one, '1*2'), /^CON /);
-    }),
-  );
-});
-
 test('production refuses a Redis that keeps nothing, unless told to accept it; development warns', async () => {
   const env = { REDIS_URL: careless.url };
   await starting({ ...PRODUCTION, ...env }, ({ error }) => {
