@@ -7,12 +7,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as xstate from 'xstate';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
-import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { agentStream, type RunCall, type RunContext } from '../../machines/agent-stream.ts';
 import { ussdMenu } from '../../machines/ussd-menu.ts';
 import { ROOT } from '../package/manifest.ts';
+import { flowFixture } from '../support/flow-fixture.ts';
 
 const test = suite('machines');
 
@@ -91,37 +91,7 @@ test('each machine starts from its own file and XState alone, and an editor can 
   assert.equal(withMachines.sort(), Object.keys(ALONE));
 });
 
-const FLOW: Flow = {
-  flow: 'ussd-menu',
-  version: 1,
-  start: 'welcome',
-  vars: {
-    name: { type: 'string', default: null },
-    rows: { type: 'array', default: [] },
-    item: { type: 'object', default: null },
-  },
-  screens: {
-    welcome: {
-      type: 'menu',
-      text: 'Welcome',
-      options: [
-        { id: 'rename', text: 'Your name', to: 'name' },
-        { id: 'look', text: 'Your items', to: 'load', when: 'name != null' },
-      ],
-    },
-    name: { type: 'input', text: 'Name?', save: 'name', attempts: 3, else: 'bye', to: 'welcome' },
-    load: {
-      type: 'call',
-      service: 'items',
-      with: { name: '=name' },
-      save: 'rows',
-      done: [{ when: 'len(rows) > 0', to: 'choose' }, { to: 'bye' }],
-      fail: 'bye',
-    },
-    choose: { type: 'list', text: 'Which?', items: 'rows', row: '{row}', pick: { save: 'item', to: 'bye' } },
-    bye: { type: 'end', text: 'Goodbye' },
-  },
-};
+const FLOW = flowFixture('ussd-menu');
 
 test('the menu that is written as a machine is what its flow is compiled to', () => {
   assert.equal(JSON.parse(JSON.stringify(ussdMenu.config)), compileFlow(FLOW).config);
