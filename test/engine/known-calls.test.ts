@@ -46,4 +46,36 @@ test('with 100,000 open calls, of which none, all or the oldest end, each new on
   }
 });
 
+test('what runs is never dropped; what was answered goes when its lease has ended', () => {
+  const calls = knownCalls<{ until: number; isRunning: boolean }>();
+  const slow = { until: 10, isRunning: true };
+  calls.set('slow', slow);
+  calls.set('done', { until: 10, isRunning: false });
+  calls.dropStale(9);
+  assert.ok(calls.get('done'));
+  calls.dropStale(10);
+  assert.equal([calls.get('done'), calls.get('slow')], [undefined, slow]);
+  slow.isRunning = false;
+  calls.settle('slow', slow, 11);
+  calls.dropStale(11);
+  assert.is(calls.get('slow'), undefined);
+});
+
+test('a key that is used again keeps its new call when the lease of the old one ends', () => {
+  const calls = knownCalls();
+  calls.set('a', { until: 10, isRunning: false });
+  calls.delete('a');
+  const again = { until: 20, isRunning: false };
+  calls.set('a', again);
+  // More than the line keeps without being cleared.
+  for (let at = 0; at < 1_000; at++) {
+    calls.set(`x${at}`, { until: 15, isRunning: false });
+    calls.delete(`x${at}`);
+  }
+  calls.dropStale(15);
+  assert.is(calls.get('a'), again);
+  calls.dropStale(20);
+  assert.is(calls.get('a'), undefined);
+});
+
 test.run();
