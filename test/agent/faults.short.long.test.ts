@@ -6,11 +6,11 @@ import * as assert from 'uvu/assert';
 import type { Agent } from '../../lib/agent/agent.ts';
 import { RUN } from '../../lib/agent/kinds.ts';
 import type { Responder } from '../../lib/agent/responder.ts';
-import { flowResponder, TOOL_SERVICE } from '../../lib/agent/responders/flow.ts';
+import { flowResponder } from '../../lib/agent/responders/flow.ts';
 import type { StoredRun } from '../../lib/agent/run/run.ts';
-import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
+import { flowFixture } from '../support/flow-fixture.ts';
 import { numbersFrom } from '../support/random.ts';
 import { chooseSize, isShort } from '../support/size.ts';
 import { ANN, framesOf, type Ground, ground, newSession, scripted, settled, shownText, soundLog } from './ground.ts';
@@ -18,34 +18,7 @@ import { mortal } from './mortal.ts';
 
 const test = suite('agent runs through crashes');
 
-const COUNTER: Flow = {
-  flow: 'counter',
-  version: 1,
-  start: 'home',
-  vars: { n: { type: 'number', default: 0 }, place: { type: 'object' } },
-  screens: {
-    home: {
-      type: 'menu',
-      text: 'You have {{n}}.\nLine two.',
-      options: [
-        { id: 'more', text: 'More', to: 'add' },
-        { id: 'where', text: 'Where', to: 'ask' },
-      ],
-    },
-    add: { type: 'call', service: 'add', with: { to: '=n' }, save: 'n', done: 'home', fail: 'home' },
-    ask: {
-      type: 'call',
-      service: TOOL_SERVICE,
-      with: { name: 'locate' },
-      save: 'place',
-      timeout: '60s',
-      done: 'here',
-      fail: 'lost',
-    },
-    here: { type: 'menu', text: 'Here', options: [{ id: 'back', text: 'Home', to: 'home' }] },
-    lost: { type: 'menu', text: 'Lost', options: [{ id: 'back', text: 'Home', to: 'home' }] },
-  },
-};
+const COUNTER = flowFixture('counter');
 
 const COMPILED = compileFlow(COUNTER);
 

@@ -3,64 +3,18 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Agent } from '../../lib/agent/agent.ts';
-import { type FlowResponderOptions, flowResponder, TOOL_SERVICE } from '../../lib/agent/responders/flow.ts';
+import { type FlowResponderOptions, flowResponder } from '../../lib/agent/responders/flow.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { loadFlow } from '../../lib/flow/format/load.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
+import { flowFixture } from '../support/flow-fixture.ts';
 import { ANN, framesOf, type Ground, ground, newSession, say, shownText, soundLog } from './ground.ts';
 
 const test = suite('the flow responder');
 
-const SHOP: Flow = {
-  flow: 'shop',
-  version: 1,
-  start: 'home',
-  limits: { session: '1m' },
-  vars: {
-    did: { type: 'string' },
-    stock: { type: 'object' },
-    place: { type: 'object' },
-    pin: { type: 'string', secret: true },
-  },
-  screens: {
-    home: {
-      type: 'menu',
-      text: 'Shop of {{did}}',
-      options: [
-        { id: 'buy', text: 'Buy', to: 'count' },
-        { id: 'where', text: 'Where', to: 'locate' },
-        { id: 'pay', text: 'Pay', to: 'pin' },
-        { id: 'out', text: 'Leave', to: 'bye' },
-      ],
-    },
-    count: {
-      type: 'call',
-      service: 'stock.count',
-      with: { of: 'apples' },
-      save: 'stock',
-      done: 'left',
-      fail: 'closed',
-    },
-    locate: {
-      type: 'call',
-      service: TOOL_SERVICE,
-      with: { name: 'geolocate', args: { exact: true } },
-      save: 'place',
-      timeout: '60s',
-      done: 'here',
-      fail: 'lost',
-    },
-    pin: { type: 'input', text: 'PIN?', save: 'pin', to: 'charge' },
-    charge: { type: 'call', service: 'charge', with: { pin: '=pin' }, done: 'left', fail: 'closed' },
-    left: { type: 'menu', text: '{{stock.left}} left', options: [{ id: 'back', text: 'Home', to: 'home' }] },
-    here: { type: 'menu', text: 'At {{place.town}}', options: [{ id: 'back', text: 'Home', to: 'home' }] },
-    lost: { type: 'menu', text: 'No idea where', options: [{ id: 'back', text: 'Home', to: 'home' }] },
-    closed: { type: 'end', text: 'Closed' },
-    bye: { type: 'end', text: 'Bye' },
-  },
-};
+const SHOP = flowFixture('shop');
 
 interface Chat {
   readonly agent: Agent;

@@ -7,7 +7,6 @@ import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import type { RunReport } from '../../lib/agent/options.ts';
 import type { RunRoomEvent } from '../../lib/agent/room.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import type { Channel } from '../../lib/store/channel.ts';
 import { ANN, asleep, framesOf, ground, newSession, say, scripted, settled } from './ground.ts';
 
 const test = suite('listeners to runs');
@@ -112,23 +111,6 @@ test('a run of one id is begun once, whoever sends it again', async () => {
   }
   await agent.idle();
   assert.is((await agent.transcript.all(session)).length, 2);
-});
-
-test('an agent that cannot listen to other processes opens no more than it closes', async () => {
-  const here = ground();
-  let open = 0;
-  const subscribe: Channel['subscribe'] = async (topic, subscriber) => {
-    if (open) throw new TwinlineError('ERR_STORE', 'away');
-    const close = await here.channel.subscribe(topic, subscriber);
-    open++;
-    return () => {
-      open--;
-      close();
-    };
-  };
-  const failed = here.agent(costly, { channel: { ...here.channel, subscribe } });
-  assert.is(await failed.catch((error) => error.code), 'ERR_STORE');
-  assert.is(open, 0);
 });
 
 test.run();

@@ -3,10 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
-import { COMMON_LIMITS } from '../../lib/common-limits.ts';
-import type { LogStore } from '../../lib/store/log-store.ts';
-import { memoryLogs } from '../../lib/store/memory/index.ts';
-import { ANN, framesOf, ground, newSession, say, saying, scripted, settled, shownText, soundLog } from './ground.ts';
+import { ANN, framesOf, ground, newSession, say, saying, scripted, shownText, soundLog } from './ground.ts';
 
 const test = suite('many runs');
 
@@ -36,43 +33,6 @@ test('500 sessions at once are answered each in their own words, on three instan
   );
   await Promise.all(agents.map((agent) => agent.idle()));
   assert.equal(here.problems, []);
-});
-
-test('a reader that stops taking holds one read, and neither the run nor other readers wait for it', async () => {
-  const clock = ground().clock;
-  const logs = memoryLogs({ clock });
-  let reads = 0;
-  const counted: LogStore = {
-    ...logs,
-    follow: (log, options) =>
-      (async function* () {
-        for await (const frames of logs.follow(log, options)) {
-          reads++;
-          const bytes = frames.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-          assert.ok(bytes <= COMMON_LIMITS.logReadBytes, `${bytes} bytes in one read`);
-          yield frames;
-        }
-      })(),
-  };
-  const here = ground({ clock, logs: counted });
-  const long = scripted(async function* () {
-    for (let round = 0; round < 400; round++) yield { type: 'text', text: 'x'.repeat(10_000) };
-  });
-  const agent = await here.agent(long);
-  const session = await newSession(agent);
-  const runId = await say(agent, session, 'hi');
-  const slow = (await agent.follow({ owner: ANN, runId }))!.frames[Symbol.asyncIterator]();
-  await slow.next();
-  await agent.idle();
-  await settled();
-  assert.is(reads, 1);
-  const frames = await framesOf(agent, runId);
-  soundLog(frames);
-  assert.is(shownText(frames).length, 4_000_000);
-  assert.is((await agent.transcript.all(session))[1]!.content.length, 4_000_000);
-  const { n } = (await slow.next()).value!.at(-1)!;
-  assert.ok(n < frames.length, 'it goes on where it was');
-  await slow.return!();
 });
 
 test('a reply has so many bytes at most, and is kept whole up to there, in as many pieces as it takes', async () => {

@@ -89,18 +89,6 @@ test('a failure before the first word is tried again, and readers see nothing of
     assert.equal(problems, []);
   }));
 
-test('an endpoint that is away is tried again, and is told as network', async () => {
-  await asking(
-    [says('never')],
-    async ({ ask, problems }) => {
-      const frames = await ask('go');
-      assert.equal([frames.at(-2)!.json.kind, frames.at(-2)!.json.status], ['network', 503]);
-      assert.not.match(JSON.stringify([frames, String(problems[0])]), SECRETS);
-    },
-    { baseUrl: () => 'http://127.0.0.1:1/v1' },
-  );
-});
-
 /** Sends, waits until the model has been asked and `seen` of the frames, and lets time pass. */
 async function inSilence({ agent, clock, server }: Asking, ms: number, seen: (frame: SeenFrame) => boolean) {
   const session = await newSession(agent);
@@ -140,16 +128,6 @@ test('a model that stops in the middle is given up after its time; what it said 
     assert.is(early, 'running');
     assert.equal([frames.at(-2)!.json.kind, shownText(frames)], ['timeout', 'I was about']);
     assert.match(String(here.problems[0]), `Nothing came for ${AGENT_LIMITS.modelStallMs} ms`);
-  }));
-
-test('a model that trickles is heard until the run has had its time', () =>
-  asking([hangs(said('…'))], async ({ agent, clock }) => {
-    const session = await newSession(agent);
-    const runId = await say(agent, session, 'go');
-    await settled();
-    await clock.advance(AGENT_LIMITS.runMs);
-    const frames = await framesOf(agent, runId);
-    assert.is(frames.at(-2)!.json.kind, 'timeout');
   }));
 
 test('a package that is not installed is named, with what to do', async () => {

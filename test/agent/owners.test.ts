@@ -91,17 +91,6 @@ test('who says something else the second time takes back what no longer holds', 
   assert.equal(await contentsOf(heir, session), ['hi', 'The sum is 9']);
 });
 
-test('two processes that come by at once: one has the run', async () => {
-  const here = ground();
-  const { session } = await asleepOn(here, endless('x'));
-  const heirs = await Promise.all([1, 2, 3].map(() => here.agent(endless('x'))));
-  await Promise.all(heirs.map((heir) => heir.sweep()));
-  await settled();
-  assert.equal(heirs.map(({ size }) => size).sort(), [0, 0, 1]);
-  await heirs[0]!.abort({ owner: ANN, session });
-  await Promise.all(heirs.map((heir) => heir.idle()));
-});
-
 test('an owner that renews keeps its run for as long as it needs', async () => {
   const here = ground();
   const { responder, open } = gated(['a']);

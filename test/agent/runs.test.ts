@@ -93,7 +93,7 @@ test('a message is answered: frames in order with their exact shapes, one done, 
   assert.equal(outcome?.done, { runId, status: 'finished' });
 });
 
-test('a second message is refused while a run is live, stands in line, or takes its place', async () => {
+test('a second message is refused while a run is live, stands in line, or takes its place, wherever it is sent', async () => {
   const said: string[] = [];
   const release: (() => void)[] = [];
   const responder = scripted(async function* ({ request, signal }) {
@@ -104,12 +104,13 @@ test('a second message is refused while a run is live, stands in line, or takes 
       signal.addEventListener('abort', () => resolve());
     });
   });
-  const agent = await ground().agent(responder);
+  const here = ground();
+  const [agent, other] = [await here.agent(responder), await here.agent(responder)];
   const session = await newSession(agent);
   const first = await say(agent, session, '1');
-  const rejected = await agent.send({ owner: ANN, session, requestId: 'r', request: { message: '2' } });
+  const rejected = await other.send({ owner: ANN, session, requestId: 'r', request: { message: '2' } });
   assert.equal(rejected, { kind: 'busy', runId: first });
-  const third = await say(agent, session, '3', { multitask: 'enqueue' });
+  const third = await say(other, session, '3', { multitask: 'enqueue' });
   const fourth = await say(agent, session, '4', { multitask: 'enqueue' });
   assert.is((await agent.openRun(ANN, session))?.runId, first);
   const reading = framesOf(agent, third);
@@ -118,7 +119,7 @@ test('a second message is refused while a run is live, stands in line, or takes 
   release[0]!();
   await settled();
   assert.equal(said, ['1', '3']);
-  const fifth = await say(agent, session, '5', { multitask: 'interrupt' });
+  const fifth = await say(other, session, '5', { multitask: 'interrupt' });
   await settled();
   assert.equal(said, ['1', '3', '5']);
   release.at(-1)!();
@@ -134,7 +135,7 @@ test('a second message is refused while a run is live, stands in line, or takes 
     ['aborted', ''],
     ['finished', 're: 5'],
   ]);
-  await agent.idle();
+  await Promise.all([agent.idle(), other.idle()]);
   assert.equal(
     (await agent.transcript.all(session)).map(({ content }) => content),
     ['1', 're: 1', '3', 're: 3', '4', '5', 're: 5'],

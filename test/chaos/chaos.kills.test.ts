@@ -1,15 +1,12 @@
-// Real instances on real stores, killed under callers: nothing lost, doubled or mixed up; and a broken store is found out.
-// More turns: `npm run chaos`.
+// Real instances on real stores, killed under callers: nothing lost, doubled or mixed up. More turns: `npm run chaos`.
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type MongoServer, startMongo } from '../support/mongo-server.ts';
-import type { Lack } from './broken.ts';
-import { type ChaosOptions, chaos } from './chaos.ts';
+import { chaos } from './chaos.ts';
 import { leave } from './documents.ts';
 import { type Ground, openGround } from './ground.ts';
 import { breachesOf, SCENARIOS } from './scenarios.ts';
-import type { Breach } from './tally.ts';
 
 /** Whole servers with deadlines of their own, which a busy machine makes them miss. */
 export const runs = 'alone';
@@ -25,19 +22,6 @@ const FEW = 2;
 
 /** Scenario → turns enough for its faults. All on one ground, one after the other. The others: `npm run chaos`. */
 const TURNS = { calm: 60, emptied: 200, rolling: 60, instances: 60, always: 150 } as const;
-
-/** A server whose store lacks something; goes on until one of its breaches is seen. */
-interface Broken extends Pick<ChaosOptions, 'mix'> {
-  readonly lack: Lack;
-  readonly finds: Breach;
-}
-
-const BROKEN: { readonly [sentence: string]: Broken } = {
-  'copies that get the answer of others are found': { lack: 'kept-answer', finds: 'mismatched' },
-  'calls that are not announced are found, by a ledger that knows no keys': {
-    ...{ lack: 'intent', finds: 'doubled', mix: ['buying'] },
-  },
-};
 
 let mongo: MongoServer;
 let ground: Ground | undefined;
@@ -64,18 +48,5 @@ for (const [id, turns] of Object.entries(TURNS)) {
     if (!scenario.allows.length) assert.ok(tally.accounts > 0, `no account was opened: ${told}`);
   });
 }
-
-test('what a store lacks is found out', async () => {
-  await ground?.close();
-  ground = await openGround({
-    ...{ store: 'one', main: 'test/chaos/broken.ts', size: FEW, mongo, database: DATABASE },
-    ledger: { knowsKeys: false },
-  });
-  for (const [sentence, { finds, ...run }] of Object.entries(BROKEN)) {
-    const isOver = (tally: Readonly<Record<Breach, number>>) => tally[finds] > 0;
-    const { tally } = await chaos(ground, { ...CALM, ...run, scenario: SCENARIOS.calm!, isOver });
-    assert.ok(tally[finds] > 0, sentence);
-  }
-});
 
 test.run();

@@ -3,7 +3,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { randomFrom } from '../simulation/random.ts';
 import { startBalancer } from '../support/balancer.ts';
-import type { Lack } from './broken.ts';
 import { newCrowd } from './crowd.ts';
 import type { DialogueName } from './dialogues.ts';
 import { createGateway } from './gateway.ts';
@@ -19,12 +18,8 @@ export interface ChaosOptions {
   readonly seed: number;
   /** Callers at the same time. @default 24 */
   readonly callers?: number;
-  /** What they do, one after the other. @default mostly what needs no PIN, which costs most of the time */
-  readonly mix?: readonly DialogueName[];
   /** Milliseconds that a caller takes to read a screen. @default 0 */
   readonly thinkMs?: number;
-  /** What the store lacks for these callers, on a ground of broken instances. */
-  readonly lack?: Lack;
   readonly onProgress?: (tally: Tally) => void;
 }
 
@@ -36,6 +31,7 @@ export interface Outcome {
   readonly logged: readonly string[];
 }
 
+/** What callers do, one after the other: mostly what needs no PIN, which costs most of the time. */
 const MIX: readonly DialogueName[] = [
   ...(['counting', 'reading', 'counting', 'buying', 'counting'] as const),
   ...(['reading', 'counting', 'reading', 'counting', 'reading'] as const),
@@ -53,8 +49,7 @@ export async function chaos(ground: Ground, options: ChaosOptions): Promise<Outc
   const balancer = scenario.isBalanced ? await startBalancer(fleet.urls) : undefined;
   const urls = () => (balancer ? [balancer.url] : fleet.urls());
   const gateway = createGateway({ urls, random, tally, timeoutMs: TIMEOUT_MS });
-  const { mix = MIX, thinkMs = 0, lack } = options;
-  const crowd = newCrowd(ground, { gateway, scenario, tally, mix, thinkMs, lack });
+  const crowd = newCrowd(ground, { gateway, scenario, tally, mix: MIX, thinkMs: options.thinkMs ?? 0 });
   const timer = setInterval(() => options.onProgress?.(tally), PROGRESS_MS);
   try {
     const isOver = () => options.isOver(tally);

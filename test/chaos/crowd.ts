@@ -25,15 +25,13 @@ export interface CrowdOptions {
   readonly mix: readonly DialogueName[];
   /** Milliseconds that a caller takes to read a screen. */
   readonly thinkMs: number;
-  /** See {@link newSession}. */
-  readonly lack: string | undefined;
 }
 
 const BREACHES_TOLD = 20;
 const ACCOUNTS_TRIED = 6;
 
 export function newCrowd({ ledger, dialogues }: Ground, options: CrowdOptions): Crowd {
-  const { gateway, scenario, tally, mix, thinkMs, lack } = options;
+  const { gateway, scenario, tally, mix, thinkMs } = options;
   const breaches: string[] = [];
   const accounts: { readonly person: Person; readonly customerId: string }[] = [];
   const troubles = troubleTexts();
@@ -57,7 +55,7 @@ export function newCrowd({ ledger, dialogues }: Ground, options: CrowdOptions): 
   };
 
   const walkAs = async (name: DialogueName, person: Person, customerId?: string) =>
-    walk(dialogues.get(name)!, person, { gateway, troubles, sessionId: newSession(lack), thinkMs, customerId });
+    walk(dialogues.get(name)!, person, { gateway, troubles, sessionId: newSession(), thinkMs, customerId });
 
   return {
     breaches,

@@ -22,19 +22,17 @@ export interface Fleet {
 }
 
 export interface FleetOptions {
-  /** The source of its program: `server/main.ts`. */
-  readonly main: string;
   /** A folder for the folders of all. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   readonly size: number;
 }
 
-export async function startFleet({ main, folder, env, size }: FleetOptions): Promise<Fleet> {
+export async function startFleet({ folder, env, size }: FleetOptions): Promise<Fleet> {
   const up: (RunningServer | undefined)[] = [];
   const urls: string[] = [];
   const start = async (at: number) => {
-    const started = await startProcess({ ...env, DATA_DIR: join(folder, `instance-${at}`) }, [main]);
+    const started = await startProcess({ ...env, DATA_DIR: join(folder, `instance-${at}`) });
     up[at] = started;
     urls[at] = started.url;
   };

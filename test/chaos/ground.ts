@@ -9,7 +9,7 @@ import type { MongoServer } from '../support/mongo-server.ts';
 import { type Dialogue, type DialogueName, rehearse } from './dialogues.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { createGateway } from './gateway.ts';
-import { type Ledger, type LedgerOptions, startLedger } from './ledger.ts';
+import { type Ledger, startLedger } from './ledger.ts';
 import { FRONT, writeMenus } from './menus.ts';
 import { newPerson, newSession } from './person.ts';
 import { type Place, STORES } from './stores.ts';
@@ -26,14 +26,11 @@ export interface Ground {
 
 export interface GroundOptions {
   readonly store: keyof typeof STORES;
-  /** The source of an instance's program. @default `server/main.ts` */
-  readonly main?: string;
   readonly mongo: MongoServer;
   /** Of the accounts. */
   readonly database: string;
   /** Instances. @default 3 */
   readonly size?: number;
-  readonly ledger?: LedgerOptions;
 }
 
 /** Milliseconds for which an instance that is about to end says that it is not ready. */
@@ -51,10 +48,10 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
   try {
     const place = await STORES[options.store]();
     ends.push(place.stop);
-    const ledger = await startLedger(options.ledger);
+    const ledger = await startLedger();
     ends.push(ledger.close);
     const env = environment(options, { folder, place, ledger });
-    const fleet = await startFleet({ main: options.main ?? 'server/main.ts', size: options.size ?? 3, folder, env });
+    const fleet = await startFleet({ size: options.size ?? 3, folder, env });
     ends.push(fleet.close);
     await fleet.ready();
     const dialogues = await rehearseAll(fleet).catch((error: Error) => {

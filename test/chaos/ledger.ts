@@ -12,17 +12,12 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
-export interface LedgerOptions {
-  /** False: sells again to a key that it has sold to, as a service does that knows no keys. @default true */
-  readonly knowsKeys?: boolean;
-}
-
 const CREDIT = 5_000;
 /** Longest time of one answer, in milliseconds. */
 const SLOW_MS = 40;
 
 /** Starts it on a free port. */
-export async function startLedger({ knowsKeys = true }: LedgerOptions = {}): Promise<Ledger> {
+export async function startLedger(): Promise<Ledger> {
   const random = numbersFrom(1);
   const receipts = new Map<string, string>();
   const purchases = new Map<string, number[]>();
@@ -30,7 +25,7 @@ export async function startLedger({ knowsKeys = true }: LedgerOptions = {}): Pro
 
   const sell = (key: string, { phone, price }: { phone: string; price: number }) => {
     const known = receipts.get(key);
-    if (known && knowsKeys) return { ok: true, receipt: known };
+    if (known) return { ok: true, receipt: known };
     purchases.set(phone, [...of(phone), price]);
     const receipt = `R${of(phone).length}-${phone.slice(-9)}`;
     receipts.set(key, receipt);

@@ -3,34 +3,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { flowFixture } from '../support/flow-fixture.ts';
 
 const SHIPPED = fileURLToPath(new URL('../../menus/', import.meta.url));
 
+/** Says who called and how often: a lost, doubled or mixed turn cannot hide. */
 export const FRONT = 'front';
-
-// Says who called and how often: a lost, doubled or mixed turn cannot hide.
-const front = {
-  flow: FRONT,
-  version: 1,
-  start: 'door',
-  keys: { back: '0', home: '00', more: '98', exit: '*' },
-  vars: { phoneNumber: { type: 'string', max: 16 }, n: { type: 'number', default: 0 } },
-  screens: {
-    door: {
-      type: 'menu',
-      back: false,
-      text: '{{phoneNumber}} has {{n}}',
-      options: [
-        { id: 'add', text: 'Add', set: { n: '=n + 1' }, to: 'door' },
-        { id: 'main', text: 'Menu', to: 'main' },
-        { id: 'wallet', text: 'Wallet', to: 'wallet' },
-      ],
-    },
-    main: { type: 'flow', flow: 'main', with: { phoneNumber: '=phoneNumber' }, done: 'door' },
-    wallet: { type: 'flow', flow: 'wallet', with: { phoneNumber: '=phoneNumber' }, done: 'door' },
-    bye: { type: 'end', text: '{{phoneNumber}} ends with {{n}}' },
-  },
-};
 
 interface Shipped {
   readonly vars: { readonly [name: string]: { default?: unknown } };
@@ -43,7 +21,7 @@ const read = (flow: string) => JSON.parse(readFileSync(join(SHIPPED, `${flow}.fl
 export function writeMenus(folder: string, api: string): void {
   const wallet = read('wallet');
   wallet.vars.api!.default = api;
-  for (const [flow, content] of Object.entries({ front, main: read('main'), wallet }))
+  for (const [flow, content] of Object.entries({ front: flowFixture(FRONT), main: read('main'), wallet }))
     writeFileSync(join(folder, `${flow}.flow.json`), JSON.stringify(content));
 }
 

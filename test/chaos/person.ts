@@ -20,8 +20,7 @@ export function newPerson(): Person {
   return { phone: `+26${100_000_000 + ((run + at) % NUMBERS)}`, name: `Ada ${letters(at)}`, pin: '83519' };
 }
 
-/** `lack`: what the store of a broken server shall lack for this session. */
-export const newSession = (lack?: string): string => `chaos-${lack === undefined ? '' : `${lack}-`}${run}-${dials++}`;
+export const newSession = (): string => `chaos-${run}-${dials++}`;
 
 /** Four letters that count. */
 function letters(number: number): string {

@@ -103,14 +103,6 @@ test('a wake that loses every race comes to an end', async () => {
   assert.is((await rejection(wakeSession(here.engine({ store }), KEY))).code, 'ERR_CONFLICT');
 });
 
-test('a new dial over a session that goes on counts its turns on', async () => {
-  const here = place(counter());
-  await begin(here.engine(), { inputs: [UP] });
-  await say(here.engine(), UP);
-  await begin(here.engine());
-  assert.is(here.record().turn, 3);
-});
-
 test('a retry of the last request is one after a timer, too: what the timer did on its own has no key', async () => {
   const here = place(waking());
   await begin(here.engine());

@@ -6,10 +6,10 @@ import { SimulatedClock } from '../../lib/clock.ts';
 import type { InspectionEvent, Inspector } from '../../lib/engine/conversation.ts';
 import { lifecycle } from '../../lib/engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
-import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import { delegationMachine } from '../../machines/delegation.ts';
+import { flowFixture } from '../support/flow-fixture.ts';
 import { begin, KEY, place, say } from './support.ts';
 
 const test = suite('inspection');
@@ -17,26 +17,7 @@ const test = suite('inspection');
 const PIN = '24680';
 
 /** Asks for a secret and has it checked. */
-const vault: Flow = {
-  flow: 'vault',
-  version: 3,
-  start: 'first',
-  vars: {
-    name: { type: 'string', max: 20 },
-    pin: { type: 'string', secret: true, max: 6 },
-    token: { type: 'string', secret: true, max: 20 },
-    account: { type: 'object' },
-  },
-  screens: {
-    first: { type: 'menu', text: 'First', options: [{ id: 'in', text: 'In', to: 'name' }] },
-    name: { type: 'input', text: 'Name?', save: 'name', to: 'pin' },
-    pin: { type: 'input', text: 'PIN?', save: 'pin', accept: { digits: 5 }, to: 'check' },
-    check: { type: 'call', service: 'check', with: { pin: '=pin' }, save: 'account', done: 'fetch', fail: 'out' },
-    fetch: { type: 'call', service: 'token', save: 'token', done: 'home', fail: 'out' },
-    home: { type: 'menu', text: 'Hello {{name}}', options: [{ id: 'out', text: 'Out', to: 'out' }] },
-    out: { type: 'end', text: 'Bye' },
-  },
-};
+const vault = flowFixture('vault');
 
 interface Looking extends Inspector {
   readonly seen: InspectionEvent[];

@@ -210,33 +210,6 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     assert.is((await again().take('j', go)).instance.state, 'done');
   },
 
-  'timers fire at their own times, in order, one write each, whoever comes first, and once': async ({
-    jobs,
-    again,
-    clock,
-    entries,
-    stored,
-  }) => {
-    await jobs.begin('j', started);
-    await clock.advance(60_000);
-    const seen = await Promise.all([
-      jobs.read('j'),
-      again().read('j'),
-      jobs.sweep(),
-      again().read('j'),
-      again().sweep(),
-    ]);
-    assert.is((seen[0] as Instance).state, 'later');
-    const { context, revision } = (await jobs.read('j'))!;
-    assert.equal(
-      context.log.map(([, at]) => at),
-      [T0 + 1_000, T0 + 1_500],
-    );
-    assert.equal([revision, (await stored()).body.dueAt], [3, null]);
-    const written = entries.filter(({ action }) => action === 'deadline').map(({ at }) => at);
-    assert.equal([...new Set(written)], [T0 + 1_000, T0 + 1_500]);
-  },
-
   'what is due fires before a command is looked at; a refused command stores nothing else': async ({
     jobs,
     clock,
@@ -256,37 +229,6 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     await fails('ERR_MACHINE', () => jobs.take('j', jot));
     await fails('ERR_NOT_FOUND', () => jobs.take('other', go));
     assert.equal([(await stored()).revision, await jobs.read('other')], [2, undefined]);
-  },
-
-  'commands of many processes at once are all taken, each decided on what it replaces': async ({ again }) => {
-    const processes = Array.from({ length: 4 }, () => again());
-    await processes[0]!.begin('j', started);
-    const revisions: number[] = [];
-    const command = {
-      decide: ({ revision }: Instance) => {
-        revisions.push(revision);
-        return { type: 'NOTE' };
-      },
-    };
-    await Promise.all(Array.from({ length: 60 }, (_, i) => processes[i % 4]!.take('j', command)));
-    const { context, revision } = (await processes[0]!.read('j'))!;
-    assert.equal([context.log.length, revision], [60, 61]);
-    assert.ok(revisions.length >= 60);
-  },
-
-  'a command that comes again under its key changes nothing, also from another process': async ({ jobs, again }) => {
-    await jobs.begin('j', started);
-    await jobs.take('j', { ...jot, key: 'one' });
-    const both = await Promise.all([jobs.take('j', { ...jot, key: 'one' }), again().take('j', { ...jot, key: 'one' })]);
-    assert.equal(
-      both.map(({ repeated, instance }) => [repeated, instance.revision]),
-      [
-        [true, 2],
-        [true, 2],
-      ],
-    );
-    await jobs.take('j', { ...jot, key: 'two' });
-    assert.is((await jobs.read('j'))!.context.log.length, 2);
   },
 
   'time never goes back': async ({ jobs, again }) => {

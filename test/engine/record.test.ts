@@ -15,10 +15,10 @@ import {
   type SessionRecord,
 } from '../../lib/engine/session/record.ts';
 import { type SessionState, takeTurn } from '../../lib/engine/session/turn.ts';
-import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
+import { flowFixture } from '../support/flow-fixture.ts';
 import { begin, gate, KEY, place, say, settled, textOf } from './support.ts';
 
 const test = suite('record');
@@ -190,33 +190,7 @@ test('a record that is no JSON, or that another operator sealed, is told apart',
 });
 
 const PIN = '739184';
-const login: Flow = {
-  flow: 'login',
-  version: 1,
-  start: 'pin',
-  vars: { pin: { type: 'string', secret: true }, again: { type: 'string', secret: true }, ok: { type: 'boolean' } },
-  screens: {
-    pin: { type: 'input', text: 'PIN', save: 'pin', to: 'again' },
-    again: {
-      type: 'input',
-      text: 'Again',
-      save: 'again',
-      accept: { sameAs: 'pin' },
-      error: 'Not the same.',
-      to: 'check',
-    },
-    check: {
-      type: 'call',
-      service: 'check',
-      with: { pin: '=again' },
-      save: 'ok',
-      done: [{ set: { again: null }, to: 'home' }],
-      fail: [{ set: { again: null }, to: 'home' }],
-    },
-    home: { type: 'menu', text: 'Home', options: [{ id: 'out', text: 'Out', to: 'bye' }] },
-    bye: { type: 'end', text: 'Bye' },
-  },
-};
+const login = flowFixture('login');
 test('no byte of a secret is stored or told to watchers: not in intents, outcomes, turn keys or replies', async () => {
   const check = gate();
   const told: string[] = [];

@@ -4,30 +4,16 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { createEngine } from '../../lib/engine/engine.ts';
-import { type TurnResult, takeTurn } from '../../lib/engine/session/turn.ts';
 import { seedSession } from '../../lib/engine/sessions.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
-import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
+import { flowFixture } from '../support/flow-fixture.ts';
 
 const test = suite('seed');
 
-const FLOW: Flow = {
-  flow: 'small',
-  version: 3,
-  start: 'first',
-  vars: {
-    name: { type: 'string', default: 'nobody' },
-    city: { type: 'string', default: 'Kisumu' },
-    pin: { type: 'string', secret: true },
-  },
-  screens: {
-    first: { type: 'menu', text: 'First', options: [{ id: 'on', text: 'On', to: 'second' }] },
-    second: { type: 'menu', text: '{{name}} of {{city}}', options: [{ id: 'on', text: 'On', to: 'first' }] },
-  },
-};
+const FLOW = flowFixture('small');
 
 const keyring = parseKeyring('8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13');
 const BARE = { $stack: [], $page: 0, $bad: 0 };
@@ -44,18 +30,6 @@ const failure = (work: Promise<unknown>) =>
     () => undefined,
     (error: TwinlineError) => error.code,
   );
-
-test('the next turn shows the screen, with what is given and the defaults of what is not', async () => {
-  const on = engine();
-  await place(on, 'second', { name: 'Ada' });
-  const shown = await takeTurn(on, { key: 'k', decide: () => ({ kind: 'input', input: '' }) });
-  const reply = { kind: 'continue', text: 'Ada of Kisumu\n1. On' };
-  const { move, ...rest } = shown as TurnResult & { kind: 'replied' };
-  assert.equal(rest, { kind: 'replied', reply, repeated: false });
-  assert.equal([move?.from, move?.to], ['second', 'second']);
-  const next = await takeTurn(on, { key: 'k', decide: () => ({ kind: 'input', input: '1' }) });
-  assert.is(next.kind === 'replied' && next.reply.text.split('\n')[0], 'First');
-});
 
 test('a secret is not in the record, not even before the first turn', async () => {
   const on = engine();

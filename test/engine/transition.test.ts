@@ -78,52 +78,6 @@ test('what looks like an actor in the variables is left as it is', () => {
   assert.equal(machine.rest(live), { state: 'closed', context: { a: { xstate$$type: 1, id: 'x' } }, history });
 });
 
-test('a state that does not exist is refused, also one that JavaScript objects have by nature', () => {
-  const machine = shop();
-  const states = ['gone2', 'constructor', '__proto__', 'toString', '', 'open', 'two', 'open.idle'];
-  const shapes = [
-    { closed: {} },
-    {},
-    { open: 'last' },
-    { open: 'constructor' },
-    { two: { left: 'a' } },
-    ['open'],
-    null,
-  ];
-  const mixed = [{ open: 'idle', closed: {} }, { two: { left: 'a', right: {}, more: {} } }, { open: { idle: {} } }, 7];
-  for (const state of [...states, ...shapes, ...mixed]) {
-    const error = thrown(() => machine.resume({ state: state as never, context: {} }));
-    assert.is(error.code, 'ERR_RECORD', JSON.stringify(state));
-  }
-  assert.is(
-    thrown(() => machine.resume({ state: JSON.parse('{"__proto__":"idle"}'), context: {} })).code,
-    'ERR_RECORD',
-  );
-});
-
-test('a machine without states can be resumed', () => {
-  const machine = compileMachine(
-    createMachine({
-      id: 'counter',
-      context: { n: 1 },
-      on: { up: { actions: assign({ n: ({ context }) => context.n + 1 }) } },
-    }),
-  );
-  const rest = machine.rest(machine.begin().live);
-  const { live } = machine.step(machine.resume(rest), { type: 'up' });
-  assert.equal(machine.rest(live), { state: {}, context: { n: 2 } });
-});
-
-test('a machine that ended is resumed as ended, also when it remembers states', () => {
-  const machine = shop();
-  let live = machine.begin().live;
-  for (const type of ['close', 'leave']) live = machine.step(live, { type }).live;
-  assert.is(live.status, 'done');
-  const rest = machine.rest(live);
-  assert.ok(rest.history);
-  assert.is(machine.resume(rest).status, 'done');
-});
-
 test('a guard that throws gives ERR_MACHINE with its cause, and leaves no effects to the next step', () => {
   const machine = compileMachine(
     createMachine({

@@ -8,31 +8,15 @@ import type { Engine } from '../../lib/engine/engine.ts';
 import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import { type Decision, type SessionState, type TurnResult, takeTurn } from '../../lib/engine/session/turn.ts';
-import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
+import { flowFixture } from '../support/flow-fixture.ts';
 import { contested, count, counter, UP } from './counting.ts';
 import { begin, gate, KEY, place, rejection, say, settled, textOf } from './support.ts';
 
 const test = suite('turn');
 
 /** The number of what is visited, in words that change with every turn. */
-const visits: Flow = {
-  flow: 'visits',
-  version: 1,
-  start: 'home',
-  vars: { n: { type: 'number', default: 0 } },
-  screens: {
-    home: {
-      type: 'menu',
-      text: 'Visit {{n}}',
-      options: [
-        { id: 'again', text: 'Again', set: { n: '=n + 1' }, to: 'home' },
-        { id: 'out', text: 'Out', to: 'bye' },
-      ],
-    },
-    bye: { type: 'end', text: 'Bye after {{n}}' },
-  },
-};
+const visits = flowFixture('visits');
 
 test('a repeated request gets the same bytes and changes nothing', async () => {
   const here = place(compileFlow(visits));

@@ -6,33 +6,13 @@ import { SimulatedClock } from '../../lib/clock.ts';
 import { createEngine } from '../../lib/engine/engine.ts';
 import type { Service } from '../../lib/engine/service.ts';
 import { takeTurn } from '../../lib/engine/session/turn.ts';
-import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
+import { flowFixture } from '../support/flow-fixture.ts';
 
 const test = suite('waiting');
 
-const FLOW: Flow = {
-  flow: 'slow',
-  version: 1,
-  start: 'menu',
-  keys: { exit: '*' },
-  vars: { answer: { type: 'object' } },
-  screens: {
-    menu: { type: 'menu', text: 'Menu', options: [{ id: 'ask', text: 'Ask', to: 'ask' }] },
-    ask: {
-      type: 'call',
-      service: 'ask',
-      timeout: '60s',
-      save: 'answer',
-      done: [{ when: 'len(answer) > 0', to: 'answered' }, { to: 'menu' }],
-      fail: 'failed',
-    },
-    answered: { type: 'end', text: 'Answered' },
-    failed: { type: 'end', text: 'Failed' },
-    bye: { type: 'end', text: 'Bye' },
-  },
-};
+const FLOW = flowFixture('slow');
 
 function talk(ask: Service) {
   const clock = new SimulatedClock();

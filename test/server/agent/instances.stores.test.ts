@@ -87,33 +87,6 @@ test('a second message while the first is being answered: 409 with the run, at e
   assert.equal(await ann.kept(b!.url, session), ['human: wait', 'ai: So far. '], 'what was refused is nowhere');
 });
 
-test('enqueue: the message waits for its turn, wherever it was said', async () => {
-  const { session, first } = await begun();
-  const second = await ann.say(b!.url, session, 'second', 'enqueue');
-  const third = await ann.say(a!.url, session, 'third', 'enqueue');
-  assert.equal([second.frames(), third.frames()], [[], []]);
-  await ann.abort(b!.url, session);
-  await readOut(first, 'aborted');
-  assert.is(shownText(await readOut(second, 'finished')), 'You said second.');
-  assert.is(shownText(await readOut(third, 'finished')), 'You said third.');
-  assert.equal(await ann.kept(a!.url, session), [
-    ...['human: wait', 'ai: So far. '],
-    ...['human: second', 'ai: You said second.'],
-    ...['human: third', 'ai: You said third.'],
-  ]);
-});
-
-test('interrupt: the reply that is being written at another instance ends, and the new one begins', async () => {
-  const { session, first } = await begun();
-  const second = await ann.say(b!.url, session, 'second', 'interrupt');
-  await readOut(first, 'aborted');
-  assert.is(shownText(await readOut(second, 'finished')), 'You said second.');
-  assert.equal(await ann.kept(a!.url, session), [
-    ...['human: wait', 'ai: So far. '],
-    ...['human: second', 'ai: You said second.'],
-  ]);
-});
-
 test('tabs: two that watch, one that comes late and one that was cut off all read the same frames', async () => {
   const { session, first } = await begun();
   const watching = await ann.join(b!.url, first.run);

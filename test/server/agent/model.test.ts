@@ -11,11 +11,10 @@ import { readConfig } from '../../../server/config/config.ts';
 import type { CheckContext, Finding } from '../../../server/doctor/check.ts';
 import { MCP_CHECKS, MODEL_CHECKS } from '../../../server/doctor/doors.ts';
 import { mcpGround } from '../../agent/mcp-server.ts';
-import { type Answer, fails, type ModelServer, modelServer, said, says, streams } from '../../agent/model-server.ts';
+import { type Answer, fails, type ModelServer, modelServer, says } from '../../agent/model-server.ts';
 import { withFolder } from '../../support/process.ts';
 import { newSession, newUser, ORACLE_KEY } from '../plugins/users.ts';
 import { json, type Served, withServer } from '../support/serve.ts';
-import { readFrames } from './chats.ts';
 
 const test = suite('a server with a model');
 
@@ -40,32 +39,6 @@ async function served(script: readonly Answer[], work: (here: Here) => Promise<v
     await model.close();
   }
 }
-
-test('a model that fails: as JSON a status of 500 or more with its kind, on a stream 200 with an error and the end', () =>
-  served(
-    [fails(401, { code: 'invalid_api_key' }), fails(401), streams(said('A')), streams(said('A'))],
-    async ({ send, server }) => {
-      const bodies: unknown[] = [];
-      for (const [kind, status] of [
-        ['unknown', 500],
-        ['network', 503],
-      ] as const) {
-        const plain = await send({ message: 'hi' });
-        assert.is(plain.status, status);
-        const body = plain.json() as Record<string, unknown>;
-        assert.equal([body.statusCode, body.kind], [status, kind]);
-        const streamed = await send({ message: 'hi', stream: true });
-        assert.is(streamed.status, 200);
-        const [error, done] = readFrames(streamed.text).slice(-2);
-        assert.equal([error!.event, error!.json.kind, error!.json.status], ['error', kind, status]);
-        assert.equal([done!.event, done!.json.status, done!.json.failed], ['done', 'failed', true]);
-        bodies.push(body, streamed.text);
-      }
-      const logged = JSON.stringify(server.logged);
-      assert.match(logged, 'The model did not answer: auth, status 401');
-      assert.not.match(`${JSON.stringify(bodies)}${logged}`, /canary|provider\.example/);
-    },
-  ));
 
 test('the list of models is public, tells the default, and takes no other method', () =>
   served(
