@@ -5,10 +5,10 @@ import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { TwinlineError } from '../../lib/errors.ts';
 import { createJsonWriters, type JsonForm, readDescriptorSet } from '../../lib/gateway/index.ts';
 import cases from '../fixtures/gateway/json.json' with { type: 'json' };
 import { compileKept } from '../support/protoc.ts';
+import { refusal } from './refusal.ts';
 
 const test = suite('gateway JSON');
 
@@ -23,16 +23,6 @@ function text(form: JsonForm, bytes: Uint8Array, name = 'chain.All'): string {
 
 const json = (form: JsonForm, bytes: Uint8Array, name?: string) =>
   JSON.parse(text(form, bytes, name)) as Record<string, JsonValue>;
-
-function refusal(work: () => unknown): TwinlineError {
-  try {
-    work();
-  } catch (error) {
-    assert.is((error as Error).name, 'TwinlineError', String(error));
-    return error as TwinlineError;
-  }
-  throw new Error('nothing was thrown');
-}
 
 const write = (): BinaryWriter => new BinaryWriter();
 /** The bytes of an All, from its JSON. */

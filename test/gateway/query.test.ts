@@ -4,12 +4,13 @@ import { fromBinary, toBinary, toJson } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { TwinlineError } from '../../lib/errors.ts';
 import { createRouteTable, readDescriptorSet } from '../../lib/gateway/index.ts';
 import cases from '../fixtures/gateway/query.json' with { type: 'json' };
 import { compileKept } from '../support/protoc.ts';
+import { refusal as refusalWith } from './refusal.ts';
 
 const test = suite('gateway query');
+const refusal = (work: () => unknown) => refusalWith(work, 'ERR_INPUT');
 
 const descriptors = readDescriptorSet(compileKept('demo/library.proto'));
 const table = createRouteTable(descriptors);
@@ -38,16 +39,6 @@ for (const [rule, text, message] of cases.taken as [rule: string, query: string,
   test(`taken: ${rule} (${text})`, () => {
     assert.equal(query(text), only(message));
   });
-
-function refusal(work: () => unknown): TwinlineError {
-  try {
-    work();
-  } catch (error) {
-    assert.is((error as TwinlineError).code, 'ERR_INPUT', String(error));
-    return error as TwinlineError;
-  }
-  throw new Error('nothing was thrown');
-}
 
 const refused = cases.refused as [rule: string, query: string, why: string][];
 for (const [rule, text, why] of [
