@@ -67,11 +67,11 @@ test('whatever happens, it is as a model of its states: failures in a row, pause
   const step = fc.oneof(
     fc.constantFrom('begin' as const, 'haste' as const),
     fc.record({ end: fc.nat(20), how: fc.constantFrom(...VERDICTS) }),
-    fc.record({ wait: fc.nat(300) }),
+    fc.record({ wait: fc.nat(400) }),
   );
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 80, size: 'max' }), async (steps) => {
-      const { clock, channel, calls } = puppet({ atOnce: 4 });
+      const { clock, channel, calls } = puppet({ atOnce: 4, pauseMaxMs: 250 });
       const model = { inARow: 0, openings: 0, openUntil: 0, trial: -1 };
       const running = new Map<number, { readonly isHasty: boolean }>();
       const isOpen = () => clock.monotonic() < model.openUntil;
@@ -99,7 +99,7 @@ test('whatever happens, it is as a model of its states: failures in a row, pause
           if (verdict === 'reached') Object.assign(model, { inARow: 0, openings: 0 });
           const isFailed = verdict === 'failed' && !(status === LATE && isHasty);
           if (isFailed && (++model.inARow >= 3 || isTrial))
-            model.openUntil = clock.monotonic() + Math.min(400, 100 * 2 ** model.openings++);
+            model.openUntil = clock.monotonic() + Math.min(250, 100 * 2 ** model.openings++);
         } else if ('wait' in one) await clock.advance(one.wait);
         const { retryMs, ...seen } = channel.breaker();
         assert.equal([seen.state, seen.running], [state(), running.size]);
