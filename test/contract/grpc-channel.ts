@@ -275,11 +275,12 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     const [count, size] = [2_000, 20_000];
     const stream = channel.stream({ path: '/t.Node/Count', requests: [bytes(`${count},${size}`)] });
     const reader = stream.messages[Symbol.asyncIterator]();
-    await reader.next();
+    const orderOf = ({ value }: IteratorResult<Buffer>) => value.readUInt32BE() as number;
+    assert.is(orderOf(await reader.next()), 0);
     const held = await standstill(node);
     assert.ok(held * size < 12_000_000, `${held} of ${count} messages of ${size} bytes were sent ahead`);
     let got = 1;
-    while (!(await reader.next()).done) got++;
+    for (let next = await reader.next(); !next.done; next = await reader.next()) assert.is(orderOf(next), got++);
     assert.equal([got, code(await stream.end)], [count, 0]);
   },
 

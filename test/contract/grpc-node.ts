@@ -41,15 +41,18 @@ export interface TestNode {
 }
 
 const same = (bytes: Buffer) => bytes;
-const method = (path: string, isStream: boolean) => ({
-  path,
-  requestStream: isStream,
-  responseStream: isStream,
-  requestSerialize: same,
-  requestDeserialize: same,
-  responseSerialize: same,
-  responseDeserialize: same,
+/** A method of grpc-js whose messages are bytes. */
+export const bytesMethod = (path: string, requestStream: boolean, responseStream = requestStream) => ({
+  ...{ path, requestStream, responseStream },
+  ...{ requestSerialize: same, requestDeserialize: same, responseSerialize: same, responseDeserialize: same },
 });
+
+/** The port on which a server now listens; `port` 0 takes a free one. */
+export function bound(server: Server, port = 0, credentials = ServerCredentials.createInsecure()): Promise<number> {
+  return new Promise((resolve, reject) =>
+    server.bindAsync(`127.0.0.1:${port}`, credentials, (error, at) => (error ? reject(error) : resolve(at))),
+  );
+}
 
 /** Starts a node. `port` 0 takes a free one; `tls` as PEM. */
 export async function testNode(
@@ -140,20 +143,16 @@ export async function testNode(
   const server = new Server({ 'grpc.max_receive_message_length': -1, ...settings });
   server.addService(
     {
-      ...Object.fromEntries(Object.keys(handlers).map((name) => [name, method(`/t.Node/${name}`, false)])),
-      ...Object.fromEntries(Object.keys(streams).map((name) => [name, method(`/t.Node/${name}`, true)])),
+      ...Object.fromEntries(Object.keys(handlers).map((name) => [name, bytesMethod(`/t.Node/${name}`, false)])),
+      ...Object.fromEntries(Object.keys(streams).map((name) => [name, bytesMethod(`/t.Node/${name}`, true)])),
     },
     { ...handlers, ...streams },
   );
   const credentials = tls
     ? ServerCredentials.createSsl(null, [{ private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.cert) }])
     : ServerCredentials.createInsecure();
-  const bound = await new Promise<number>((resolve, reject) =>
-    server.bindAsync(`127.0.0.1:${port}`, credentials, (error, at) => (error ? reject(error) : resolve(at))),
-  );
-
   return {
-    port: bound,
+    port: await bound(server, port, credentials),
     seen,
     until: (fits) => until('calls at the node', () => fits(seen)).then(() => {}),
     stop: async () => server.forceShutdown(),

@@ -10,26 +10,17 @@ import {
 } from '@bufbuild/protobuf/wkt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { TwinlineError } from '../../lib/errors.ts';
 import type * as narrow from '../../lib/gateway/descriptors/protobuf.ts';
 import { createRouteTable, readDescriptorFiles, readDescriptorSet } from '../../lib/gateway/index.ts';
 import { compileKept, compileProtos } from '../support/protoc.ts';
+import { refusal as refusalWith } from './refusal.ts';
 
 const test = suite('gateway descriptors');
+const refusal = (work: () => unknown) => refusalWith(work, 'ERR_CONFIG');
 
 const set = compileKept('demo/library.proto');
 const files = fromBinary(FileDescriptorSetSchema, set).file;
 const packed = (list: readonly FileDescriptorProto[]) => list.map((file) => toBinary(FileDescriptorProtoSchema, file));
-
-function refusal(work: () => unknown): TwinlineError {
-  try {
-    work();
-  } catch (error) {
-    assert.is((error as TwinlineError).code, 'ERR_CONFIG', String(error));
-    return error as TwinlineError;
-  }
-  throw new Error('nothing was thrown');
-}
 
 const rpcs = (descriptors: Parameters<typeof createRouteTable>[0]) =>
   createRouteTable(descriptors).routes.map(({ rpc }) => rpc);

@@ -9,10 +9,10 @@ import {
   LEGACY_PROFILES,
   legacyRewrites,
   parseGatewayFile,
-  type Rewrite,
   rpcFilter,
 } from '../../lib/gateway/index.ts';
 import { parseTemplate } from '../../lib/gateway/route/paths.ts';
+import cases from '../fixtures/gateway/files.json' with { type: 'json' };
 
 const test = suite('gateway file');
 
@@ -30,38 +30,11 @@ function problems(value: unknown): string[] {
 }
 
 test('only the node and its descriptors are needed; the rest has defaults', () => {
-  assert.equal(parse(MINIMAL), {
-    ...{
-      upstream: 'node:9090',
-      tls: false,
-      descriptors: { kind: 'reflection' },
-      json: 'cosmos',
-      prefixes: {},
-      rewrites: [],
-    },
-    ...{
-      legacy: [],
-      disabled: [],
-      unknownRoute: 404,
-      gate: undefined,
-      forwardHeaders: [],
-      deadlineMs: 10_000,
-      cache: undefined,
-      channel: 'grpc-js',
-    },
-  });
+  assert.equal(parse(MINIMAL), { ...cases.defaults, gate: undefined, cache: undefined });
 });
 
 test('a whole file is read as it stands', () => {
-  const whole = {
-    ...{ upstream: '[::1]:9090', tls: { ca: 'ca.pem' }, descriptors: 'ixo.binpb', json: 'proto3' },
-    prefixes: { '/ixo': '/ixo', '/impacthub': '/ixo', '/': '/api' },
-    rewrites: [{ from: '/ixo/claim/{id}', to: '/ixo/claims/claim/{id}' }],
-    ...{ legacy: ['ixo-v0.20'], disabled: ['ixo.bonds.*'], unknownRoute: 501 },
-    gate: { keys: ['k1', `sha256:${'a'.repeat(64)}`], forbid: ['ixo.token.*'] },
-    ...{ forwardHeaders: ['X-Trace'], deadlineMs: 5_000, cache: { ttlMs: 1_000, maxBytes: 67_108_864 } },
-    channel: 'http2',
-  };
+  const { whole } = cases;
   assert.equal(parse(whole), {
     ...whole,
     descriptors: { kind: 'file', path: 'ixo.binpb' },
@@ -70,56 +43,8 @@ test('a whole file is read as it stands', () => {
   assert.equal(parse({ ...MINIMAL, gate: { keys: ['k'] } }).gate, { keys: ['k'], forbid: [] });
 });
 
-const FAULTS: readonly (readonly [pointer: string, change: object])[] = [
-  ['/upstream', { upstream: 'node' }],
-  ['/upstream', { upstream: 'http://node:9090' }],
-  ['/upstream', { upstream: 'node:0' }],
-  ['/upstream', { upstream: 'node:65536' }],
-  ['/upstream', { upstream: 9090 }],
-  ['/tls', { tls: 'yes' }],
-  ['/tls/ca', { tls: {} }],
-  ['/descriptors', { descriptors: 'a.binpb' }],
-  ['/descriptors', { reflection: false }],
-  ['/json', { json: 'xml' }],
-  ['/prefixes', { prefixes: ['/ixo'] }],
-  ['/prefixes/~1ixo~1', { prefixes: { '/ixo/': '/ixo' } }],
-  ['/prefixes/ixo', { prefixes: { ixo: '/ixo' } }],
-  ['/prefixes/~1a', { prefixes: { '/a': '/{b}' } }],
-  ['/rewrites', { rewrites: {} }],
-  ['/rewrites/0', { rewrites: ['x'] }],
-  ['/rewrites/0/to', { rewrites: [{ from: '/a' }] }],
-  ['/rewrites/0', { rewrites: [{ from: '/a/{x}', to: '/b/{y}' }] }],
-  ['/rewrites/0', { rewrites: [{ from: '/a/*', to: '/b/*' }] }],
-  [
-    '/rewrites/1',
-    {
-      rewrites: [
-        { from: '/a/{x}', to: '/b/{x}' },
-        { from: '/a/{y}', to: '/c/{y}' },
-      ],
-    },
-  ],
-  ['/rewrites/0/when', { rewrites: [{ from: '/a', to: '/b', when: 1 }] }],
-  ['/legacy/0', { legacy: ['ixo-v99'] }],
-  ['/disabled/1', { disabled: ['a.*', 'a b'] }],
-  ['/disabled/0', { disabled: ['*a*b*c*'] }],
-  ['/unknownRoute', { unknownRoute: 400 }],
-  ['/gate', { gate: 'key' }],
-  ['/gate/keys', { gate: {} }],
-  ['/gate/keys', { gate: { keys: [] } }],
-  ['/gate/forbid', { gate: { keys: ['k'], forbid: 'a.*' } }],
-  ['/forwardHeaders/0', { forwardHeaders: ['x y'] }],
-  ['/forwardHeaders/0', { forwardHeaders: ['Grpc-Timeout'] }],
-  ['/forwardHeaders/0', { forwardHeaders: ['host'] }],
-  ['/forwardHeaders', { forwardHeaders: ['authorization'], gate: { keys: ['k'] } }],
-  ['/deadlineMs', { deadlineMs: 0 }],
-  ['/cache/maxBytes', { cache: { ttlMs: 1 } }],
-  ['/cache/ttlMs', { cache: { ttlMs: 1.5, maxBytes: 1 } }],
-  ['/cors', { cors: true }],
-];
-
 test('a problem is told at its place', () => {
-  for (const [pointer, change] of FAULTS) {
+  for (const [pointer, change] of cases.faults as [string, object][]) {
     const found = problems({ ...MINIMAL, ...change });
     assert.is(found.length, 1, found.join('\n'));
     assert.ok(found[0]!.startsWith(`${pointer}: `), found[0]);
@@ -160,48 +85,11 @@ test('broken JSON is told with its line and column', () => {
 
 type Paths = Partial<Parameters<typeof compileRewrites>[0]>;
 
-const PREFIXES = { '/ixo': '/ixo', '/ixo/old': '/old', '/impacthub': '/ixo' };
-const REWRITES: readonly Rewrite[] = [
-  { from: '/a/{x}', to: '/b/{x}/c' },
-  { from: '/a/special', to: '/s' },
-  { from: '/all/{rest=**}', to: '/r/{rest}' },
-  { from: '/two/{x}/{y}', to: '/{y}/{x}' },
-];
-
-/** What a file says → each path and what it becomes; undefined is not served. */
-const PATHS: readonly (readonly [rule: string, paths: Paths, becomes: Readonly<Record<string, string | undefined>>])[] =
-  [
-    ['without prefixes every path stays as it is', {}, { '/a%2Fb//c:d': '/a%2Fb//c:d' }],
-    [
-      'with prefixes only these are served, by whole segments, the longest first',
-      { prefixes: PREFIXES },
-      {
-        ...{ '/impacthub/entity/a%2Fb': '/ixo/entity/a%2Fb', '/impacthub': '/ixo', '/ixo/old/x': '/old/x' },
-        ...{ '/ixo/older': '/ixo/older', '/ixomatic/x': undefined, '/other': undefined, '/IXO/x': undefined },
-      },
-    ],
-    ['a prefix can be put on', { prefixes: { '/': '/api' } }, { '/x': '/api/x' }],
-    ['a prefix can be taken off', { prefixes: { '/api': '/' } }, { '/api/x': '/x', '/api': '/' }],
-    [
-      'paths are rewritten once, still encoded',
-      { rewrites: REWRITES },
-      {
-        ...{
-          '/a/1%2F2': '/b/1%2F2/c',
-          '/a/did:ixo:1': '/b/did:ixo:1/c',
-          '/a/special': '/s',
-          '/a': '/a',
-          '/a/x/y': '/a/x/y',
-        },
-        ...{ '/all/x/y%2Fz/': '/r/x/y%2Fz/', '/all': '/r', '/two/1/2': '/2/1', '/b/1': '/b/1' },
-      },
-    ],
-  ];
-
-for (const [rule, paths, becomes] of PATHS)
+// What a file says → each path and what it becomes; null is not served.
+for (const [rule, paths, becomes] of cases.paths as unknown as [string, Paths, { [path: string]: string | null }][])
   test(rule, () => {
     const path = compileRewrites({ prefixes: {}, rewrites: [], ...paths });
-    for (const [from, to] of Object.entries(becomes)) assert.is(path(from), to, from);
+    for (const [from, to] of Object.entries(becomes)) assert.is(path(from) ?? null, to, from);
   });
 
 test('prefixes come before rewrites; the rewrites of a deployment before those of earlier versions', () => {
@@ -220,22 +108,7 @@ test('the routes of earlier versions lead to those of today, and all sets togeth
     rewrites: [],
     legacy: legacyRewrites(['ixo-v0.18', 'ixo-v0.19', 'ixo-v0.20', 'ixo-v4']),
   });
-  const expected = {
-    '/ixo/did/did:ixo:abc': '/ixo/did/dids/did:ixo:abc',
-    '/ixo/did/dids': '/ixo/did/dids',
-    '/ixo/did/dids/x': '/ixo/did/dids/x',
-    '/ixo/allDidDocs': '/ixo/did/dids',
-    '/ixo/bonds': '/ixo/bonds/bonds',
-    '/ixo/bonds_detailed': '/ixo/bonds/bonds_detailed',
-    '/ixo/entity/config': '/ixo/entity/params',
-    '/ixo/entity/did:ixo:entity:1': '/ixo/entity/did:ixo:entity:1',
-    '/ixo/claim': '/ixo/claims/claims',
-    '/ixo/claim/bafk': '/ixo/claims/claim/bafk',
-    '/ixo/collection': '/ixo/claims/collections',
-    '/ixo/dispute/p': '/ixo/claims/dispute/p',
-    '/ixo/liquidstake/v1beta1/params': '/ixo/liquidstake/v1beta1/module_params',
-  };
-  for (const [from, to] of Object.entries(expected)) assert.is(path(from), to);
+  for (const [from, to] of Object.entries(cases.legacy)) assert.is(path(from), to);
   for (const { gone } of Object.values(LEGACY_PROFILES)) for (const template of gone) parseTemplate(template);
 });
 

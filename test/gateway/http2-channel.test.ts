@@ -49,15 +49,6 @@ test('in the pause after a failed attempt calls fail without another attempt', a
   await again.stop();
 });
 
-test('a thousand calls share one connection', async () => {
-  const node = await hostileNode(() => well());
-  const channel = http2Channel({ upstream: `127.0.0.1:${node.port}` });
-  const answers = await Promise.all(Array.from({ length: 1_000 }, () => channel.unary(hello)));
-  assert.equal([answers.every(({ bytes }) => bytes.toString() === 'one'), node.connections], [true, 1]);
-  await channel.close();
-  await node.stop();
-});
-
 test('a node that takes TLS but does not agree to HTTP/2 is told to the log, and is UNAVAILABLE', async () => {
   const tls = LOCALHOST;
   const server = createServer(tls, (socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');

@@ -188,36 +188,6 @@ const RULES: { readonly [name: string]: Rule } = {
     answer(id),
   ]),
   'a length that is not the length': answers((id) => [head(id, 4, headWith('content-length', '1')), data(id), end(id)]),
-  'a message in frames of one byte': answers((id) => [
-    head(id),
-    ...[...messageOf('one')].map((byte) => data(id, Buffer.from([byte]))),
-    data(id, Buffer.alloc(0)),
-    end(id),
-  ]),
-  'PING, which it answers': {
-    code: 0,
-    does: (peer, id) => {
-      peer.send(rawFrame(FRAME.ping, 0, 0, '0102030405060708'));
-      void peer
-        .until(({ type, flags, payload }) => type === FRAME.ping && flags === FLAG.ack && payload[7] === 8)
-        .then(() => peer.send(answer(id)));
-    },
-  },
-  'SETTINGS, which it acknowledges': {
-    code: 0,
-    does: (peer, id) => {
-      const before = peer.frames.filter(({ type, flags }) => type === FRAME.settings && flags === FLAG.ack).length;
-      peer.send(setting(SETTING.streams, 7));
-      void peer
-        .until(
-          (frame) =>
-            peer.frames.filter(({ type, flags }) => type === FRAME.settings && flags === FLAG.ack).indexOf(frame) ===
-            before,
-        )
-        .then(() => peer.send(answer(id)));
-    },
-  },
-  'the end without trailers': answers((id) => [head(id), data(id, messageOf('one'), FLAG.endStream)], 13),
   'RST_STREAM without an error after the answer': answers((id) => [
     answer(id),
     rawFrame(FRAME.reset, 0, id, '00000000'),

@@ -1,7 +1,6 @@
 // What the channel sends on HTTP/2: no more than the node takes, in its order, and no request twice that may have been seen.
 
 import type { Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GRPC } from '../../lib/gateway/channel/channel.ts';
@@ -220,39 +219,5 @@ for (const [what, ends] of [
       assert.equal([(await channel.unary(CALL)).status.code, seen], [GRPC.unavailable, 1]);
     });
   });
-
-test('all frames of one turn go out in one write, and a page that is full goes with them', async () => {
-  const writes: Buffer[][] = [];
-  let corked: Buffer[] | undefined;
-  const socket = {
-    writable: true,
-    writableLength: 0,
-    write: (bytes: Buffer) => void (corked ?? writes[writes.push([]) - 1]!).push(bytes),
-    cork: () => {
-      corked = [];
-    },
-    uncork: () => {
-      writes.push(corked!);
-      corked = undefined;
-    },
-  };
-  const frames = new FrameWriter(socket as unknown as Socket);
-  for (const [times, parts] of [
-    [100, 1],
-    [5, 2],
-  ] as const) {
-    const payload = Buffer.alloc(parts === 1 ? 50 : 16_000, 'x');
-    for (let sent = 0; sent < times; sent++) frames.frame({ type: 99, flags: 0, id: sent }, payload);
-    assert.is(writes.length, 0);
-    await nextTurn();
-    assert.equal(
-      writes.map((all) => all.length),
-      [parts],
-    );
-    const bytes = Buffer.concat(writes.pop()!);
-    assert.is(bytes.length, times * (9 + payload.length));
-    for (let sent = 0; sent < times; sent++) assert.is(bytes.readUInt32BE(sent * (9 + payload.length) + 5), sent);
-  }
-});
 
 test.run();

@@ -80,6 +80,7 @@ test('requests of any size arrive whole, within the windows, frames and streams 
       }
       const allowed = [first, ...changes].map(({ maxConcurrentStreams }) => maxConcurrentStreams!);
       assert.ok(node.most() <= Math.max(...allowed), `${node.most()} at a time`);
+      assert.is(node.sessions.length, 1, 'all share one connection');
       await channel.close();
       await node.stop();
       assert.equal(node.troubles, []);

@@ -5,40 +5,14 @@ import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { TwinlineError } from '../../lib/errors.ts';
 import { createJsonWriters, type JsonForm, readDescriptorSet } from '../../lib/gateway/index.ts';
-import { compileProtos } from '../support/protoc.ts';
+import cases from '../fixtures/gateway/json.json' with { type: 'json' };
+import { compileKept } from '../support/protoc.ts';
+import { refusal } from './refusal.ts';
 
 const test = suite('gateway JSON');
 
-const { registry } = readDescriptorSet(
-  compileProtos({
-    'chain.proto': `
-      syntax = "proto3"; package chain;
-      import "gogoproto/gogo.proto"; import "google/protobuf/any.proto"; import "google/protobuf/duration.proto";
-      import "google/protobuf/timestamp.proto";
-      message Coin { string denom = 1; string amount = 2 [(gogoproto.customtype) = "cosmossdk.io/math.Int", (gogoproto.nullable) = false]; }
-      message Inner { string some_name = 1; Coin coin = 2 [(gogoproto.nullable) = false]; Coin maybe_coin = 3; }
-      message All {
-        string some_text = 1; int32 small = 2; bytes raw = 6 [json_name = "rawBytes"];
-        repeated string texts = 10; map<string, int64> counts = 11; Inner inner = 12; Inner full = 13 [(gogoproto.nullable) = false];
-        google.protobuf.Timestamp go_time = 15 [(gogoproto.stdtime) = true, (gogoproto.nullable) = false];
-        google.protobuf.Duration span = 16 [(gogoproto.nullable) = false]; google.protobuf.Any any = 17;
-        string decimal = 18 [(gogoproto.customtype) = "cosmossdk.io/math.LegacyDec", (gogoproto.nullable) = false];
-        string maybe_decimal = 19 [(gogoproto.customtype) = "github.com/cosmos/cosmos-sdk/types.Dec"];
-        oneof choice { string left = 20; Inner right = 21; }
-        repeated int32 numbers = 28; map<int32, Inner> by_number = 29; map<bool, string> by_flag = 30;
-        bytes contract = 31 [(gogoproto.casttype) = "RawContractMessage"]; string jsontag = 33 [(gogoproto.jsontag) = "@tag"];
-        repeated string decimals = 34 [(gogoproto.customtype) = "cosmossdk.io/math.LegacyDec", (gogoproto.nullable) = false];
-      }
-      message Tree { Tree child = 1; string name = 2; }
-      message Endless { Endless again = 1 [(gogoproto.nullable) = false]; }
-      message Swelling { repeated All all = 1; }`,
-    'old.proto': `syntax = "proto2"; package old; enum Closed { A = 0; B = 1; }
-      message Old { optional group G = 5 { optional int32 x = 1; } }
-      message Plain { optional int32 small = 1; optional Closed one = 2; repeated Closed many = 3; }`,
-  }),
-);
+const { registry } = readDescriptorSet(compileKept('chain/chain.proto', 'chain/old.proto'));
 
 const typeOf = (name: string) => registry.getMessage(name)!;
 const all = typeOf('chain.All');
@@ -49,16 +23,6 @@ function text(form: JsonForm, bytes: Uint8Array, name = 'chain.All'): string {
 
 const json = (form: JsonForm, bytes: Uint8Array, name?: string) =>
   JSON.parse(text(form, bytes, name)) as Record<string, JsonValue>;
-
-function refusal(work: () => unknown): TwinlineError {
-  try {
-    work();
-  } catch (error) {
-    assert.is((error as Error).name, 'TwinlineError', String(error));
-    return error as TwinlineError;
-  }
-  throw new Error('nothing was thrown');
-}
 
 const write = (): BinaryWriter => new BinaryWriter();
 /** The bytes of an All, from its JSON. */
@@ -73,46 +37,10 @@ const EMPTY = {
   ...{ numbers: [], by_number: {}, by_flag: {}, contract: null, jsontag: '' },
 };
 
-const CASES: readonly (readonly [rule: string, bytes: Uint8Array, cosmos: object, proto3: object])[] = [
-  ['nothing set: zeros of Go, but for the members of a oneof', NOTHING, {}, {}],
-  ['a JSON name of its own is for proto3 only', encode({ rawBytes: '/w==' }), { raw: '/w==' }, { rawBytes: '/w==' }],
-  ['the tag for Go does not count', encode({ jsontag: 'x' }), { jsontag: 'x' }, { jsontag: 'x' }],
-  ['bytes that are set but empty', write().tag(6, 2).bytes(NOTHING).finish(), { raw: '' }, {}],
-  [
-    'a message inside, of which a part may not be null',
-    encode({ inner: { someName: 'n' } }),
-    { inner: { some_name: 'n', coin: COIN, maybe_coin: null } },
-    { inner: { someName: 'n' } },
-  ],
-  [
-    'decimals have 18 places',
-    encode({ decimal: '1500000000000000000', maybeDecimal: '-5' }),
-    { decimal: '1.500000000000000000', maybe_decimal: '-0.000000000000000005' },
-    { decimal: '1500000000000000000', maybeDecimal: '-5' },
-  ],
-  ['a decimal of zero', encode({ decimal: '0' }), { decimal: '0.000000000000000000' }, { decimal: '0' }],
-  [
-    'a list of decimals',
-    encode({ decimals: ['10', `1${'0'.repeat(20)}`] }),
-    { decimals: ['0.000000000000000010', '100.000000000000000000'] },
-    { decimals: ['10', `1${'0'.repeat(20)}`] },
-  ],
-  [
-    'JSON of a contract',
-    write().tag(31, 2).string('{"a": [1.50]}').finish(),
-    { contract: { a: [1.5] } },
-    { contract: Buffer.from('{"a": [1.50]}').toString('base64') },
-  ],
-  [
-    'a known number with another wire type is an unknown field',
-    write().tag(1, 0).int32(5).tag(2, 5).fixed32(5).finish(),
-    {},
-    {},
-  ],
-];
-
-for (const [rule, bytes, cosmos, proto3] of CASES)
+// A message as JSON or as bytes in hex → what it is in the Cosmos form, beside what is always there, and in that of proto3.
+for (const [rule, message, cosmos, proto3] of cases.rules as [string, JsonValue, object, object][])
   test(rule, () => {
+    const bytes = typeof message === 'string' ? Buffer.from(message, 'hex') : encode(message);
     assert.equal(json('cosmos', bytes), { ...EMPTY, ...cosmos });
     assert.equal(json('proto3', bytes), proto3);
   });
@@ -182,52 +110,19 @@ test('the names of types that nobody declares are told, each time one is met', (
 });
 
 test('Any of a type that cannot be written is told by its bytes, and the rest of the message is there', () => {
-  const group = compileProtos({
-    'g.proto': 'syntax = "proto2"; package g; message M { optional group Old = 1 { optional string x = 1; } }',
-    'a.proto': `syntax = "proto3"; package a; import "g.proto"; import "google/protobuf/any.proto";
-      message A { google.protobuf.Any any = 1; string after = 2; }`,
-  });
-  const { registry } = readDescriptorSet(group);
-  const bytes = write()
-    .tag(1, 2)
-    .bytes(
-      write()
-        .tag(1, 2)
-        .string('/g.M')
-        .tag(2, 2)
-        .bytes(Buffer.from([11, 12]))
-        .finish(),
-    );
-  const whole = bytes.tag(2, 2).string('x').finish();
-  for (const form of ['cosmos', 'proto3'] as const) {
-    const { findWriter } = createJsonWriters({ registry, form });
-    for (const _ of [1, 2])
-      assert.equal(JSON.parse(findWriter(registry.getMessage('a.A')!)(whole).toString()), {
-        any: { '@type': '/g.M', value: 'Cww=' },
-        after: 'x',
-      });
-  }
+  const bytes = Buffer.concat([anyOf('/old.Old', Buffer.from([11, 12])), write().tag(1, 2).string('x').finish()]);
+  for (const form of ['cosmos', 'proto3'] as const)
+    for (const _ of [1, 2]) {
+      const { any, ...rest } = json(form, bytes);
+      assert.equal(any, { '@type': '/old.Old', value: 'Cww=' });
+      assert.is(form === 'cosmos' ? rest.some_text : rest.someText, 'x');
+    }
 });
 
-const UNREADABLE: readonly (readonly [string, Uint8Array])[] = [
-  ['a text that goes on after the end', Buffer.from('0a05', 'hex')],
-  ['a length beyond the message around it', Buffer.from('62030a0541', 'hex')],
-  ['a number cut short', Buffer.from('1080', 'hex')],
-  ['a number of eleven bytes', Buffer.from('10ffffffffffffffffffff01', 'hex')],
-  ['a fixed number cut short', Buffer.from('41000000', 'hex')],
-  ['field 0', Buffer.from('0001', 'hex')],
-  ['wire type 7', Buffer.from('0f', 'hex')],
-  ['a group that does not end', Buffer.from('a338', 'hex')],
-  ['a group that ends as another', Buffer.from('a338ac38', 'hex')],
-  ['the end of a group that has not begun', Buffer.from('a438', 'hex')],
-  ['a packed list cut within a number', Buffer.from('e201020180', 'hex')],
-  ['a packed list whose last number goes on after it', Buffer.from('e20102018001', 'hex')],
-];
-
-for (const [what, bytes] of UNREADABLE)
+for (const [what, hex] of cases.unreadable as [string, string][])
   test(`unreadable: ${what}`, () => {
     for (const form of ['cosmos', 'proto3'] as const) {
-      const error = refusal(() => text(form, bytes));
+      const error = refusal(() => text(form, Buffer.from(hex, 'hex')));
       assert.is(error.code, 'ERR_SERVICE');
       assert.is(error.reason, 'unreadable');
     }
@@ -297,21 +192,7 @@ test('groups are refused by name, and the other types of the file are not', () =
 });
 
 test('proto2: presence of every field, closed enums drop what they do not know, in lists too', () => {
-  const bytes = write()
-    .tag(1, 0)
-    .int32(0)
-    .tag(2, 0)
-    .int32(9)
-    .tag(3, 0)
-    .int32(1)
-    .tag(3, 0)
-    .int32(9)
-    .tag(3, 2)
-    .fork()
-    .int32(0)
-    .int32(7)
-    .join()
-    .finish();
+  const bytes = Buffer.from('08001009180118091a020007', 'hex');
   assert.equal(json('proto3', bytes, 'old.Plain'), { small: 0, many: ['B', 'A'] });
 });
 

@@ -1,6 +1,5 @@
 // A node that describes itself, from descriptors made here, with whatever manners a test wants.
 
-import type { AddressInfo } from 'node:net';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import {
@@ -9,8 +8,9 @@ import {
   FileDescriptorProtoSchema,
   MethodOptionsSchema,
 } from '@bufbuild/protobuf/wkt';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Server } from '@grpc/grpc-js';
 import { decodeText, readRepeated } from '../../lib/gateway/descriptors/reflection-messages.ts';
+import { bound, bytesMethod } from '../contract/grpc-node.ts';
 
 /** The number of `google.api.http` in the options of a method, and a rule `get: "/shop/{id}"`. */
 export const HTTP_OPTION = 72_295_728;
@@ -102,8 +102,6 @@ function replies(question: Question, manners: Manners): Uint8Array[] | 'silence'
   return [file ? filesReply([file]) : errorReply(5)];
 }
 
-const same = (bytes: Buffer) => bytes;
-
 /** Starts the node; `stop` cuts what runs. */
 export async function reflectingNode(manners: Manners, port = 0): Promise<{ port: number; stop(): void }> {
   const server = new Server();
@@ -116,15 +114,7 @@ export function addReflection(server: Server, manners: Manners): void {
   for (const version of manners.versions)
     server.addService(
       {
-        ServerReflectionInfo: {
-          path: `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
-          requestStream: true,
-          responseStream: true,
-          requestSerialize: same,
-          requestDeserialize: same,
-          responseSerialize: same,
-          responseDeserialize: same,
-        },
+        ServerReflectionInfo: bytesMethod(`/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`, true),
       },
       {
         ServerReflectionInfo: (call: import('@grpc/grpc-js').ServerDuplexStream<Buffer, Buffer>) => {
@@ -139,12 +129,4 @@ export function addReflection(server: Server, manners: Manners): void {
         },
       },
     );
-}
-
-export function bound(server: Server, port = 0): Promise<AddressInfo['port']> {
-  return new Promise((resolve, reject) =>
-    server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, at) =>
-      error ? reject(error) : resolve(at),
-    ),
-  );
 }

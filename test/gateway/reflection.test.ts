@@ -6,20 +6,12 @@ import { Server } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { TwinlineError } from '../../lib/errors.ts';
 import { grpcChannel } from '../../lib/gateway/channel/grpc-channel.ts';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
 import { type ReflectionOptions, reflect } from '../../lib/gateway/descriptors/reflection.ts';
-import {
-  bound,
-  FILES,
-  filesReply,
-  GOOD,
-  HTTP_OPTION,
-  HTTP_RULE,
-  type Manners,
-  reflectingNode,
-} from './reflection-node.ts';
+import { bound } from '../contract/grpc-node.ts';
+import { FILES, filesReply, GOOD, HTTP_OPTION, HTTP_RULE, type Manners, reflectingNode } from './reflection-node.ts';
+import { refusalOf } from './refusal.ts';
 
 const test = suite('reflection');
 const OPENERS = [http2Channel, grpcChannel];
@@ -35,14 +27,7 @@ async function reflected(manners: Partial<Manners>, options?: ReflectionOptions,
   }
 }
 
-async function refusal(manners: Partial<Manners>, options?: ReflectionOptions): Promise<TwinlineError> {
-  try {
-    await reflected(manners, options);
-  } catch (error) {
-    return error as TwinlineError;
-  }
-  throw new Error('It was not refused.');
-}
+const refusal = (manners: Partial<Manners>, options?: ReflectionOptions) => refusalOf(reflected(manners, options));
 
 const namesOf = (descriptors: Uint8Array) =>
   fromBinary(FileDescriptorSetSchema, descriptors).file.map(({ name }) => name);

@@ -1,33 +1,8 @@
 // Replies of a node in the shapes that cost most, at any size.
 
-import { compileProtos } from '../support/protoc.ts';
+import { compileKept } from '../support/protoc.ts';
 
-export const SHAPES_SET = compileProtos({
-  'shapes.proto': `syntax = "proto3";
-package shapes;
-import "google/api/annotations.proto";
-import "google/protobuf/any.proto";
-import "google/protobuf/struct.proto";
-message Asked { string id = 1; }
-message Shape {
-  string text = 1;
-  bytes raw = 2;
-  map<string, int32> counts = 3;
-  repeated Shape many = 4;
-  repeated int32 numbers = 5;
-  repeated double reals = 6;
-  google.protobuf.Any any = 7;
-  map<string, Shape> named = 8;
-  google.protobuf.Struct json = 9;
-  Shape inner = 10;
-  string last = 11;
-}
-service Query {
-  rpc Get(Asked) returns (Shape) { option (google.api.http).get = "/shapes/{id}"; }
-  rpc Follow(Asked) returns (stream Shape) { option (google.api.http).get = "/shapes/{id}/follow"; }
-}
-`,
-});
+export const SHAPES_SET = compileKept('shapes/shapes.proto');
 
 /** Of the values that one byte holds: millions of them are put together. */
 const ONE_BYTE = Array.from({ length: 128 }, (_, value) => Buffer.from([value]));

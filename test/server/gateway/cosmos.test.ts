@@ -1,41 +1,28 @@
 // The query gateway before a node of a real chain: all routes of auth, bank, gov, IBC, CosmWasm, and what accounts hold.
 
 import { readFileSync } from 'node:fs';
-import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createRouteTable, readDescriptorSet } from '../../../lib/gateway/index.ts';
 import { cosmosSet } from '../../gateway/cosmos-set.ts';
+import { field } from '../../gateway/shapes.ts';
 import { json } from '../support/serve.ts';
 import { withGateway } from './place.ts';
 
 const test = suite('query gateway of a real chain');
 
 const KEY = 'A6Wm6Vn1EPxAlEQB+iI1Cbsdq9Vs3V3LvV4Z0u+Sm2bO';
-const write = () => new BinaryWriter();
-const any = (url: string, value: Uint8Array) => write().tag(1, 2).string(url).tag(2, 2).bytes(value).finish();
-const pubKey = any('/cosmos.crypto.secp256k1.PubKey', write().tag(1, 2).bytes(Buffer.from(KEY, 'base64')).finish());
-const account = write()
-  .tag(1, 2)
-  .string('ixo1abc')
-  .tag(2, 2)
-  .bytes(pubKey)
-  .tag(3, 0)
-  .int32(7)
-  .tag(4, 0)
-  .int32(9)
-  .finish();
+const any = (url: string, value: Buffer) => Buffer.concat([field(1, url), field(2, value)]);
+const pubKey = any('/cosmos.crypto.secp256k1.PubKey', field(1, Buffer.from(KEY, 'base64')));
+// Number 7 and sequence 9.
+const account = Buffer.concat([field(1, 'ixo1abc'), field(2, pubKey), Buffer.from([0x18, 7, 0x20, 9])]);
 /** A QueryAccountResponse. */
-const ACCOUNT = Buffer.from(write().tag(1, 2).bytes(any('/cosmos.auth.v1beta1.BaseAccount', account)).finish());
+const ACCOUNT = field(1, any('/cosmos.auth.v1beta1.BaseAccount', account));
 /** A QueryAccountsResponse with an account of another type, which no service imports. */
-const ACCOUNTS = Buffer.from(
-  write()
-    .tag(1, 2)
-    .bytes(any('/cosmos.auth.v1beta1.BaseAccount', account))
-    .tag(1, 2)
-    .bytes(any('/cosmos.vesting.v1beta1.PermanentLockedAccount', new Uint8Array()))
-    .finish(),
-);
+const ACCOUNTS = Buffer.concat([
+  ACCOUNT,
+  field(1, any('/cosmos.vesting.v1beta1.PermanentLockedAccount', Buffer.alloc(0))),
+]);
 const VESTING = { '@type': '/cosmos.vesting.v1beta1.PermanentLockedAccount', base_vesting_account: null };
 const printed = {
   '@type': '/cosmos.auth.v1beta1.BaseAccount',

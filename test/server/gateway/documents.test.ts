@@ -8,7 +8,6 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { twinline } from '../../../server/cli/main.ts';
 import type { OpenApiDocument } from '../../../server/openapi/document.ts';
-import { compileProtos } from '../../support/protoc.ts';
 import { documented } from '../support/documented.ts';
 import { json } from '../support/serve.ts';
 import { groveNode } from './node.ts';
@@ -83,26 +82,6 @@ test('query parameters, bodies, enums and path fields are described by their typ
     assert.ok(paths['/grove/tree/{tree_id}:prune']?.post);
     assert.ok(paths['/grove/places/{name}']?.get && paths['/grove/files/{name}']?.get);
   });
-});
-
-test('a chain with 500 routes is described once, in time', async () => {
-  const many = Array.from(
-    { length: 500 },
-    (_, at) => `rpc Get${at}(Ask) returns (Reply) { option (google.api.http).get = "/many/r${at}/{id}"; }`,
-  );
-  const set = compileProtos({
-    'many.proto': `syntax = "proto3"; package many; import "google/api/annotations.proto";
-      message Ask { string id = 1; Page page = 2; } message Page { uint64 limit = 1; } message Reply { string text = 1; Reply inner = 2; }
-      service Query { ${many.join('\n')} }`,
-  });
-  await withGateway(
-    { prefixes: { '/many': '/many', '/alias': '/many' } },
-    async ({ server }) => {
-      const { paths } = (await server.ask('/openapi.json')).json() as OpenApiDocument;
-      assert.is(Object.keys(paths).filter((path) => /^\/(many|alias)\//.test(path)).length, 1_000);
-    },
-    { set },
-  );
 });
 
 interface Ran {

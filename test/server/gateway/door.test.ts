@@ -5,7 +5,6 @@ import { connect } from 'node:net';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { until } from '../../support/until.ts';
 import { json } from '../support/serve.ts';
 import { metadataOf } from './node.ts';
 import { LONG_MS, sharedGateway } from './place.ts';
@@ -89,15 +88,6 @@ test('HEAD asks as GET does and sends no body', async () => {
   assert.is(head.headers.etag, get.headers.etag);
 });
 
-test('what has not changed is 304', async () => {
-  scripted(() => ({ reply: { text: 'same' } }));
-  const { headers } = await ask('/grove/params');
-  const again = await ask('/grove/params', { headers: { 'if-none-match': `"x", ${headers.etag}` } });
-  assert.equal([again.status, again.text], [304, '']);
-  scripted(() => ({ reply: { text: 'new' } }));
-  assert.is((await ask('/grove/params', { headers: { 'if-none-match': headers.etag! } })).status, 200);
-});
-
 test('bodies go where the route says', async () => {
   const { server, node } = scripted(() => ({ reply: { text: 'done' } }));
   const sent = async (path: string, how: object) => {
@@ -138,15 +128,6 @@ test('an error of the node is told with its details, and without addresses', asy
   scripted(() => ({ status: { code: 5, details: 'at 10.1.2.3:9090', metadata } }));
   const answer = await ask('/grove/params');
   assert.equal([answer.status, answer.json()], [404, status(5, 'at address', [{ '@type': type, value: 'why' }])]);
-});
-
-test('bytes that are no reply are 500, and a reply that is too large is 502', async () => {
-  scripted(() => ({ bytes: Buffer.from([0xff, 0xff]) }));
-  const answer = await ask('/grove/params');
-  assert.equal([answer.status, (answer.json() as { code: number }).code], [500, 13]);
-  scripted(() => ({ bytes: Buffer.alloc(11_000_000) }));
-  const large = await ask('/grove/params');
-  assert.equal([large.status, (large.json() as { code: number }).code], [502, 8]);
 });
 
 test('the height goes in and out, and no header goes in that is not marked as metadata', async () => {
@@ -201,24 +182,6 @@ test('a client that leaves cancels the call', async () => {
   stop.abort();
   assert.is(await gone, 'gone');
   await node.until((seen) => seen.at(-1)!.isCancelled);
-});
-
-test('100 who ask the same at the same time are one call', async () => {
-  let answer = () => {};
-  const { server, node } = scripted(() => ({
-    reply: { text: 'one' },
-    after: new Promise<void>((resolve) => (answer = resolve)),
-  }));
-  const before = node.seen.length;
-  const all = Array.from({ length: 100 }, () => server.ask('/grove/tree/shared'));
-  const shared = /from="shared"\} (\d+)/;
-  await until('99 wait for the call of another', async () => {
-    const [, waits] = shared.exec((await server.ask('/metrics')).text) ?? [];
-    return Number(waits) >= 99;
-  });
-  answer();
-  for (const { status, text } of await Promise.all(all)) assert.ok(status === 200 && text.includes('"one"'));
-  assert.is(node.seen.length - before, 1);
 });
 
 test('a caller with a deadline of his own neither ends nor joins the call of another one', async () => {

@@ -6,6 +6,7 @@ import type { TwinlineError } from '../../../lib/errors.ts';
 import { Stop } from '../../../lib/gateway/channel/channel.ts';
 import { createJsonWriters, entityTag, type JsonForm, readDescriptorSet } from '../../../lib/gateway/index.ts';
 import { type LargeOptions, type LargeReplies, largeReplies } from '../../../server/gateway/answers/large-replies.ts';
+import { refusalOf } from '../../gateway/refusal.ts';
 import { field, SHAPES, SHAPES_SET } from '../../gateway/shapes.ts';
 import { chooseSize } from '../../support/size.ts';
 
@@ -29,15 +30,6 @@ async function withLarge(options: Partial<LargeOptions>, work: (large: LargeRepl
   }
 }
 
-async function refused(written: Promise<unknown>): Promise<TwinlineError> {
-  try {
-    await written;
-  } catch (error) {
-    return error as TwinlineError;
-  }
-  throw new Error('it was written');
-}
-
 for (const form of ['cosmos', 'proto3'] as const satisfies readonly JsonForm[])
   test(`the JSON is that of the writer, byte by byte, and so are its refusals: ${form}`, () =>
     withLarge({ form }, async (large) => {
@@ -56,7 +48,7 @@ for (const form of ['cosmos', 'proto3'] as const satisfies readonly JsonForm[])
           } catch (error) {
             const { code, reason, message } = error as TwinlineError;
             if (code === undefined) throw error;
-            const found = await refused(written);
+            const found = await refusalOf(written);
             assert.equal([found.code, found.reason, found.message], [code, reason, message], name);
           }
         }
@@ -76,7 +68,7 @@ test('bytes that lie among those of others are copied, those in memory of their 
 test('too many that wait are refused, and all that were taken are written', () =>
   withLarge({ most: 3 }, async (large) => {
     const taken = Array.from({ length: 4 }, () => large.write(order(SMALL), waiting()));
-    const { code, retry } = await refused(large.write(order(SMALL), waiting()));
+    const { code, retry } = await refusalOf(large.write(order(SMALL), waiting()));
     assert.equal([code, retry], ['ERR_BUSY', true]);
     for (const written of taken) assert.is(JSON.parse((await written).json.toString()).text, 'x');
     await large.write(order(SMALL), waiting());
@@ -86,7 +78,7 @@ test('so are those that are too large together', () =>
   withLarge({ mostBytes: 100_000 }, async (large) => {
     const bytes = SHAPES['a text of quotes']!(60_000);
     const first = large.write(order(bytes), waiting());
-    assert.is((await refused(large.write(order(bytes), waiting()))).code, 'ERR_BUSY');
+    assert.is((await refusalOf(large.write(order(bytes), waiting()))).code, 'ERR_BUSY');
     await first;
     await large.write(order(bytes), waiting());
   }));
@@ -99,16 +91,16 @@ test('one whose client left, or whose deadline passed, is not written, and the o
     const late = large.write(order(SMALL), waiting(1));
     const last = large.write(order(SMALL), waiting());
     stop.abort();
-    assert.equal([(await refused(left)).code, (await refused(late)).code], ['ERR_TIMEOUT', 'ERR_TIMEOUT']);
+    assert.equal([(await refusalOf(left)).code, (await refusalOf(late)).code], ['ERR_TIMEOUT', 'ERR_TIMEOUT']);
     await Promise.all([first, last]);
-    assert.is((await refused(large.write(order(SMALL), { deadlineMs: 60_000, signal: stop }))).code, 'ERR_TIMEOUT');
+    assert.is((await refusalOf(large.write(order(SMALL), { deadlineMs: 60_000, signal: stop }))).code, 'ERR_TIMEOUT');
   }));
 
 test('one that takes too long is refused, and the next one is written by a new thread', () =>
   withLarge({ ms: 150 }, async (large) => {
     const slow = large.write(order(huge()), waiting());
     const after = large.write(order(SMALL), waiting()).catch((error: unknown) => error);
-    const { code, reason, message } = await refused(slow);
+    const { code, reason, message } = await refusalOf(slow);
     assert.equal([code, reason], ['ERR_SERVICE', 'too-large']);
     assert.match(message, /more than 150 ms/);
     // The thread itself may take longer than that to start on a busy machine.
@@ -118,7 +110,7 @@ test('one that takes too long is refused, and the next one is written by a new t
 
 test('one that takes too much memory is refused, and the next one is written', () =>
   withLarge({ memoryMb: 48, ms: 60_000 }, async (large) => {
-    const { code, reason, message } = await refused(large.write(order(huge(9_000_000)), waiting()));
+    const { code, reason, message } = await refusalOf(large.write(order(huge(9_000_000)), waiting()));
     assert.equal([code, reason], ['ERR_SERVICE', 'too-large']);
     assert.match(message, /more than 48 MB/);
     assert.is(JSON.parse((await large.write(order(SMALL), waiting())).json.toString()).text, 'x');
@@ -126,10 +118,10 @@ test('one that takes too much memory is refused, and the next one is written', (
 
 test('what is not written when all is closed is refused, and so is what comes later', async () => {
   const large = largeReplies({ base: registry, form: 'cosmos' });
-  const all = [1, 2].map(() => refused(large.write(order(SMALL), waiting())));
+  const all = [1, 2].map(() => refusalOf(large.write(order(SMALL), waiting())));
   await large.close();
   for (const one of all) assert.is((await one).code, 'ERR_TIMEOUT');
-  assert.is((await refused(large.write(order(SMALL), waiting()))).code, 'ERR_TIMEOUT');
+  assert.is((await refusalOf(large.write(order(SMALL), waiting()))).code, 'ERR_TIMEOUT');
 });
 
 test.run();

@@ -3,7 +3,6 @@
 import { request } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { TwinlineError } from '../../../lib/errors.ts';
 import { metadataOf } from './node.ts';
 import { type Place, type Settings, sharedGateway, withGateway } from './place.ts';
 
@@ -66,28 +65,6 @@ withSettings(
     assert.is(node.seen.length, 4);
   },
 );
-
-withSettings(
-  'the key of a gate reaches the node by no name',
-  { gate: { keys: ['the-key'] } },
-  async ({ server, node }) => {
-    node.script = () => ({});
-    const authorization = 'Bearer the-key';
-    const headers = { authorization, 'grpc-metadata-authorization': authorization };
-    assert.is((await server.ask('/grove/params', { headers })).status, 200);
-    assert.not.ok(JSON.stringify(node.last().metadata.toJSON()).includes('the-key'));
-  },
-);
-
-test('a gate and a forwarded authorization are refused together, for the header holds the key', async () => {
-  try {
-    await withGateway({ gate: { keys: ['k'] }, forwardHeaders: ['authorization'] }, async () => {});
-  } catch (error) {
-    assert.instance(error, TwinlineError);
-    return assert.match((error as TwinlineError).message, /\/forwardHeaders: authorization cannot go to the node/);
-  }
-  throw new Error('the server has started');
-});
 
 plain('metadata of the node come back marked, with errors too, without its addresses', async ({ server, node }) => {
   node.script = ({ request: { note } }) => ({

@@ -16,11 +16,11 @@ import {
   type handleUnaryCall,
   Metadata,
   Server,
-  ServerCredentials,
   type ServerUnaryCall,
   type ServerWritableStream,
 } from '@grpc/grpc-js';
 import { type Descriptors, readDescriptorSet } from '../../../lib/gateway/index.ts';
+import { bound, bytesMethod } from '../../contract/grpc-node.ts';
 import { addReflection, type Manners } from '../../gateway/reflection-node.ts';
 import { compileKept } from '../../support/protoc.ts';
 import { until } from '../../support/until.ts';
@@ -68,8 +68,6 @@ export interface GroveNode {
   written(): number;
   stop(): void;
 }
-
-const same = (bytes: Buffer) => bytes;
 
 export async function groveNode(port = 0, set: Uint8Array = SET): Promise<GroveNode> {
   const descriptors = readDescriptorSet(set);
@@ -126,19 +124,14 @@ export async function groveNode(port = 0, set: Uint8Array = SET): Promise<GroveN
     });
     server.addService(
       Object.fromEntries(
-        made.map(({ method, isStream }) => [method.name, definition(`/${name}/${method.name}`, isStream)]),
+        made.map(({ method, isStream }) => [method.name, bytesMethod(`/${name}/${method.name}`, false, isStream)]),
       ),
       Object.fromEntries(made.map(({ method, handle }) => [method.name, handle])),
     );
   }
   addReflection(server, mannersOf(descriptors));
-  const bound = await new Promise<number>((resolve, reject) =>
-    server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, at) =>
-      error ? reject(error) : resolve(at),
-    ),
-  );
   return Object.assign(node, {
-    upstream: `127.0.0.1:${bound}`,
+    upstream: `127.0.0.1:${await bound(server, port)}`,
     seen,
     last: () => seen.at(-1)!,
     written: () => written,
@@ -172,16 +165,6 @@ function byService({ methods }: Descriptors) {
     services.set(name, [...(services.get(name) ?? []), method]);
   }
   return services;
-}
-
-function definition(path: string, responseStream: boolean) {
-  const bytes = {
-    requestSerialize: same,
-    requestDeserialize: same,
-    responseSerialize: same,
-    responseDeserialize: same,
-  };
-  return { path, requestStream: false, responseStream, ...bytes };
 }
 
 function encode(type: DescMessage, json: JsonObject, registry: Registry): Buffer {

@@ -110,20 +110,6 @@ test('a node that stays away, or does not describe itself, ends the start', asyn
   }
 });
 
-test('who disables one of two methods with one path decides which of them is served', () => {
-  const get = '{ option (google.api.http).get = "/part/{id}"; }';
-  const set = protos(`rpc One(Ask) returns (Reply) ${get} rpc Two(Ask) returns (Reply) ${get}`);
-  const settings = { disabled: ['a.Query/Two'], descriptors: undefined, reflection: true };
-  return withGateway(
-    settings,
-    async ({ server, node }) => {
-      assert.is((await server.ask('/part/x')).status, 200);
-      assert.is(node.last().rpc, 'Query/One');
-    },
-    { set },
-  );
-});
-
 test('what is most likely a mistake is told in the log, and the rest is served', async () => {
   const settings = {
     disabled: ['grov.*'],

@@ -94,26 +94,9 @@ test('every route without credentials, and with bodies that are none or none of 
 });
 
 const BAD_IDS = [
-  'x',
-  'a'.repeat(257),
-  'a'.repeat(300),
-  'a'.repeat(5_000),
-  `did:ixo:entity:${'0'.repeat(300)}`,
-  `did:ixo:${'0'.repeat(600)}`,
-  'did:ixo:entity:00000000000000000000000000000000',
-  '%00',
-  '%0A',
-  '..%2f..%2fetc',
-  '%F0%9F%98%80',
-  '%ED%A0%80',
-  '%ff',
-  '%',
-  '__proto__',
-  'constructor',
-  '-1',
-  '1e3',
-  ' '.replace(' ', '%20'),
-  "'%22%3Cb%3E",
+  ..."x %00 %0A ..%2f..%2fetc %F0%9F%98%80 %ED%A0%80 %ff % __proto__ constructor -1 1e3 %20 '%22%3Cb%3E".split(' '),
+  ...[257, 300, 5_000].map((length) => 'a'.repeat(length)),
+  ...[`did:ixo:entity:${'0'.repeat(300)}`, `did:ixo:${'0'.repeat(600)}`, `did:ixo:entity:${'0'.repeat(32)}`],
 ];
 
 test('every route with a name in its path, with names that nobody has', async () => {
@@ -129,22 +112,7 @@ test('every route with a name in its path, with names that nobody has', async ()
   assert.equal([...new Set(found)], []);
 });
 
-const BAD_VALUES = [
-  '',
-  'x',
-  '-1',
-  '0',
-  '1.5',
-  '1e9',
-  '99999999999',
-  'a'.repeat(5_000),
-  '%00',
-  '%ff',
-  '%F0%9F%98%80',
-  '[]',
-  '{',
-  'null',
-];
+const BAD_VALUES = [...' x -1 0 1.5 1e9 99999999999 %00 %ff %F0%9F%98%80 [] { null'.split(' '), 'a'.repeat(5_000)];
 
 test('every route with a query, with values that nobody reads, twice and beside others', async () => {
   const { did } = await domain();
