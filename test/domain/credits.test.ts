@@ -57,11 +57,4 @@ test('a credit that another try has taken away meanwhile is not told as issued',
   assert.is(await real.get(CREDIT, 'c1'), undefined);
 });
 
-test('without either it is issued, once', async () => {
-  const { did, service, issue } = await bench(async () => {});
-  assert.is((await issue()).status, 'issued');
-  assert.is((await issue()).status, 'issued');
-  assert.is((await service.list(ISSUER, { did, limit: 10 })).items.length, 1);
-});
-
 test.run();

@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { DEFAULT_GOVERNANCE, governanceView, parseGovernance } from '../../lib/domain/voting/governance.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { canonicalJson } from '../../lib/json/compare.ts';
+import { fixture } from '../support/fixture.ts';
 
 const test = suite('governance file');
 
@@ -54,42 +55,8 @@ test('clients are told what becomes of a tie', () => {
 });
 
 test('every problem of a broken file is told, by its place', () => {
-  const broken = {
-    threshold: { kind: 'percent', value: '0', more: 1 },
-    quorum: '1.1',
-    votingPeriodSeconds: 0,
-    allowRevoting: 'no',
-    timelockSeconds: -1,
-    recuseController: 1,
-    representatives: ['did:ixo:a', 'did:ixo:a', 'bob'],
-    voters: [
-      voter('did:ixo:a', '-1'),
-      voter('did:ixo:a', 1.5),
-      { did: 'x', power: '1', name: 'X' },
-      7,
-      voter('did:ixo:b', '01'),
-    ],
-    quorom: '0.3',
-  };
-  assert.equal(problemsIn(broken).sort(), [
-    '/allowRevoting',
-    '/quorom',
-    '/quorum',
-    '/recuseController',
-    '/representatives/1',
-    '/representatives/2',
-    '/threshold/more',
-    '/threshold/value',
-    '/timelockSeconds',
-    '/voters/0/power',
-    '/voters/1/did',
-    '/voters/1/power',
-    '/voters/2/did',
-    '/voters/2/name',
-    '/voters/3',
-    '/voters/4/power',
-    '/votingPeriodSeconds',
-  ]);
+  const { broken, places } = fixture<{ broken: object; places: string[] }>('domain/broken-rules.json');
+  assert.equal(problemsIn(broken).sort(), places);
 });
 
 test('fractions are never JSON numbers, which are not exact', () => {

@@ -66,16 +66,6 @@ test(`${HISTORIES} of them: restored equals live, ends are ends, no ballot is lo
     assert.ok((entered.get(state) ?? 0) > HISTORIES / 100, `${state}: ${entered.get(state)}`);
 });
 
-test('a ballot at the very moment of the close, or of a stranger, is none', () => {
-  const input = inputOf(numbersFrom(1), (list) => list[0]!);
-  const { record } = firstStep(input, options(T0));
-  const ballot = (voter: string) => ({ type: 'CAST', voter, vote: 'yes' }) as EventObject;
-  const { closesAt } = contextOf(record);
-  assert.is(nextStep(record, ballot('v0'), options(closesAt)), undefined);
-  assert.is(nextStep(record, ballot('stranger'), options(T0)), undefined);
-  assert.is.not(nextStep(record, ballot('v0'), options(closesAt - 1)), undefined);
-});
-
 /** Lives one history; how many events were taken. */
 function history(random: Random, entered: Map<string, number>): number {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;

@@ -91,18 +91,6 @@ test('type, status and values of properties are read from an index, and comparis
   assert.equal(last, { names: [`House number ${OTHERS - 1}`], rows: 1 }, 'by the rarest of the words');
 });
 
-test('pages go on where they were, in the index that was chosen for the first', async () => {
-  const { twins } = await at;
-  const query = { text: 'house', type: 'Device', sort: '-created', limit: 100 };
-  const names: unknown[] = [];
-  for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-    const page = await twins.list(ALICE, { ...query, ...(cursor !== undefined && { cursor }) });
-    names.push(...page.items.map(({ body }) => body.metadata.name));
-    cursor = page.next;
-  }
-  assert.equal([names.length, new Set(names).size, names[0]], [OTHERS / 2, OTHERS / 2, `House number ${OTHERS - 1}`]);
-});
-
 test('pages of a filter of many properties go on where they were, though another of them has become the rarest', async () => {
   const { twins } = await at;
   const names = Array.from({ length: 12 }, (_, index) => `p${index}`);

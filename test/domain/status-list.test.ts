@@ -170,26 +170,6 @@ test('a list is signed again when a bit has changed or an hour has passed, else 
   assert.ok(await read());
 });
 
-test('a list that nobody has a place in costs one look at the store', async () => {
-  const { clock, documents, issuer } = await place();
-  let asked = 0;
-  const counted = new Proxy(documents, {
-    get:
-      (store, name: keyof DocumentStore) =>
-      (...given: unknown[]) => {
-        asked++;
-        return (store[name] as (...given: unknown[]) => unknown)(...given);
-      },
-  });
-  const settleVotes = async () => {
-    assert.unreachable('no vote is about a list that is not there');
-    return false;
-  };
-  const { credential } = statusLists({ documents: counted, issuer, clock, settleVotes });
-  assert.is(await credential({ list: 7, purpose: 'revocation', url: 'https://x/7-revocation' }), undefined);
-  assert.is(asked, 1);
-});
-
 test('places of one list never clash; where none of several is free, the next list begins', async () => {
   const { documents, lists } = await place();
   const twin = await insert(documents, 'Created');

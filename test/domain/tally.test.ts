@@ -17,14 +17,13 @@ import {
   type VotingRules,
 } from '../../lib/domain/voting/tally.ts';
 import type { Choice, Voter } from '../../machines/proposal.ts';
+import { fixture } from '../support/fixture.ts';
 
 const test = suite('tally');
 const RUNS = { numRuns: 3_000 };
 
 const base = { votingPeriodSeconds: 1, allowRevoting: false, timelockSeconds: 0, recuseController: false };
 const rulesOf = (threshold: Threshold, quorum = '0'): VotingRules => ({ ...base, threshold, quorum });
-const majority = rulesOf({ kind: 'majority' });
-const half = rulesOf({ kind: 'percent', value: '0.5' });
 
 const choice = fc.constantFrom<Choice>('yes', 'no', 'abstain');
 const share = fc.integer({ min: 1, max: 100 }).map((percent) => String(percent / 100));
@@ -82,68 +81,34 @@ test('with changeable votes nothing is decided before the close', () => {
   );
 });
 
-test('the order of the voters means nothing', () => {
-  const shuffled = electorate.chain((voters) =>
-    fc.tuple(fc.constant(voters), fc.shuffledSubarray(voters, { minLength: voters.length })),
-  );
+/** The same in small numbers: who passes at the close. */
+function countSmall(voters: readonly Voter[], { threshold, quorum }: VotingRules): 'passes' | 'fails' {
+  const of = (...votes: (Choice | undefined)[]) =>
+    voters.filter(({ vote }) => votes.includes(vote)).reduce((sum, { power }) => sum + Number(power), 0);
+  const isShare = (part: number, text: string, whole: number) => {
+    const [over, under = 100] = text.includes('/') ? text.split('/').map(Number) : [Math.round(Number(text) * 100)];
+    return part * under >= over! * whole;
+  };
+  const [yes, no] = [of('yes'), of('no')];
+  const isEnough = {
+    majority: () => yes > no,
+    percent: () => isShare(yes, (threshold as { value: string }).value, yes + no),
+    count: () => yes >= Number((threshold as { value: string }).value),
+  }[threshold.kind]();
+  const hasQuorum = isShare(of('yes', 'no', 'abstain'), quorum, of('yes', 'no', 'abstain', undefined));
+  return yes + no > 0 && isEnough && hasQuorum ? 'passes' : 'fails';
+}
+
+test('the result is what small numbers say, in any order of the voters, and with powers 10²⁴ times greater', () => {
   void fc.assert(
-    fc.property(shuffled, rules, ([voters, others], by) => {
-      assert.is(atClose(voters, by), atClose(others, by));
-      assert.equal(countTally(voters, by), countTally(others, by));
+    fc.property(electorate, rules, (voters, by) => {
+      const expected = countSmall(voters, by);
+      assert.equal([atClose(voters, by), atClose(voters.toReversed(), by)], [expected, expected]);
+      if (by.threshold.kind === 'count') return;
+      const great = voters.map((voter) => ({ ...voter, power: `${voter.power}${'0'.repeat(24)}` }));
+      assert.equal([atClose(great, by), now(great, by)], [expected, now(voters, by)]);
     }),
     RUNS,
-  );
-});
-
-test('powers that are all a million million million million times greater decide the same', () => {
-  const scaled = (voters: readonly Voter[]) =>
-    voters.map((voter) => ({ ...voter, power: `${voter.power}${'0'.repeat(24)}` }));
-  const byShare = fc.tuple(shares, quorums).map(([threshold, quorum]) => rulesOf(threshold, quorum));
-  void fc.assert(
-    fc.property(electorate, byShare, (voters, by) => {
-      assert.is(atClose(voters, by), atClose(scaled(voters), by));
-      assert.is(now(voters, by), now(scaled(voters), by));
-    }),
-    RUNS,
-  );
-});
-
-test('a no that becomes a yes, or one more yes, never undoes a pass', () => {
-  void fc.assert(
-    fc.property(electorate, rules, fc.nat(), (voters, by, at) => {
-      const index = at % voters.length;
-      const better = voters.with(index, { ...voters[index]!, vote: 'yes' });
-      if (voters[index]!.vote !== 'abstain' && atClose(voters, by) === 'passes')
-        assert.is(atClose(better, by), 'passes');
-    }),
-    RUNS,
-  );
-});
-
-test('only abstentions, or no vote at all, is a rejection under every rule', () => {
-  void fc.assert(
-    fc.property(powers, rules, fc.boolean(), (list, by, silent) => {
-      const voters = votersOf(
-        list,
-        list.map(() => (silent ? undefined : 'abstain')),
-      );
-      assert.is(atClose(voters, by), 'fails');
-    }),
-    RUNS,
-  );
-});
-
-test('a tie loses by majority and wins by a percentage of a half', () => {
-  void fc.assert(
-    fc.property(fc.bigInt({ min: 1n, max: POWER_MAX / 2n }), (power) => {
-      const voters: Voter[] = [
-        { did: 'a', power: String(power), vote: 'yes' },
-        { did: 'b', power: String(power), vote: 'no' },
-      ];
-      assert.equal([atClose(voters, majority), atClose(voters, half)], ['fails', 'passes']);
-      const more = voters.with(0, { ...voters[0]!, power: String(power + 1n) });
-      assert.is(atClose(more, majority), 'passes');
-    }),
   );
 });
 
@@ -191,12 +156,6 @@ test('a tally says what was cast, in digits, and whether it makes the quorum', (
   assert.equal(countTally(voters, rulesOf({ kind: 'majority' }, '0.9')), { ...sums, quorumMet: false });
 });
 
-test('a threshold that is a count is met by exactly so much yes, whoever else votes', () => {
-  const by = rulesOf({ kind: 'count', value: '3' });
-  const ends = ([2, 3] as const).map((yes) => atClose(votersOf([yes, 9], ['yes', 'no']), by));
-  assert.equal(ends, ['fails', 'passes']);
-});
-
 test('a rule that is no fraction is never met', () => {
   const all = votersOf([1], ['yes']);
   assert.is(atClose(all, rulesOf({ kind: 'majority' }, 'half')), 'fails');
@@ -221,27 +180,7 @@ test('fractions and powers are read exactly or not at all', () => {
     ['0.000000000000000001', 1n, 10n ** 18n],
   ];
   for (const [text, over, under] of good) assert.equal(parseFraction(text), { over, under }, text);
-  for (const text of [
-    '',
-    '.5',
-    '5.',
-    '-1',
-    '+1',
-    '1e3',
-    '0x1',
-    ' 1',
-    '1/0',
-    '1//2',
-    '1/3x',
-    'x1/3',
-    '/3',
-    '1/',
-    '٣',
-    `0.${'1'.repeat(19)}`,
-    'NaN',
-    '1,5',
-  ])
-    assert.is(parseFraction(text), undefined, text);
+  for (const text of fixture<string[]>('domain/no-fractions.json')) assert.is(parseFraction(text), undefined, text);
   assert.is(parsePower(String(POWER_MAX)), POWER_MAX);
   for (const text of [String(POWER_MAX + 1n), '01', '-1', '1.0', '1e3', '', ' 1', '1'.repeat(60)])
     assert.is(parsePower(text), undefined, text);

@@ -211,33 +211,6 @@ const PROMISES: Promises = {
     },
   },
 
-  'lists show the newest first, closed when they are over, page by page, and only those of the tenant': {
-    rules: governance(THREE),
-    keep: async ({ service, domain, clock }) => {
-      const ids: string[] = [];
-      for (let i = 0; i < 3; i++) {
-        ids.unshift((await service.propose(rep, { did: await domain(), body: verify })).id);
-        await clock.advance(10);
-      }
-      await clock.advance(99_985);
-      const first = await service.list(rep, { limit: 2 });
-      const rest = await service.list(rep, { limit: 2, cursor: first.next! });
-      assert.equal(
-        [...first.items, ...rest.items].map(({ id, state }) => [id, state]),
-        [
-          [ids[0], 'open'],
-          [ids[1], 'rejected'],
-          [ids[2], 'rejected'],
-        ],
-      );
-      assert.is(rest.next, undefined);
-      assert.equal((await service.list({ ...rep, tenant: 'other' })).items, []);
-      await refuses('bad-cursor', () => service.list(rep, { cursor: 'x' }));
-      const { open, status } = await service.readVerification(rep, first.items[0]!.body.subject);
-      assert.equal([(open as unknown[]).length, status], [1, 'UnderReview']);
-    },
-  },
-
   'a hundred ballots of one voter at once count once, a hundred voters at once all count': {
     rules: governance(Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`v${i}`, 1])), {
       threshold: { kind: 'count', value: '100' },
@@ -253,17 +226,6 @@ const PROMISES: Promises = {
       await Promise.all(others);
       const done = await service.get(rep, id);
       assert.equal([done.state, proposalView(done).tally.yes], ['executed', '100']);
-    },
-  },
-
-  'a vote that nobody has looked at since its close is rejected, and the lists by status agree': {
-    rules: CHANGEABLE,
-    keep: async ({ twins, service, domain, clock }) => {
-      const dids = await Promise.all([domain(), domain(), domain()]);
-      for (const one of dids) await service.propose(rep, { did: one, body: verify });
-      await clock.advance(100_000);
-      const found = async (status: string) => (await twins.list(rep, { status })).items.length;
-      assert.equal([await found('Rejected'), await found('UnderReview')], [3, 0]);
     },
   },
 

@@ -237,25 +237,6 @@ test('a receiver that never answers delays nobody else', () =>
     assert.is(b.sent.length, 6);
   }));
 
-test('several instances share the work: nothing comes twice and nothing is missing, whoever is first', () =>
-  withBench(async (b) => {
-    for (let one = 0; one < 3; one++) b.instance();
-    await b.hook(A);
-    await b.hook(B);
-    for (let burst = 0; burst < 10; burst++) {
-      await Promise.all(Array.from({ length: 3 }, () => b.event()));
-      await b.settle();
-    }
-    for (const url of [A, B]) {
-      const seqs = b.sent.filter((one) => one.url === url).map(({ seq }) => seq);
-      assert.is(seqs.length, 30);
-      assert.equal(
-        seqs,
-        [...new Set(seqs)].sort((x, y) => x - y),
-      );
-    }
-  }));
-
 test('an instance that dies while it delivers is followed by another, which begins with what was not noted', () =>
   withBench(async (b) => {
     let dead = false;
@@ -322,7 +303,7 @@ test('an event that comes while another instance is about to let go is not forgo
     );
   }));
 
-test('through any failures every event arrives or is put aside, first arrivals in order', () =>
+test('through any failures, by one instance or three, every event arrives once or is put aside, first arrivals in order', () =>
   fc.assert(
     fc.asyncProperty(
       fc.array(fc.boolean(), { minLength: 5, maxLength: 40 }),
@@ -342,6 +323,8 @@ test('through any failures every event arrives or is put aside, first arrivals i
           }
           const { delivered, dead } = await b.progress(id);
           assert.is(delivered + dead, 5);
+          const failed = fails.slice(0, b.sent.length).filter(Boolean).length;
+          assert.is(b.sent.length, delivered + failed, 'nothing that arrived is sent again');
           const firsts = [...new Set(b.sent.map(({ n }) => n))];
           assert.equal(firsts, [0, 1, 2, 3, 4]);
           assert.is((await b.service().letters(ALICE, { id, limit: 10 })).items.length, dead);
@@ -460,28 +443,6 @@ test('of many requests at once no more webhooks are made than a tenant may have,
       await b.documents.count(WEBHOOK, { index: 'created', where: { tenant: 't' } }),
       DOMAIN_LIMITS.webhooksPerTenant,
     );
-  }));
-
-test('webhooks that are paused do not stand before those that are due', () =>
-  withBench(async (b) => {
-    b.instance();
-    const paused: string[] = [];
-    for (let n = 0; n < 40; n++) {
-      const url = `https://p${n}.example/hook`;
-      b.answers.set(url, () => 500);
-      paused.push(await b.hook(url));
-    }
-    await b.event();
-    await b.settle();
-    for (const id of paused) await b.service().change(ALICE, id, { body: { status: 'paused' } });
-    await b.clock.advance(DOMAIN_LIMITS.webhookBackoffMaxMs);
-    await b.settle();
-    const due = await b.documents.find(DELIVERY, {
-      index: 'due',
-      where: { dueAt: { lte: b.clock.now() } },
-      limit: 200,
-    });
-    assert.equal(due.items.length, 0);
   }));
 
 test.run();

@@ -97,19 +97,6 @@ export function mongoRules({ url, db }: MongoBench): void {
     await connection.close();
   });
 
-  test('a connection tells its version, and serves several stores, whose closing leaves it open', async () => {
-    const connection = connectMongo({ url });
-    assert.match(await connection.version(), /^\d+\.\d+/);
-    const stores = [mongoDocuments({ connection, prefix }), mongoSnapshots({ connection, prefix })];
-    for (const store of stores) await store.ping();
-    await stores[0]!.close();
-    await stores[1]!.ping();
-    await stores[1]!.close();
-    await connection.ping();
-    await connection.close();
-    await refuses('ERR_STORE', () => connection.ping());
-  });
-
   test('no row keeps changes that have their numbers, and nothing is left of removed documents', async () => {
     const store = await open(PLAIN);
     for (const id of ['a', 'b', 'c']) await store.insert(PLAIN, id, { n: 1, u: id });

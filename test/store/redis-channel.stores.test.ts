@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { redisChannel } from '../../lib/store/redis/channel.ts';
 import { channelName } from '../../lib/store/redis/layout.ts';
 import { channelContract, listen } from '../contract/channel.ts';
-import { type RedisServer, startRedis, startRedisCluster } from '../support/redis-server.ts';
+import { startRedis, startRedisCluster } from '../support/redis-server.ts';
 import { suite } from '../support/suites.ts';
 import { until } from '../support/until.ts';
 
@@ -24,26 +24,14 @@ test.after(async () => {
   await cluster.stop();
 });
 
-test('a broken connection is told as a gap, and after it messages arrive again', async () => {
-  const channel = redisChannel({ url: server.url });
-  const all = await Promise.all(TOPICS.map((topic) => listen(channel, topic)));
-  await hangUp(server, 'pubsub');
-  await Promise.all(all.map((one) => one.count(0, 1)));
-  await tellAll(channel, all);
-  assert.equal(
-    all.map((one) => one.gaps()),
-    TOPICS.map(() => 1),
-  );
-  await channel.close();
-});
-
-test('a server that is killed and started again is subscribed again', async () => {
+test('a server that is killed and started again is told as a gap, and subscribed again', async () => {
   const channel = redisChannel({ url: server.url });
   const all = await Promise.all(TOPICS.map((topic) => listen(channel, topic)));
   await server.kill();
   await server.restart();
   await Promise.all(all.map((one) => one.count(0, 1)));
   await tellAll(channel, all);
+  assert.ok(all.every((one) => one.gaps() > 0));
   await channel.close();
 });
 
@@ -82,13 +70,6 @@ async function tellAll(channel: ReturnType<typeof redisChannel>, all: readonly A
     // What seemed to fail may have been done.
     assert.equal([...new Set(all[at]!.heard)], [`to ${topic}`]);
   }
-}
-
-async function hangUp({ port }: RedisServer, type: string): Promise<void> {
-  const client = new Redis({ port, host: '127.0.0.1', disableClientInfo: true });
-  await client.call('CLIENT', 'KILL', 'TYPE', type);
-  client.disconnect();
-  await once(client, 'end');
 }
 
 // An empty slot needs no migration of keys.

@@ -1,6 +1,5 @@
 // A Redis that is away, frozen, restarted, full or forbidding: refused in plain words, and used again later.
 
-import { setTimeout as pause } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { Redis } from 'ioredis';
 import { suite } from 'uvu';
@@ -57,16 +56,6 @@ test('where nothing listens, the first command waits a moment, and later ones ar
   assert.match(later!.message, 'ECONNREFUSED');
 });
 
-test('the first command waits for a server that comes up meanwhile', async () => {
-  const proxy = keep(await faultProxy(server));
-  await proxy.set({ kind: 'refuse' });
-  const connection = connect(`redis://127.0.0.1:${proxy.port}`);
-  const pings = [connection.ping(), connection.ping()];
-  await pause(100);
-  await proxy.set(PASS);
-  await Promise.all(pings);
-});
-
 test('a frozen server: a commit is refused in time, is done nevertheless, and its turn key tells', async () => {
   const [patient, store] = [await openStore(), openHastyStore()];
   await patient.commit('k', 0, session(clock));
@@ -101,17 +90,6 @@ test('what was sent is never sent again when the connection breaks before the an
   await proxy.set(PASS);
   await works(connection);
   assert.is(await admin.get('n'), '1');
-});
-
-test('a server that is killed and started again has every acknowledged commit, and is used without opening again', async () => {
-  const store = await openStore();
-  for (let revision = 0; revision < 20; revision++) await store.commit('k', revision, session(clock));
-  await server.kill();
-  await refuses('ERR_STORE', () => store.load('k'));
-  await server.restart();
-  await works(store);
-  assert.is((await store.load('k'))?.revision, 20);
-  assert.equal(await store.commit('k', 20, session(clock)), committed(21));
 });
 
 test('close does not hang: with a frozen server, with commands under way, before the first connection', async () => {

@@ -49,17 +49,6 @@ test.after(async () => {
 for (const [name, { url }] of Object.entries({ server, cluster }))
   test(`two processes that count up the same keys lose no count (${name})`, () => noCountIsLost(url, open({ url })));
 
-test('the buckets lie evenly over the slots of a cluster', async () => {
-  const node = new Redis({ port: cluster.nodes[0]!.port });
-  const { buckets } = placesUnder('p:');
-  for (const [at, bucket] of buckets.entries())
-    for (const key of Object.values(bucket)) {
-      const slot = Number(await node.cluster('KEYSLOT', `${key}{}`));
-      assert.is(Math.floor(slot / 256), at, key);
-    }
-  await node.quit();
-});
-
 test('where a session lies never changes', () => {
   const { of } = placesUnder('twinline:');
   const places = ['a', 'ussd:+260971234567:ATUid_1', '😀'].map((key) => of(key).sessions);

@@ -29,13 +29,6 @@ test('it writes what the change makes, leaves what the change leaves, and says w
   assert.is(await documents.lastChange(), 2);
 });
 
-test('of writers at once none is lost, from the insert on', async () => {
-  const documents = await place();
-  const add = () => update<Count>(documents, PERSON, 'a', (body) => ({ n: (body?.n ?? 0) + 1 }));
-  await Promise.all(Array.from({ length: 10 }, add));
-  assert.equal((await documents.get<Count>(PERSON, 'a'))?.body, { n: 10 });
-});
-
 test('it gives up after as many conflicts as a turn may have', async () => {
   const documents = await place();
   await documents.insert(PERSON, 'a', { n: 0 });
@@ -62,18 +55,6 @@ test('a unique value that another document has is refused at once, by the name o
     assert.match(error.message, '"phone"');
     assert.not.match(error.message, '2541');
   }
-});
-
-test('the write may be another than a plain replace', async () => {
-  const documents = await place();
-  await documents.insert(PERSON, 'a', { n: 0 });
-  const replaced: number[] = [];
-  const replace = (old: { id: string; revision: number }, body: Count) => {
-    replaced.push(old.revision);
-    return documents.replace(PERSON, old.id, old.revision, body);
-  };
-  await update<Count>(documents, PERSON, 'a', (body) => ({ n: body!.n + 1 }), { replace });
-  assert.equal(replaced, [1]);
 });
 
 test.run();

@@ -249,16 +249,4 @@ test('what another tenant has is told in the same words as what nobody has', asy
   }
 });
 
-test('the guarded activity asks for the role first, and an operator may do all but vote', async () => {
-  const { did } = await domain();
-  const credits = (name: Name) => ask(name, `POST ${path(did)}/credits`, { amount: '1' });
-  assert.equal([(await credits('owner')).status, codeOf(await credits('issuer'))], [403, 'domain-not-verified']);
-  created(await ask('operator', `POST ${path(did)}/proposals`, { kind: 'verify' }));
-  assert.is(
-    (await ask('operator', `PATCH ${path(did)}`, { metadata: { name: 'o' } }, { 'if-match': '"2"' })).status,
-    200,
-  );
-  assert.is((await ask('operator', `DELETE ${path(did)}`)).status, 200);
-});
-
 test.run();

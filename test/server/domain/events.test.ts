@@ -57,19 +57,6 @@ test('every event in the documented form, numbered upwards, as it happens', asyn
   await stream.close();
 });
 
-test('without a position it starts now, and its first id lets a reader that was cut off at once go on', async () => {
-  await client.project('controller');
-  const position = await endOfFeed();
-  const did = await client.project('controller');
-  const second = await follow('', 'controller', after(position));
-  await second.until(() => second.events().length > 0);
-  assert.equal(
-    second.events().map((event) => event.did),
-    [did],
-  );
-  await second.close();
-});
-
 test('the header counts more than ?after, and a bad position or filter is 400', async () => {
   await client.project('controller');
   const all = await follow('?after=0');

@@ -75,6 +75,20 @@ test('Link headers carry DIDs as they are written, however they were sent, and l
   }
 });
 
+test('a card names status lists at the address of the server, whatever a request says its address is', async () => {
+  const { did } = await domain();
+  for (const headers of [
+    {},
+    { host: 'evil.example', origin: 'https://evil.example', 'x-forwarded-host': 'evil.example' },
+  ]) {
+    const card = view(await ask('rep', `GET ${path(did)}/card`, undefined, headers));
+    for (const { statusListCredential } of card.credentialStatus as { statusListCredential: string }[]) {
+      assert.ok(statusListCredential.startsWith(`${server().url}/v1/status/`), statusListCredential);
+      view(await ask(undefined, `GET ${new URL(statusListCredential).pathname}`));
+    }
+  }
+});
+
 test('what would end the segment of a path stays escaped', () => {
   const cases = {
     'did:web:a.b%3A3000:c': 'did:web:a.b%253A3000:c',
