@@ -1,17 +1,70 @@
-// Each call of an action reaches a client once, whatever is cut and whoever comes late.
+// Each call of an action reaches a client once, whatever is cut and whoever comes late; and a chat shows nothing twice.
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_LIMITS } from '../../../lib/agent/limits.ts';
+import { SimulatedClock } from '../../../lib/clock.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { framesOf, ground, say, scripted } from '../../agent/ground.ts';
+import { type Answer, called, calls, ended, modelServer, said, thought } from '../../agent/model-server.ts';
 import { until } from '../../support/until.ts';
+import { newSession as newServedSession, newUser as newServedUser, ORACLE_KEY } from '../plugins/users.ts';
+import { sharedServer } from '../support/serve.ts';
+import { openChatClient } from './chat-client.ts';
 import { back, cut, type PlaceOptions, type Scene, type Tab, withScene } from './ground.ts';
 
 const test = suite('sockets: calls');
 
 const paint = { name: 'paint', description: 'Paints', schema: {} };
 const request = { message: 'go', agActions: [paint] };
+const WORDS = Array.from({ length: 12 }, (_, at) => `w${at} `);
+
+/** A model that calls an action, and then thinks and talks. */
+const answer: Answer = async (response, asked) => {
+  if (!asked.body.messages.some(({ role }) => role === 'tool'))
+    return calls(thought('I will paint'), called('paint', '{"colour":"red"}'))(response, asked);
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const part of [thought('painted'), ...WORDS.map(said)]) {
+    response.write(part);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  response.end(ended());
+};
+const model = await modelServer(answer);
+const clock = new SimulatedClock(Date.now());
+const server = sharedServer(test, { clock, env: { ORACLE_KEY, MODEL_BASE_URL: model.url, MODEL_NAME: 'small' } });
+test.after(() => model.close());
+
+/** Opens a client of a new session, which asks that model; the stream of the reply breaks after these frames. */
+async function chat(cuts: readonly number[], hasSocket = true) {
+  const user = await newServedUser();
+  const session = await newServedSession(server(), user);
+  const socket = { auth: { invocation: user.token } };
+  const { url } = server();
+  const client = openChatClient({ url, session, headers: user.headers, ...(hasSocket && { socket }) });
+  if (hasSocket) await until('the client is greeted', () => client.tab!.heard.length > 0);
+  const text = client.send(request, cuts).finally(client.close);
+  return { text, ran: client.ran, shown: () => [...client.shown.values()] };
+}
+
+test('with a stream that breaks never, once and twice, an action runs once and nothing without words is shown', async () => {
+  for (const cuts of [[], [5], [5, 9]]) {
+    const { text, ran, shown } = await chat(cuts);
+    assert.is(await text, WORDS.join(''));
+    assert.is(ran.length, 1, `cut after ${cuts}`);
+    assert.equal(shown(), ['done', WORDS.join('')]);
+  }
+});
+
+test('a client with a stream alone sees how an action goes: nobody answers it', async () => {
+  // Its stream does not break: what is on its way while the clock is set on would count as unread for so long.
+  const { text, shown } = await chat([], false);
+  await until('the call is told', () => shown().includes('isRunning'));
+  await until('the call waits', () => clock.pending().includes(AGENT_LIMITS.actionMs));
+  await clock.advance(AGENT_LIMITS.actionMs);
+  assert.is(await text, WORDS.join(''));
+  assert.equal(shown(), ['error', WORDS.join('')]);
+});
 
 interface Painting extends Pick<Scene, 'here'> {
   /** Begins a run that calls the action; resolves when the call waits. */
