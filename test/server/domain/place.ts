@@ -138,7 +138,6 @@ export function words(ask: Ask): Words {
 }
 
 export const YES = { vote: 'yes' };
-const NO = { vote: 'no' };
 
 /** `/v1/domains/<did>`, as the service writes it. */
 export const path = (did: string, root = 'domains') => `/v1/${root}/${pathSegment(did)}`;
