@@ -137,6 +137,13 @@ test('panels read metrics and labels that there are, and name in legends only la
     for (const [metric] of query.matchAll(/twinline_\w+/g)) assert.ok(types.has(metric), metric);
 });
 
+test('every metric is on the dashboard', () => {
+  const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => inGrafana(expr)));
+  const shown = expressions.flatMap((expr) => parsePromql(expr).selectors.map(({ metric }) => metricOf(metric)));
+  const missing = declaredMetrics().filter(({ name }) => !shown.includes(name));
+  assert.equal(missing, []);
+});
+
 test('each alert says what it is, what to do, and where the operators’ guide has more', () => {
   const guide = readFileSync(join(ROOT, 'server/docs/guides/operators.md'), 'utf8');
   const anchors = [...guide.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => makeAnchor(heading!));
