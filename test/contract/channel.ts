@@ -73,13 +73,8 @@ const PROMISES: { readonly [sentence: string]: (bench: ChannelBench) => Promise<
     first.unsubscribe();
     await channel.publish('t', 'one');
     await second.count(2);
-    second.unsubscribe();
-    await channel.publish('t', 'none');
-    const again = await listen(channel, 't');
-    await channel.publish('t', 'again');
-    await again.count(1);
     await flushed(channel);
-    assert.equal([first.heard, second.heard, again.heard], [['both'], ['both', 'one'], ['again']]);
+    assert.equal([first.heard, second.heard], [['both'], ['both', 'one']]);
   },
 
   'a listener may unsubscribe, and subscribe, while it is told': async ({ channel }) => {

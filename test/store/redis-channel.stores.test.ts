@@ -1,6 +1,7 @@
 // The channel over Redis keeps the contract of all channels, and comes back from whatever breaks its connections.
 
 import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { redisChannel } from '../../lib/store/redis/channel.ts';
@@ -22,6 +23,27 @@ const TOPICS = Array.from({ length: 30 }, (_, at) => `topic ${at}`);
 test.after(async () => {
   await server.stop();
   await cluster.stop();
+});
+
+// Redis answers a publisher before it delivers the message: the next subscription may exist by the time it comes.
+test('who subscribes again hears nothing that was published before', async () => {
+  const channel = redisChannel({ url: server.url });
+  for (let round = 0; round < 20; round++) {
+    const before = await listen(channel, 't');
+    server.freeze();
+    const published = channel.publish('t', 'between');
+    await nextTurn();
+    before.unsubscribe();
+    await nextTurn();
+    server.thaw();
+    await published;
+    const after = await listen(channel, 't');
+    await channel.publish('t', 'again');
+    await after.count(1);
+    after.unsubscribe();
+    assert.equal(after.heard, ['again'], `round ${round}`);
+  }
+  await channel.close();
 });
 
 test('a server that is killed and started again is told as a gap, and subscribed again', async () => {

@@ -81,6 +81,8 @@ interface Link {
   readonly client: Redis;
   readonly open: Promise<void>;
   readonly channels: Set<string>;
+  /** Channels whose UNSUBSCRIBE is not answered yet: what still comes was published for those who have left. */
+  readonly leaving: Map<string, Promise<void>>;
   /** How often the node said that a channel moved, and how often that answered a call of ours. */
   moved: number;
   redirected: number;
@@ -119,7 +121,14 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
     const known = links.get(address);
     if (known) return known;
     const own = duplicateFor(client, address);
-    const link: Link = { client: own, open: own.connect(), channels: new Set(), moved: 0, redirected: 0 };
+    const link: Link = {
+      client: own,
+      open: own.connect(),
+      channels: new Set(),
+      leaving: new Map(),
+      moved: 0,
+      redirected: 0,
+    };
     links.set(address, link);
     link.open.catch(() => {});
     own.on('error', () => {});
@@ -151,6 +160,7 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
     let link = anyLink();
     for (let hop = 0; ; hop++) {
       await link.open;
+      await link.leaving.get(channel);
       try {
         await (isCluster ? link.client.ssubscribe(channel) : link.client.subscribe(channel));
         break;
@@ -219,13 +229,20 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
 
   function deliver(link: Link, channel: string, message: string): void {
     const held = channels.get(channel);
-    if (held?.link !== link && held?.link !== undefined) return;
+    if (held?.link !== link && (held?.link !== undefined || link.leaving.has(channel))) return;
     for (const subscriber of [...(held?.subscribers ?? [])])
       if (held!.subscribers.has(subscriber)) subscriber.onMessage(message);
   }
 
-  function leaveOut({ client }: Link, channel: string): void {
-    (isCluster ? client.sunsubscribe(channel) : client.unsubscribe(channel)).catch(() => {});
+  function leaveOut({ client, leaving }: Link, channel: string): void {
+    const left = (isCluster ? client.sunsubscribe(channel) : client.unsubscribe(channel)).then(
+      () => {},
+      () => {},
+    );
+    leaving.set(channel, left);
+    void left.then(() => {
+      if (leaving.get(channel) === left) leaving.delete(channel);
+    });
   }
 
   function beat(): void {
