@@ -1,7 +1,12 @@
 // Delegations that users have stored: verified on arrival, sealed at rest, removed when they expire or are revoked.
 
 import { LRUCache } from 'lru-cache';
-import { type DelegationContext, delegationMachine, type StoreEvent } from '../../machines/delegation.ts';
+import {
+  type DelegationContext,
+  type DelegationEvent,
+  delegationMachine,
+  type Grant,
+} from '../../machines/delegation.ts';
 import type { Clock } from '../clock.ts';
 import { COMMON_LIMITS, growing } from '../common-limits.ts';
 import type { Inspector } from '../engine/conversation.ts';
@@ -47,10 +52,13 @@ export type DelegationStatus =
 
 /** The delegations that users have given: kept, looked at, revoked, used. */
 export interface Delegations {
-  /** Stores the user's delegation in place of the one before; throws ERR_INPUT with the reason, and changes nothing. */
+  /**
+   * Stores the user's delegation, and revokes the one before it, at once and for good. Throws ERR_INPUT with the reason, and
+   * changes nothing. When it throws what the store throws, the one before may be revoked already: try again.
+   */
   store(user: string, raw: string): Promise<{ readonly expiration: number }>;
   status(user: string): Promise<DelegationStatus>;
-  /** Revokes what is stored, at once and for good; false when nothing was. */
+  /** Revokes what is stored, at once and for good; what was stored before is revoked already. False when nothing was stored. */
   revoke(user: string): Promise<boolean>;
   /**
    * A token that asks another service for one thing on the user's behalf, within what the user has delegated; the same
@@ -65,6 +73,9 @@ export interface Delegations {
 }
 
 type Current = Instance<DelegationContext>;
+
+/** Why a command was not taken; never leaves this file. */
+const NOT_NOW = new TwinlineError('ERR_CONFLICT', 'The delegation cannot be changed yet, or has ended.');
 
 /**
  * Opens the delegations over a store of documents.
@@ -106,11 +117,45 @@ export function delegations(options: DelegationsOptions): Delegations {
     growing(DELEGATION_LIMITS.tokensKept),
   );
 
+  // A tombstone first: by it every instance refuses the token from then on, whatever becomes of this process.
+  async function endToken(user: string, { context: { keys, expiresAt } }: Current): Promise<void> {
+    await revocations.add(keys, expiresAt);
+    minted.delete(user);
+    onRevoked({ user, keys });
+  }
+
+  // The machine remembers one token only, so whatever it is about to forget is ended first: another store may have put
+  // one there a moment ago. `over` are keys that need no tombstone.
+  async function move(user: string, event: DelegationEvent, over: readonly string[]): Promise<void> {
+    for (const ended = new Set(over); ; ) {
+      let counting: Current | undefined;
+      const decide = (found: Current) => {
+        const counts = found.state === 'authorized';
+        counting = counts && !found.context.keys.every((key) => ended.has(key)) ? found : undefined;
+        return !counting && (counts || event.type === 'STORE') ? event : NOT_NOW;
+      };
+      try {
+        return void (await granted.take(user, { decide, by: user }));
+      } catch (error) {
+        if (error !== NOT_NOW) throw error;
+      }
+      if (!counting) return;
+      if (event.type === 'STORE') await refuseRevoked(event.grant);
+      await endToken(user, counting);
+      for (const key of counting.context.keys) ended.add(key);
+    }
+  }
+
+  async function refuseRevoked({ keys }: Grant): Promise<void> {
+    if (await revocations.has(keys)) throw cannotStore(TOKEN_REASONS.revoked);
+  }
+
   // A crash between the tombstone and the machine leaves a grant that does not count any more: it ends here.
   async function current(user: string): Promise<Current | undefined> {
     const found = await granted.read(user);
     if (found?.state !== 'authorized' || !(await revocations.has(found.context.keys))) return found;
-    return (await granted.take(user, { decide: revoking, by: user })).instance;
+    await move(user, { type: 'REVOKE' }, found.context.keys);
+    return granted.read(user);
   }
 
   async function readRaw(user: string): Promise<string | undefined> {
@@ -137,9 +182,10 @@ export function delegations(options: DelegationsOptions): Delegations {
         keys: checked.revocationKeys.slice(0, 1),
       };
       const begun = await granted.begin(user, { input: grant, by: user });
-      if (begun.repeated)
-        await granted.take(user, { decide: () => ({ type: 'STORE', grant }) as StoreEvent, by: user });
+      if (begun.repeated) await move(user, { type: 'STORE', grant }, grant.keys);
       minted.delete(user);
+      // It may have been replaced or revoked by another request meanwhile.
+      await refuseRevoked(grant);
       return { expiration: checked.expiresAt };
     },
 
@@ -152,11 +198,7 @@ export function delegations(options: DelegationsOptions): Delegations {
     async revoke(user) {
       const found = await current(user);
       if (found?.state !== 'authorized') return false;
-      const { keys, expiresAt } = found.context;
-      await revocations.add(keys, expiresAt);
-      await granted.take(user, { decide: revoking, by: user });
-      minted.delete(user);
-      onRevoked({ user, keys });
+      await move(user, { type: 'REVOKE' }, []);
       return true;
     },
 
@@ -192,11 +234,6 @@ export function delegations(options: DelegationsOptions): Delegations {
       return Math.max(ended, forgotten);
     },
   };
-}
-
-function revoking({ state, id }: Current) {
-  if (state === 'authorized') return { type: 'REVOKE' };
-  return new TwinlineError('ERR_CONFLICT', `The delegation of ${id} is ${JSON.stringify(state)} already.`);
 }
 
 function makeSeal(user: string): Seal {

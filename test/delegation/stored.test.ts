@@ -11,7 +11,7 @@ import {
   delegations,
   revocations,
 } from '../../lib/delegation/delegations.ts';
-import { tokenGuard } from '../../lib/delegation/guard.ts';
+import { type TokenGuard, tokenGuard } from '../../lib/delegation/guard.ts';
 import type { OracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { inspectToken, mintDelegation } from '../../lib/delegation/tokens.ts';
 import { TwinlineError } from '../../lib/errors.ts';
@@ -30,6 +30,7 @@ interface Bench {
   readonly user: OracleKey;
   readonly store: Delegations;
   readonly told: string[];
+  readonly guard: TokenGuard;
   /** Another instance on the same documents. */
   again(documents?: DocumentStore): Delegations;
   grant(options?: { expiresIn?: number; key?: OracleKey; audience?: string }): Promise<string>;
@@ -56,7 +57,9 @@ async function bench(): Promise<Bench> {
   };
   const grant = ({ expiresIn = 3_600, key = user, audience = oracle.did } = {}) =>
     mintDelegation({ key, audience, expiresIn, clock, capabilities: [{ can: 'oracle/*', with: key.did }] });
-  return { clock, documents, oracle, user, store: again(), told, again, grant };
+  const revoked = revocations({ documents });
+  const guard = tokenGuard({ audience: oracle.did, clock, revoked: revoked.has });
+  return { clock, documents, oracle, user, store: again(), told, again, grant, guard };
 }
 
 async function refused(work: Promise<unknown>, words: RegExp): Promise<void> {
@@ -106,6 +109,31 @@ test('a revoked delegation is revoked on every instance, cannot be stored again,
   await refused(store.store(user.did, Buffer.from(raw, 'base64').toString('base64url')), /revoked/);
   await store.store(user.did, await grant());
   assert.is((await again().status(user.did)).authorized, true);
+});
+
+test('whatever was stored before ends when another takes its place, and all of it with DELETE, in any order at once', async () => {
+  const { store, user, grant, again, told, guard } = await bench();
+  const raws = await Promise.all(Array.from({ length: 6 }, (_, at) => grant({ expiresIn: 3_600 + at })));
+  const valid = async () => (await Promise.all(raws.map((raw) => guard.checkDelegation(raw)))).map(({ ok }) => ok);
+  await store.store(user.did, raws[0]!);
+  await store.store(user.did, raws[0]!);
+  assert.equal(await valid(), [true, true, true, true, true, true], 'what is sent again stays');
+  await again().store(user.did, raws[1]!);
+  assert.equal(await valid(), [false, true, true, true, true, true]);
+  assert.is(told.length, 1, 'connections that came with it are told');
+  await Promise.all(raws.slice(1, 4).map((raw, at) => (at % 2 ? store : again()).store(user.did, raw)));
+  const left = await valid();
+  assert.equal(
+    [left.slice(1, 4).filter(Boolean).length, left.slice(4)],
+    [1, [true, true]],
+    'one of them is stored last',
+  );
+  await Promise.all([store.store(user.did, raws[4]!), again().revoke(user.did), again().store(user.did, raws[5]!)]);
+  const { authorized } = await store.status(user.did);
+  assert.equal((await valid()).filter(Boolean).length, authorized ? 1 : 0, 'what counts is what is stored');
+  await again().revoke(user.did);
+  assert.equal(await valid(), Array(6).fill(false));
+  assert.is(new Set(told).size, 6);
 });
 
 test('a process that dies while it revokes leaves nothing that counts', async () => {
