@@ -74,7 +74,11 @@ export async function requireDomain(documents: DocumentStore, { tenant }: Caller
 }
 
 /** As {@link requireDomain}, after every vote about it that is over has taken effect. */
-export async function requireSettled(reading: ReadDeps, { tenant }: Caller, reference: string): Promise<Domain> {
+export async function requireSettled(
+  reading: ReadDeps,
+  { tenant }: Pick<Caller, 'tenant'>,
+  reference: string,
+): Promise<Domain> {
   return requireActive(await findSettled(reading, tenant, reference), reference);
 }
 

@@ -92,14 +92,17 @@ export const STORED = {
     created: MS,
     machine: OBJECT,
   }),
-  credit: body({
-    did: DID,
-    amount: NAME,
-    issuer: NAME,
-    about: OBJECT,
-    state: { enum: ['checking', 'issued', 'revoked'] },
-    created: MS,
-  }),
+  credit: body(
+    {
+      did: DID,
+      amount: NAME,
+      issuer: NAME,
+      about: OBJECT,
+      state: { enum: ['checking', 'issued', 'revoked'] },
+      created: MS,
+    },
+    { seen: { type: 'string' } },
+  ),
   revision: body({}),
 } as const satisfies { readonly [kind: string]: Schema };
 

@@ -1,9 +1,10 @@
 // Carbon credits, and the check of eligibility: which domains may take part in guarded activities, and why not.
 
 import type { Clock } from '../../clock.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
+import { TwinlineError } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../../store/store.ts';
-import { insertNew } from '../../store/update.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { randomToken } from '../did/did.ts';
 import { type Journaled, stamp } from '../feed/journal.ts';
@@ -30,8 +31,10 @@ type StoredCredit = Journaled & {
   readonly issuer: string;
   /** What the issuer says besides. */
   readonly about: JsonObject;
-  /** Issued once the domain was seen to be eligible after this was written; revoked when it was not right after that. */
+  /** Issued once nothing of `seen` had changed after this was written. Earlier versions have also left `revoked` ones. */
   readonly state: 'checking' | 'issued' | 'revoked';
+  /** The revisions of the domain and of what it is part of, as they were eligible right before this was written. */
+  readonly seen?: string;
   readonly created: number;
 };
 type Credit = StoredDocument<StoredCredit>;
@@ -63,8 +66,9 @@ export interface CreditOptions {
 }
 
 /**
- * Issues credits. A suspension that comes between the look at the domain and the write of the credit is honoured: the
- * domain is looked at before, and again after the credit was issued, which then is revoked.
+ * Issues credits. Each is written with the revisions of the domain and its ancestors that were seen to be eligible, and is
+ * issued only when a look after that write sees the same ones: then the domain was eligible when the credit was written. Until
+ * then there is no credit; whoever comes next, a repeated request or a list, decides about it.
  * @example
  * const documents = memoryDocuments();
  * await documents.declare(DOMAIN_KINDS);
@@ -76,35 +80,12 @@ export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOpti
   requireGiven('issue credits', { documents, clock }, { documents: 'documents', clock: 'clock' });
   const reading = { documents, settleVotes };
 
+  const look = async (tenant: string, did: string): Promise<string> =>
+    requireEligible(reading, await requireSettled(reading, { tenant }, did), clock.now());
+
   async function write(id: string, body: StoredCredit): Promise<Credit> {
     const inserted = await documents.insert(CREDIT, id, body);
-    if (inserted.kind === 'inserted') return inserted;
-    const earlier = await documents.get<StoredCredit>(CREDIT, id);
-    if (earlier) return earlier;
-    // A refused try has taken it away meanwhile.
-    return insertNew(documents, CREDIT, { id, body });
-  }
-
-  async function settle(caller: Caller, credit: Credit): Promise<Credit> {
-    if (credit.body.state === 'issued') return credit;
-    if (credit.body.state === 'revoked')
-      throw refuse('domain-not-verified', `${credit.body.did} lost its verification while the credits were issued.`);
-    try {
-      const domain = await requireSettled(reading, caller, credit.body.did);
-      await requireEligible(reading, domain, clock.now());
-    } catch (error) {
-      if (isRefusal(error)) await documents.remove(CREDIT, credit.id, credit.revision);
-      throw error;
-    }
-    const at = stamp(credit.body, clock);
-    const { amount, did } = credit.body;
-    const events = [{ type: 'credits.issued', data: { credit: credit.id, amount, did } }];
-    const journal = { at, by: caller.principal, action: 'issue', events };
-    const body: StoredCredit = { ...credit.body, state: 'issued', journal };
-    const result = await documents.replace(CREDIT, credit.id, credit.revision, body);
-    if (result.kind !== 'replaced') return settle(caller, await present(credit.id));
-    await revokeUnlessEligible(caller, { id: credit.id, revision: result.revision, body });
-    return { id: credit.id, revision: result.revision, body };
+    return inserted.kind === 'inserted' ? inserted : present(id);
   }
 
   async function present(id: string): Promise<Credit> {
@@ -113,27 +94,49 @@ export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOpti
     throw refuse('domain-not-verified', 'The credits were refused to another try of this request. Try again.');
   }
 
-  // A suspension that was stored before the credit, and after the look at the domain, counts: then there is no credit.
-  async function revokeUnlessEligible(caller: Caller, { id, revision, body }: Credit): Promise<void> {
-    try {
-      await requireEligible(reading, await requireSettled(reading, caller, body.did), clock.now());
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      const at = stamp(body, clock);
-      const { amount, did } = body;
-      const events = [{ type: 'credits.revoked', data: { credit: id, amount, did } }];
-      const journal = { at, by: 'system', action: 'revoke', events };
-      await documents.replace(CREDIT, id, revision, { ...body, state: 'revoked', journal } satisfies StoredCredit);
-      throw error;
+  /** Issues it, or removes it and throws `domain-not-verified`, `gone`: the same for everybody who comes. */
+  async function settle(first: Credit): Promise<Credit> {
+    let credit = first;
+    for (let tries = 0; tries < COMMON_LIMITS.conflictsPerTurn; tries++) {
+      const { id, revision, body } = credit;
+      if (body.state === 'issued') return credit;
+      if (body.state === 'revoked')
+        throw refuse('domain-not-verified', `${body.did} lost its verification while the credits were issued.`);
+      const seen = await look(body.tenant, body.did).catch((error: unknown) => {
+        if (isRefusal(error)) return error;
+        throw error;
+      });
+      if (typeof seen !== 'string') {
+        // Whoever has issued it meanwhile saw the domain before this look did.
+        if (await documents.remove(CREDIT, id, revision)) throw seen;
+        credit = await present(id);
+        continue;
+      }
+      const next = seen === body.seen ? markIssued(id, body) : { ...body, seen };
+      const result = await documents.replace(CREDIT, id, revision, next);
+      credit = result.kind === 'replaced' ? { id, revision: result.revision, body: next } : await present(id);
     }
+    throw new TwinlineError(
+      'ERR_CONFLICT',
+      `Cannot issue the credits ${first.id}: their domain or they were changed by others ${COMMON_LIMITS.conflictsPerTurn} times in a row. Try again.`,
+    );
+  }
+
+  function markIssued(id: string, body: StoredCredit): StoredCredit {
+    const { amount, did, issuer } = body;
+    const events = [{ type: 'credits.issued', data: { credit: id, amount, did } }];
+    return { ...body, state: 'issued', journal: { at: stamp(body, clock), by: issuer, action: 'issue', events } };
   }
 
   async function permitIssue(caller: Caller, did: string) {
     const domain = await requireSettled(reading, caller, did);
     requireRole(caller, 'issue credits');
     return async ({ body: given, id = randomToken() }: NewCredit): Promise<JsonObject> => {
-      await requireEligible(reading, domain, clock.now());
+      // What an earlier try has written is decided by its own look, whatever has become of the domain since.
+      const earlier = await documents.get<StoredCredit>(CREDIT, id);
+      const seen = earlier ? undefined : await requireEligible(reading, domain, clock.now());
       const { amount, ...about } = checkShape<JsonObject & { amount: string }>(NEW_CREDIT, given, 'The credits');
+      if (seen === undefined) return creditView(await settle(earlier!));
       const at = clock.now();
       const written = await write(id, {
         tenant: caller.tenant,
@@ -142,12 +145,19 @@ export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOpti
         issuer: caller.principal,
         about,
         state: 'checking',
+        seen,
         created: at,
         journal: { at, by: caller.principal, action: 'check', events: [] },
       });
-      return creditView(await settle(caller, written));
+      return creditView(await settle(written));
     };
   }
+
+  const settleListed = (credit: Credit): Promise<Credit | undefined> =>
+    settle(credit).catch((error: unknown) => {
+      if (isRefusal(error)) return undefined;
+      throw error;
+    });
 
   return {
     permitIssue,
@@ -157,7 +167,9 @@ export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOpti
       const where = { tenant: caller.tenant, did: domain.id };
       const query = { index: 'domain', where, descending: true, limit, cursor };
       const { items, next } = await findPage<StoredCredit>(documents, CREDIT, query);
-      const issued = items.filter(({ body }) => body.state === 'issued');
+      // Who reads after a suspension must not see a credit appear later, so what is undecided is decided now.
+      const settled = await Promise.all(items.map(settleListed));
+      const issued = settled.filter((credit) => credit !== undefined);
       return { items: issued.map(creditView), ...(next !== undefined && { next }) };
     },
   };
@@ -199,16 +211,27 @@ export interface Eligibility extends JsonObject {
  * (await canParticipate(reading, stove, Date.now())).eligible; // → false
  */
 export async function canParticipate(reading: ReadDeps, domain: Domain, now: number): Promise<Eligibility> {
-  const reasons = [...listOwnObstacles(domain, now), ...(await ancestorObstacles(reading, domain))];
+  const { reasons } = await examine(reading, domain, now);
   return { eligible: reasons.length === 0, reasons };
 }
 
-/** Throws `domain-not-verified` with every reason unless the domain may take part. */
-async function requireEligible(reading: ReadDeps, domain: Domain, now: number): Promise<void> {
-  const { eligible, reasons } = await canParticipate(reading, domain, now);
-  if (eligible) return;
+/** Throws `domain-not-verified` with every reason unless the domain may take part. Gives the revisions that say so. */
+async function requireEligible(reading: ReadDeps, domain: Domain, now: number): Promise<string> {
+  const { reasons, seen } = await examine(reading, domain, now);
+  if (reasons.length === 0) return seen;
   const details = reasons.map(({ code, message }) => ({ field: code, error: message }));
   throw refuse('domain-not-verified', `${domain.id} cannot take part: ${reasons[0]!.message}`, { details });
+}
+
+async function examine(reading: ReadDeps, domain: Domain, now: number) {
+  const above = await findAncestors(reading, domain);
+  const sanctioned = above.find(({ body }) => body.status === 'Suspended' || body.status === 'Revoked');
+  const reasons = listOwnObstacles(domain, now);
+  if (sanctioned) {
+    const message = `${sanctioned.id}, which it is part of, is ${sanctioned.body.status}.`;
+    reasons.push({ code: 'ancestor-sanctioned', message });
+  }
+  return { reasons, seen: [domain, ...above].map(({ id, revision }) => `${id}@${revision}`).join(' ') };
 }
 
 function listOwnObstacles({ body }: Domain, now: number): Obstacle[] {
@@ -229,14 +252,13 @@ function listOwnObstacles({ body }: Domain, now: number): Obstacle[] {
   ];
 }
 
-async function ancestorObstacles(reading: ReadDeps, { body }: Domain): Promise<Obstacle[]> {
-  let { parent } = body;
-  for (let step = 0; parent !== null && step < DOMAIN_LIMITS.ancestorsAsked; step++) {
-    const above: Domain | undefined = await findSettled(reading, body.tenant, parent);
-    if (!above) return [];
-    if (above.body.status === 'Suspended' || above.body.status === 'Revoked')
-      return [{ code: 'ancestor-sanctioned', message: `${above.id}, which it is part of, is ${above.body.status}.` }];
+async function findAncestors(reading: ReadDeps, { body }: Domain): Promise<Domain[]> {
+  const found: Domain[] = [];
+  for (let { parent, tenant } = body; parent !== null && found.length < DOMAIN_LIMITS.ancestorsAsked; ) {
+    const above: Domain | undefined = await findSettled(reading, tenant, parent);
+    if (!above) break;
+    found.push(above);
     parent = above.body.parent;
   }
-  return [];
+  return found;
 }
