@@ -142,8 +142,9 @@ export const PLUGIN_SETTINGS = {
   CREDITS_HELD_PER_RUN: {
     kind: integer(1, 1_000_000),
     default: '10',
-    meaning: 'plugin credits: what is held of an account while a reply is made; without it the run is refused',
-    fix: 'Set for example CREDITS_HELD_PER_RUN=10: about what a reply costs.',
+    meaning:
+      'plugin credits: what is held of an account while a reply is made, CREDITS_PER_RUN or more; without it the run is refused',
+    fix: 'Set for example CREDITS_HELD_PER_RUN=10: about what a reply costs, and CREDITS_PER_RUN at least.',
   },
   TEAM_CHAT_SIGNING_SECRET: {
     kind: text('token'),

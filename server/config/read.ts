@@ -128,6 +128,15 @@ function findContradictions(values: Partial<SettingValues>, env: NodeJS.ProcessE
   const { USSD_GATEWAYS: gateways } = values;
   if (Array.isArray(gateways) && gateways.length > 1 && gateways.includes('*'))
     found.push(problemLine('USSD_GATEWAYS', gateways.join(','), '* stands alone: it admits everybody already'));
+  const { CREDITS_HELD_PER_RUN: held, CREDITS_PER_RUN: cost } = values;
+  if (typeof held === 'number' && typeof cost === 'number' && held < cost)
+    found.push(
+      problemLine(
+        'CREDITS_HELD_PER_RUN',
+        String(held),
+        `is less than CREDITS_PER_RUN=${cost}: replies at once would cost more than an account has`,
+      ),
+    );
   if (values.NODE_ENV !== 'production') return found;
   if (gateways === undefined)
     found.push(

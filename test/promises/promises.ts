@@ -270,7 +270,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     },
     {
       promise:
-        'Credits are spent once per run, by however many instances; only excluded routes are free, to the letter',
+        'Credits are spent once per run, by however many instances, and no account goes below zero; only excluded routes are free, to the letter',
       proofs: ['server/plugins/credits', 'server/plugins/exclusions'],
     },
     { promise: 'Users whom nobody knows store no more than their quota', proofs: ['agent/quotas'] },

@@ -3,6 +3,7 @@
 // An entry is written first, then counted into its account, then marked as counted. The account remembers which entries it
 // has counted until they are marked: a crash between two of these steps, or two processes at once, count nothing twice.
 
+import { TwinlineError } from '../../../lib/errors.ts';
 import { type KeyedMutex, keyedMutex } from '../../../lib/queue.ts';
 import type { JsonObject, Kind } from '../../../lib/store/store.ts';
 import { update } from '../../../lib/store/update.ts';
@@ -18,19 +19,22 @@ export type AccountStatus = 'active' | 'trial' | 'inactive' | 'processing';
 
 /** What its document holds; its id is the DID. */
 export type Account = JsonObject & {
-  /** In millionths of a credit. Below zero when a run has cost more than was left. */
+  /** In millionths of a credit. Never below zero, but in accounts of earlier versions. */
   readonly balance: number;
   readonly status: AccountStatus;
   readonly plan: string | null;
   /** Claims that the user is asked to settle. */
   readonly claims: readonly string[];
   readonly counted: readonly string[];
+  /** What was counted of those of `counted` for which there was not enough. Missing when there are none. */
+  readonly cut?: { readonly [id: string]: number };
 };
 
 export type Terms = Partial<Pick<Account, 'status' | 'plan' | 'claims'>>;
 
 type CreditEntry = JsonObject & {
   readonly did: string;
+  /** What is asked for; once it is counted, what was. */
   readonly amount: number;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -46,8 +50,17 @@ export interface Booking {
   readonly did: string;
   /** In millionths of a credit; below zero for what is spent. */
   readonly amount: number;
-  /** Set on the account in the same write. */
+  /** When there is less than is spent: nothing is counted, or what there is. */
+  readonly without: 'refuse' | 'cut';
+  /** Set on the account in the same write, unless the booking is refused. */
   readonly terms?: Terms;
+}
+
+export interface Booked {
+  /** As it is with this booking. */
+  readonly account: Account;
+  /** What was counted: another amount than was asked for when there was not enough, or when it was booked before. */
+  readonly amount: number;
 }
 
 export type Accounts = ReturnType<typeof accounts>;
@@ -59,27 +72,34 @@ export const bookingMutex = (): KeyedMutex => keyedMutex(BOOKINGS_WAITING, 'book
 export function accounts({ documents, clock }: Pick<PluginHost, 'documents' | 'clock'>, mutex: KeyedMutex) {
   const read = async (did: string): Promise<Account | undefined> => (await documents.get<Account>(ACCOUNT, did))?.body;
 
-  async function mark(id: string): Promise<void> {
-    await update<CreditEntry>(documents, ENTRY, id, (entry) =>
-      entry && !entry.isCounted ? { ...entry, isCounted: true } : undefined,
+  async function mark(id: string, counted: number | undefined): Promise<CreditEntry> {
+    const marked = await update<CreditEntry>(documents, ENTRY, id, (entry) =>
+      entry && !entry.isCounted ? { ...entry, amount: counted ?? entry.amount, isCounted: true } : undefined,
     );
+    if (marked.kind !== 'missing') return marked.document.body;
+    throw new TwinlineError('ERR_STORE', `The entry ${id} of an account of credits is gone.`);
   }
 
-  async function markCounted(counted: readonly string[]): Promise<readonly string[]> {
-    if (counted.length < REMEMBERED) return counted;
-    await Promise.all(counted.map(mark));
-    return [];
+  async function markCounted({ counted, cut }: Account): Promise<Pick<Account, 'counted' | 'cut'>> {
+    if (counted.length < REMEMBERED) return { counted, ...(cut && { cut }) };
+    await Promise.all(counted.map((id) => mark(id, cut?.[id])));
+    return { counted: [] };
   }
 
   return {
     read,
-    /** What the entry of this id says; undefined when there is none. */
-    bookedAmount: async (id: string) => (await documents.get<CreditEntry>(ENTRY, id))?.body.amount,
-    /** Counts an entry; an earlier one of the same id stands as it was. Gives the account as it was with this entry. */
-    book: (booking: Booking): Promise<Account> => mutex.run(booking.did, () => book(booking)),
+    /** What was counted of the entry of this id, which is done now if need be; undefined when there is none. */
+    async bookedAmount(id: string): Promise<number | undefined> {
+      const entry = (await documents.get<CreditEntry>(ENTRY, id))?.body;
+      if (!entry || entry.isCounted) return entry?.amount;
+      const { did, amount } = entry;
+      return (await mutex.run(did, () => book({ id, did, amount, without: 'refuse' }))).amount;
+    },
+    /** Counts an entry; an earlier one of the same id stands as it was. */
+    book: (booking: Booking): Promise<Booked> => mutex.run(booking.did, () => book(booking)),
   };
 
-  async function book({ id, did, amount, terms = {} }: Booking): Promise<Account> {
+  async function book({ id, did, amount, without, terms = {} }: Booking): Promise<Booked> {
     const entry: CreditEntry = { did, amount, at: clock.now(), isCounted: false };
     await documents.insert(ENTRY, id, entry);
     const counted = await update<Account>(documents, ACCOUNT, did, async (account = EMPTY) => {
@@ -87,12 +107,26 @@ export function accounts({ documents, clock }: Pick<PluginHost, 'documents' | 'c
       // Looked at after the account: what the account has forgotten was marked before.
       const written = await documents.get<CreditEntry>(ENTRY, id);
       if (!written || written.body.isCounted) return undefined;
-      const known = [...(await markCounted(account.counted)), id];
-      return { ...account, ...terms, balance: account.balance + written.body.amount, counted: known };
+      const { cut: _before, ...rest } = account;
+      const { counted: known, cut } = await markCounted(account);
+      const part = countable(account.balance, written.body.amount, without);
+      const isCut = part !== written.body.amount;
+      return {
+        ...rest,
+        ...(isCut && without === 'refuse' ? {} : terms),
+        balance: account.balance + part,
+        counted: [...known, id],
+        ...((isCut || cut) && { cut: { ...cut, ...(isCut && { [id]: part }) } }),
+      };
     });
-    await mark(id);
-    return counted.kind === 'missing' ? EMPTY : counted.document.body;
+    const account = counted.kind === 'missing' ? EMPTY : counted.document.body;
+    return { account, amount: (await mark(id, account.cut?.[id])).amount };
   }
+}
+
+function countable(balance: number, amount: number, without: Booking['without']): number {
+  if (amount >= 0 || balance + amount >= 0) return amount;
+  return without === 'refuse' ? 0 : -Math.max(0, balance);
 }
 
 const EMPTY: Account = { balance: 0, status: 'active', plan: null, claims: [], counted: [] };

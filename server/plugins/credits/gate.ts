@@ -9,26 +9,32 @@ import { type Account, type Accounts, MICRO } from './account.ts';
 /** Milliseconds for which a user that was let in is not looked at again. */
 const VERDICT_MS = 180_000;
 const VERDICTS_KEPT = 10_000;
-/** The balance at which no new run starts. */
+/** The balance, in credits, at which no new run starts, and what none starts without when a run holds less. */
 const LEAST = 10;
 
-const SAYS = {
-  none: 'No subscription found, please subscribe to continue',
-  inactive: 'User has inactive subscription, please subscribe to continue',
-  empty: `User has less than ${LEAST} credits, please top up to continue`,
-} as const;
+const NO_ACCOUNT = 'No subscription found, please subscribe to continue';
+const NOT_ACTIVE = 'User has inactive subscription, please subscribe to continue';
 
 export interface CreditGate {
   /** Throws 402 with `claims`. */
   check(ctx: PluginContext, accounts: Accounts): Promise<void>;
-  /** The refusal of a user who has less than {@link LEAST}. */
+  /** The refusal of a user who has too little for a run. */
   refuseEmpty(ctx: PluginContext, account: Account): Error;
   /** Forgets what was found out about a user, whose account has changed. */
   forget(did: string): void;
 }
 
-export function creditGate(): CreditGate {
+/** `heldPerRun` credits are needed for a run. */
+export function creditGate(heldPerRun: number): CreditGate {
   const letIn = new LRUCache<string, number>(growing(VERDICTS_KEPT));
+  const tooLittle = `User has less than ${Math.max(LEAST, heldPerRun)} credits, please top up to continue`;
+
+  function refusal(account: Account | undefined): string | undefined {
+    if (!account) return NO_ACCOUNT;
+    if (account.status !== 'active' && account.status !== 'trial') return NOT_ACTIVE;
+    return account.balance <= LEAST * MICRO || account.balance < heldPerRun * MICRO ? tooLittle : undefined;
+  }
+
   return {
     async check(ctx, accounts) {
       const did = ctx.requireDid();
@@ -36,18 +42,12 @@ export function creditGate(): CreditGate {
       if (until !== undefined && until > ctx.clock.monotonic()) return;
       const account = await accounts.read(did);
       const why = refusal(account);
-      if (why) throw ctx.refuse(402, SAYS[why], listClaims(account));
+      if (why) throw ctx.refuse(402, why, listClaims(account));
       letIn.set(did, ctx.clock.monotonic() + VERDICT_MS);
     },
-    refuseEmpty: (ctx, account) => ctx.refuse(402, SAYS.empty, listClaims(account)),
+    refuseEmpty: (ctx, account) => ctx.refuse(402, tooLittle, listClaims(account)),
     forget: (did) => void letIn.delete(did),
   };
-}
-
-function refusal(account: Account | undefined): keyof typeof SAYS | undefined {
-  if (!account) return 'none';
-  if (account.status !== 'active' && account.status !== 'trial') return 'inactive';
-  return account.balance <= LEAST * MICRO ? 'empty' : undefined;
 }
 
 // One name for streams, the other for all else.

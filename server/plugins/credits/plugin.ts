@@ -10,7 +10,17 @@ import { REFUSED } from '../../http/common-answers.ts';
 import { AGENT_ERROR, BODY_ANSWERS, jsonAnswer } from '../../user/errors.ts';
 import type { Plugin, PluginContext, PluginRoute } from '../plugin.ts';
 import type { CreditsSettings } from '../settings.ts';
-import { ACCOUNT, type Account, type Accounts, accounts, bookingMutex, ENTRY, MICRO, type Terms } from './account.ts';
+import {
+  ACCOUNT,
+  type Account,
+  type Accounts,
+  accounts,
+  type Booking,
+  bookingMutex,
+  ENTRY,
+  MICRO,
+  type Terms,
+} from './account.ts';
 import { type CreditGate, creditGate } from './gate.ts';
 
 const TEXT = { type: 'string' };
@@ -23,8 +33,7 @@ const VIEW = record(
     did: TEXT,
     totalCredits: {
       type: 'number',
-      description:
-        'What is left, without what is held for runs that go on; below zero when the last ones have cost more',
+      description: 'What is left, without what is held for runs that go on; never below zero',
     },
     status: { enum: ['none', ...STATUSES], description: '`none`: there is no account' },
     currentPlan: { type: ['string', 'null'] },
@@ -114,7 +123,10 @@ function creditRoutes({ gate, audit, open }: Desk): readonly PluginRoute[] {
       body: { types: { 'application/json': GRANT }, example: { amount: 1_000 } },
       answers: {
         201: jsonAnswer('The account', VIEW),
-        422: jsonAnswer('The key was used with another amount, or the account would hold too much', AGENT_ERROR),
+        422: jsonAnswer(
+          'The key was used with another amount, or the account would hold too much, or less than nothing',
+          AGENT_ERROR,
+        ),
         404: jsonAnswer('There are no operators here', { anyOf: [AGENT_ERROR, REFUSED] }),
         ...BODY_ANSWERS,
       },
@@ -123,17 +135,22 @@ function creditRoutes({ gate, audit, open }: Desk): readonly PluginRoute[] {
         const { 'Idempotency-Key': key = randomUUID() } = headers;
         const { amount, ...terms } = body;
         const { did } = koa.params as { did: string };
-        const booking = { id: grantId(did, key), did, amount: Math.round(amount * MICRO), terms };
+        const micros = Math.round(amount * MICRO);
+        const booking: Booking = { id: grantId(did, key), did, amount: micros, without: 'refuse', terms };
         const desk = open(ctx);
         const isNew = (await desk.bookedAmount(booking.id)) === undefined;
         if (isNew) {
           const before = (await desk.read(did))?.balance ?? 0;
           if (before + booking.amount > CREDITS_MAX * MICRO)
             throw ctx.refuse(422, `An account holds ${CREDITS_MAX} credits at most; this one has ${before / MICRO}.`);
+          if (micros < 0 && before + micros < 0)
+            throw ctx.refuse(
+              422,
+              `Cannot take ${-amount} credits back: this account has ${before / MICRO}. Take less.`,
+            );
         }
-        const account = await desk.book(booking);
+        const { account, amount: booked } = await desk.book(booking);
         gate.forget(did);
-        const booked = (await desk.bookedAmount(booking.id))!;
         if (booked !== booking.amount)
           throw ctx.refuse(422, `This Idempotency-Key has added ${booked / MICRO} credits. Send another key.`);
         // A grant that is sent again is noted again: the first answer may have been lost before its note was stored.
@@ -154,7 +171,7 @@ function creditRoutes({ gate, audit, open }: Desk): readonly PluginRoute[] {
 
 /** Grants of operators are noted in `audit`. */
 export function creditsPlugin(settings: CreditsSettings, audit: Pick<Audit, 'append'>): Plugin {
-  const gate = creditGate();
+  const gate = creditGate(settings.heldPerRun);
   const mutex = bookingMutex();
   const open = (ctx: PluginContext) => accounts(ctx, mutex);
   return {
@@ -171,17 +188,24 @@ export function creditsPlugin(settings: CreditsSettings, audit: Pick<Audit, 'app
     },
     // What runs at the same time may cost is held first: else each of them would see the whole balance.
     async begin({ runId, owner }, ctx) {
-      const account = await open(ctx).book({ id: `hold/${runId}`, did: owner, amount: -settings.heldPerRun * MICRO });
-      if (account.balance >= 0) return;
+      const held = -settings.heldPerRun * MICRO;
+      const { account, amount } = await open(ctx).book({
+        id: `hold/${runId}`,
+        did: owner,
+        amount: held,
+        without: 'refuse',
+      });
+      if (amount < 0) return;
       gate.forget(owner);
       throw gate.refuseEmpty(ctx, account);
     },
+    // A reply whose tokens cost more than was held takes what else is left, and no more.
     async settle({ runId, owner, status, usage }, ctx) {
       const desk = open(ctx);
       const held = -((await desk.bookedAmount(`hold/${runId}`)) ?? 0);
       const cost = tokensCost(settings, usage) + (status === 'finished' ? settings.perRun * MICRO : 0);
       if (held === 0 && cost === 0) return;
-      await desk.book({ id: `run/${runId}`, did: owner, amount: held - cost });
+      await desk.book({ id: `run/${runId}`, did: owner, amount: held - cost, without: 'cut' });
       gate.forget(owner);
     },
   };

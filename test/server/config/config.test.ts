@@ -183,6 +183,12 @@ test('production refuses a token of operators that can be guessed', () => {
   assert.equal(problemsOf({ ...GOOD, OPERATOR_TOKEN: 'x' }), [], 'in development it is yours');
 });
 
+test('a reply may not cost more than is held for it', () => {
+  const held = { ...GOOD, CREDITS_PER_RUN: '20' };
+  assert.match(problemsOf(held)[0]!, /^CREDITS_HELD_PER_RUN="10": is less than CREDITS_PER_RUN=20/);
+  assert.equal(problemsOf({ ...held, CREDITS_HELD_PER_RUN: '20' }), []);
+});
+
 test('METRICS_PORT must differ from PORT, unless both may be any', () => {
   assert.match(problemsOf({ ...GOOD, PORT: '8080', METRICS_PORT: '8080' })[0]!, /^METRICS_PORT="8080": is the same/);
   assert.equal(problemsOf({ ...GOOD, PORT: '0', METRICS_PORT: '0' }), []);

@@ -4,11 +4,14 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { RunReport } from '../../../lib/agent/options.ts';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
-import type { DocumentStore } from '../../../lib/store/store.ts';
+import type { DocumentStore, Kind } from '../../../lib/store/store.ts';
 import { ACCOUNT, accounts, bookingMutex, ENTRY, MICRO } from '../../../server/plugins/credits/account.ts';
+import { creditsPlugin } from '../../../server/plugins/credits/plugin.ts';
+import type { PluginContext } from '../../../server/plugins/plugin.ts';
 import { json, type Served } from '../support/serve.ts';
 import {
   newSession,
@@ -55,45 +58,100 @@ function breaking(documents: DocumentStore, breaks: () => 'before' | 'after' | u
   };
 }
 
-test('every booking counts once, however often, wherever and through which crashes it is made', async () => {
-  const booking = fc.record({ id: fc.integer({ min: 0, max: 30 }), amount: fc.integer({ min: -1_000, max: 1_000 }) });
+const ANN = 'did:key:ann';
+const SETTINGS = { perMillionInput: 1_000_000, perMillionOutput: 0, perRun: 2, heldPerRun: 4 };
+
+/** Three processes on one store whose calls break, and every balance that was written. */
+async function processes(breaks: () => 'before' | 'after' | undefined) {
+  const documents = await declared();
+  const balances: number[] = [];
+  const noting =
+    (write: DocumentStore['insert'] | DocumentStore['replace']) =>
+    (kind: Kind, ...rest: never[]) => {
+      if (kind === ACCOUNT) balances.push((rest.at(-1) as unknown as { balance: number }).balance);
+      return (write as (...args: unknown[]) => Promise<unknown>)(kind, ...rest);
+    };
+  const noted = { ...documents, insert: noting(documents.insert), replace: noting(documents.replace) };
+  const broken = breaking(noted as unknown as DocumentStore, breaks);
+  const refuse = (status: number) => Object.assign(new Error('refused'), { status });
+  const ctx = { documents: broken, clock, refuse } as unknown as PluginContext;
+  const audit = { append: async () => ({}) as never };
+  const one = () => ({ ...creditsPlugin(SETTINGS, audit), ...accounts({ documents: broken, clock }, bookingMutex()) });
+  return { documents, balances, ctx, all: [one(), one(), one()] };
+}
+
+/** Tries until the store does it, as runs do. */
+async function untilDone<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof TwinlineError && error.retry)) throw error;
+    }
+  }
+}
+
+test('runs at once on three processes that die at any write cost what they cost, once, and never more than is left', async () => {
+  const run = fc.record({
+    id: fc.integer({ min: 0, max: 12 }),
+    tokens: fc.integer({ min: 0, max: 7 }),
+    status: fc.constantFrom('finished' as const, 'failed' as const),
+    // The process dies while it begins, and the run is aborted before another one does.
+    isAborted: fc.boolean(),
+  });
   const breaks = fc.infiniteStream(
     fc.constantFrom(undefined, undefined, undefined, 'before' as const, 'after' as const),
   );
+  const runs = fc.uniqueArray(run, { maxLength: 12, selector: ({ id }) => id });
   await fc.assert(
-    fc.asyncProperty(fc.array(booking, { maxLength: 60 }), breaks, async (bookings, stream) => {
-      const documents = await declared();
-      const broken = breaking(documents, () => stream.next().value);
-      const processes = [bookingMutex(), bookingMutex(), bookingMutex()].map((line) =>
-        accounts({ documents: broken, clock }, line),
-      );
-      // Of one id the first amount stands: here all have the same.
-      const amounts = new Map(bookings.map(({ id, amount }) => [id, amount]));
-      const again = async (id: number, at: number): Promise<void> => {
-        const amount = amounts.get(id)!;
-        for (;;) {
-          try {
-            return void (await processes[at % 3]!.book({ id: `run/${id}`, did: 'did:key:ann', amount }));
-          } catch (error) {
-            if (!(error instanceof TwinlineError && error.retry)) throw error;
-          }
+    fc.asyncProperty(fc.integer({ min: 0, max: 40 }), runs, breaks, async (credits, list, stream) => {
+      const { documents, balances, ctx, all } = await processes(() => stream.next().value);
+      const grant = { id: 'grant', did: ANN, amount: credits * MICRO, without: 'refuse' } as const;
+      await untilDone(() => all[0]!.book(grant));
+      const outcomes = list.map(async ({ id, tokens, status, isAborted }, at) => {
+        const start = { runId: String(id), owner: ANN, session: 's', requestId: 'r' };
+        const begin = (by: number) => untilDone(async () => all[by % 3]!.begin!(start, ctx));
+        const settle = (report: Pick<RunReport, 'status' | 'usage'>) => (by: number) =>
+          untilDone(async () => all[(at + by) % 3]!.settle!({ ...start, frames: 1, ...report }, ctx));
+        if (isAborted) {
+          await Promise.allSettled([all[at % 3]!.begin!(start, ctx)]);
+          await Promise.all([0, 2].map(settle({ status: 'aborted', usage: { inputTokens: 0, outputTokens: 0 } })));
+          return 0;
         }
-      };
-      await Promise.all(bookings.flatMap(({ id }, at) => [again(id, at), again(id, at + 1)]));
-      const sum = [...amounts.values()].reduce((all, amount) => all + amount, 0);
-      const account = await accounts({ documents, clock }, bookingMutex()).read('did:key:ann');
-      assert.is(account?.balance ?? 0, sum);
+        // The second is that of a process that takes the run over.
+        const [first, second] = await Promise.allSettled([begin(at), begin(at + 1)]);
+        assert.is(first.status, second.status, 'both are let in, or none');
+        const isIn = first.status === 'fulfilled';
+        const usage = { inputTokens: isIn ? tokens : 0, outputTokens: 0 };
+        await Promise.all([0, 2].map(settle({ status: isIn ? status : 'failed', usage })));
+        return isIn ? tokens + (status === 'finished' ? SETTINGS.perRun : 0) : 0;
+      });
+      const costs = await Promise.all(outcomes);
+      for (const balance of balances) assert.ok(balance >= 0, String(balance));
+      const left = (await accounts({ documents, clock }, bookingMutex()).read(ANN))!.balance / MICRO;
+      const cost = costs.reduce((sum, one) => sum + one, 0);
+      // Only what a run has cost beyond what it held may be waived, and only when nothing else was left then.
+      const beyond = costs.reduce((sum, one) => sum + Math.max(0, one - SETTINGS.heldPerRun), 0);
+      assert.ok(left >= credits - cost && left <= credits - cost + beyond, `${left} of ${credits} after ${cost}`);
+      const { items } = await documents.find<{ amount: number }>(ENTRY, {
+        index: 'account',
+        where: { did: ANN },
+        limit: 100,
+      });
+      const sum = items.reduce((all, { body }) => all + body.amount, 0);
+      assert.is(sum / MICRO, left, 'the entries say what was counted');
     }),
-    { numRuns: 10 },
+    { numRuns: 40, seed: Number(process.env.TEST_SEED ?? 1) },
   );
 });
 
 test('a booking that comes again after a hundred others is still known', async () => {
   const documents = await declared();
   const one = accounts({ documents, clock }, bookingMutex());
-  for (let at = 0; at < 100; at++) await one.book({ id: `run/${at}`, did: 'did:key:ann', amount: 1 });
-  for (let at = 0; at < 100; at++) await one.book({ id: `run/${at}`, did: 'did:key:ann', amount: 1 });
-  const account = await one.read('did:key:ann');
+  const book = (at: number) => one.book({ id: `run/${at}`, did: ANN, amount: 1, without: 'cut' });
+  for (let at = 0; at < 100; at++) await book(at);
+  for (let at = 0; at < 100; at++) await book(at);
+  const account = await one.read(ANN);
   assert.is(account?.balance, 100);
   assert.ok(account!.counted.length < 64);
 });
@@ -231,8 +289,10 @@ test('runs at once hold what they may cost: an account pays for as many as it ca
 
 test('tokens cost what the prices say, to a millionth', async () => {
   const one = accounts({ documents: await declared(), clock }, bookingMutex());
-  const account = await one.book({ id: 'run/1', did: 'did:key:ann', amount: -(3 * 4_800 + 7 * 24_000) });
-  assert.is(account.balance / MICRO, -0.1824);
+  const booking = { did: ANN, without: 'cut' } as const;
+  await one.book({ id: 'grant', amount: MICRO, ...booking });
+  const { account } = await one.book({ id: 'run/1', amount: -(3 * 4_800 + 7 * 24_000), ...booking });
+  assert.is(account.balance / MICRO, 1 - 0.1824);
 });
 
 test.run();
