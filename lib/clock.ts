@@ -27,6 +27,31 @@ export const systemClock: Clock = {
     }),
 };
 
+const HOUR_MS = 3_600_000;
+const HOURS_WATCHED = 25;
+/** Less is how clocks are kept right. */
+const LEAST_JUMP_MS = 60_000;
+
+/** By hour of `monotonic`: the least that the time of day was ahead of it. The oldest first. */
+const looks = new WeakMap<Pick<Clock, 'now' | 'monotonic'>, { readonly hour: number; readonly ahead: number }[]>();
+
+/**
+ * The time of day, in whole milliseconds, that has passed by every look at this clock in the last 24 hours: what had expired by
+ * then may be removed for good. A clock that is set on, by a minute or more, takes it along a day later; one that is set back at once. So what a
+ * clock that runs ahead makes seem old is still there when the clock is right again. Look once before anything is kept.
+ */
+export function settledTime(clock: Pick<Clock, 'now' | 'monotonic'>): number {
+  const elapsed = clock.monotonic();
+  const hour = Math.floor(elapsed / HOUR_MS);
+  const before = (looks.get(clock) ?? []).filter((look) => look.hour > hour - HOURS_WATCHED);
+  const ahead = Math.min(clock.now() - elapsed, before.at(-1)?.hour === hour ? before.pop()!.ahead : Infinity);
+  before.push({ hour, ahead });
+  looks.set(clock, before);
+  const settled = Math.floor(elapsed + Math.min(...before.map((look) => look.ahead)));
+  const now = Math.floor(clock.now());
+  return now - settled < LEAST_JUMP_MS ? now : settled;
+}
+
 /**
  * A clock that stands still until `advance` is called; waits resolve in order of their time.
  * @example

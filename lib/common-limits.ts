@@ -27,6 +27,8 @@ export const COMMON_LIMITS = {
   pageSizeMax: 1_000,
   /** Entries that one sweep of expired or due sessions handles. */
   sweepBatch: 200,
+  /** Milliseconds for which what says that a token is revoked or spent is kept after the token has expired: clocks may differ. */
+  keptBeyondExpiryMs: 86_400_000,
   /** Frames in one append, and their bytes. */
   framesPerAppend: 1_000,
   appendBytes: 1_048_576,

@@ -1,6 +1,6 @@
 // The agent service without HTTP: sessions, messages, the runs that answer them, and calls to the user's side.
 
-import { systemClock } from '../clock.ts';
+import { settledTime, systemClock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { requireGiven } from '../given.ts';
 import type { Subscriber } from '../store/channel.ts';
@@ -37,6 +37,8 @@ export interface SendRequest {
   readonly session: string;
   readonly requestId: string;
   readonly request: RunRequest;
+  /** What stands for the address that it comes from, which has a share of what all users may send. @default none */
+  readonly client?: string;
   /** Kept in this process's memory only. */
   readonly secrets?: TurnSecrets;
   /** @default 'reject' */
@@ -120,6 +122,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     clock: 'clock?',
   });
   const { documents, logs, channel, responder, clock = systemClock, onProblem = () => {} } = options;
+  settledTime(clock);
   await documents.declare(AGENT_KINDS);
   const runs = openRuns({ documents, clock, holder: newHolder(), inspector: options.inspector });
   const sessions = openSessions({ documents, clock, oracle: options.oracle });
@@ -187,7 +190,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     return queued;
   }
 
-  async function send({ multitask = 'reject', secrets = {}, ...message }: SendRequest): Promise<Sent> {
+  async function send({ multitask = 'reject', secrets = {}, client, ...message }: SendRequest): Promise<Sent> {
     const { owner, session, requestId, request, runId } = message;
     checkRequest(request);
     if (!(await sessions.owns(owner, session))) return { kind: 'unknown' };
@@ -195,7 +198,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     if (open[0] && multitask === 'reject') return { kind: 'busy', runId: open[0].id };
     if (closing || driven.size >= AGENT_LIMITS.runsAtOnce) return { kind: 'full' };
     if (multitask !== 'interrupt' && open.length >= AGENT_LIMITS.runsPerSession) return { kind: 'full' };
-    await quota.countBytes(owner, Buffer.byteLength(JSON.stringify(request)));
+    await quota.countBytes({ owner, bytes: Buffer.byteLength(JSON.stringify(request)), client });
     if (multitask === 'interrupt') for (const run of [...open].reverse()) await stopRun(run);
     const turn = await sessions.nextTurn(owner, session);
     if (turn === undefined) return { kind: 'unknown' };
@@ -204,7 +207,9 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     if (accepted) return { kind: 'accepted', run: runView(accepted, clock.now()) };
     const [live] = await runs.open(session);
     // The run that was first has ended in this moment: the request is tried again.
-    return live ? { kind: 'busy', runId: live.id } : send({ ...message, multitask, secrets });
+    return live
+      ? { kind: 'busy', runId: live.id }
+      : send({ ...message, multitask, secrets, ...(client !== undefined && { client }) });
   }
 
   async function deleteSession(owner: string, session: string, unusedSince?: number): Promise<boolean> {
@@ -216,7 +221,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   }
 
   async function sweepUnused(limit: number): Promise<number> {
-    const before = clock.now() - keepSessionsMs;
+    const before = settledTime(clock) - keepSessionsMs;
     if (!Number.isFinite(before)) return 0;
     const unused = await sessions.listUnused(before, limit);
     for (const { owner, id } of unused) await deleteSession(owner, id, before);
@@ -227,10 +232,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     ...follower({ runs, logs, transcript, clock }),
     sessions: {
       ...sessions,
-      async create(owner) {
-        await quota.requireSession(owner);
-        return sessions.create(owner);
-      },
+      create: (owner) => quota.createSession(owner, sessions),
     },
     transcript,
     room,

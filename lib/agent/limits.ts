@@ -82,6 +82,15 @@ export const AGENT_LIMITS = {
   userBytesPerDay: 67_108_864,
   bytesPerDay: 10_737_418_240,
   sessionsPerUser: 1_000,
+  /** Of the bytes of all users: what one address may send, and what users who have sent nothing on an earlier day may. */
+  clientShare: 0.25,
+  newcomerShare: 0.5,
+  /** Addresses that are counted; the ones that have sent last. */
+  clientsCounted: 50_000,
+  /** Days without a message after which a user is a new one. */
+  knownUserDays: 30,
+  /** Requests of one user for a new session that wait for each other. */
+  sessionsWaiting: 100,
   sessionTitleChars: 60,
   /** Sessions that a list can leave out before the first it shows. */
   sessionOffsetMax: 10_000,

@@ -7,7 +7,7 @@ import {
   delegationMachine,
   type Grant,
 } from '../../machines/delegation.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, settledTime } from '../clock.ts';
 import { COMMON_LIMITS, growing } from '../common-limits.ts';
 import type { Inspector } from '../engine/conversation.ts';
 import { type Instance, lifecycle } from '../engine/lifecycle/lifecycle.ts';
@@ -105,11 +105,17 @@ export function delegations(options: DelegationsOptions): Delegations {
     key: 'key',
   });
   const { documents, clock, keyring, guard, revocations, onRevoked = () => {} } = options;
+  settledTime(clock);
   const granted = lifecycle<DelegationContext>({
     documents,
     kind: DELEGATION,
     machine: compileMachine(delegationMachine),
-    clock,
+    // The token is forgotten when it expires; that it counts until then is looked at by the time of day.
+    clock: {
+      now: () => settledTime(clock),
+      monotonic: () => clock.monotonic(),
+      wait: (...given) => clock.wait(...given),
+    },
     inspector: options.inspector,
   });
   // What was minted, by user; forgotten with the delegation that it rests on.
@@ -161,6 +167,7 @@ export function delegations(options: DelegationsOptions): Delegations {
   async function readRaw(user: string): Promise<string | undefined> {
     const found = await current(user);
     if (found?.state !== 'authorized' || found.context.sealed === null) return undefined;
+    if (found.context.expiresAt <= clock.now()) return undefined;
     return openText(keyring, makeSeal(user), found.context.sealed);
   }
 
@@ -191,7 +198,7 @@ export function delegations(options: DelegationsOptions): Delegations {
 
     async status(user) {
       const found = await current(user);
-      if (found?.state !== 'authorized') return { authorized: false };
+      if (found?.state !== 'authorized' || found.context.expiresAt <= clock.now()) return { authorized: false };
       return { authorized: true, expiration: Math.floor(found.context.expiresAt / 1000) };
     },
 
@@ -230,7 +237,8 @@ export function delegations(options: DelegationsOptions): Delegations {
     },
 
     async sweep(limit = COMMON_LIMITS.sweepBatch) {
-      const [ended, forgotten] = await Promise.all([granted.sweep(limit), revocations.sweep(clock.now(), limit)]);
+      const before = settledTime(clock) - COMMON_LIMITS.keptBeyondExpiryMs;
+      const [ended, forgotten] = await Promise.all([granted.sweep(limit), revocations.sweep(before, limit)]);
       return Math.max(ended, forgotten);
     },
   };
@@ -250,8 +258,8 @@ export interface Revocations {
   has(keys: readonly string[]): Promise<boolean>;
   /** Revokes the keys; `expiresAt` (milliseconds since 1970) is when they would have expired. Idempotent. */
   add(keys: readonly string[], expiresAt: number): Promise<void>;
-  /** Forgets what has expired on its own; how many. */
-  sweep(now: number, limit: number): Promise<number>;
+  /** Forgets what has expired on its own by `before` (milliseconds since 1970), up to `limit`; how many. */
+  sweep(before: number, limit: number): Promise<number>;
 }
 
 /**
@@ -269,8 +277,8 @@ export function revocations({ documents }: { documents: DocumentStore }): Revoca
     has: async (keys) => (await Promise.all(keys.map((key) => documents.get(REVOCATION, key)))).some(Boolean),
     add: async (keys, expiresAt) =>
       void (await Promise.all(keys.map((key) => documents.insert(REVOCATION, key, { expiresAt })))),
-    async sweep(now, limit) {
-      const where = { expiresAt: { lte: now } };
+    async sweep(before, limit) {
+      const where = { expiresAt: { lte: before } };
       const { items } = await documents.find(REVOCATION, { index: 'expiry', where, limit });
       await Promise.all(items.map(({ id, revision }) => documents.remove(REVOCATION, id, revision)));
       return items.length;

@@ -1,7 +1,7 @@
 // Idempotency-Key: the same request gets the same first answer, also from another instance and after a crash.
 
 import { createHash } from 'node:crypto';
-import type { Clock } from '../clock.ts';
+import { type Clock, settledTime } from '../clock.ts';
 import { requireGiven } from '../given.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../store/store.ts';
 import { randomToken } from './did/did.ts';
@@ -56,6 +56,7 @@ const POLL_MS = 20;
  */
 export function idempotency({ documents, clock }: { documents: DocumentStore; clock: Clock }): Idempotency {
   requireGiven('remember requests', { documents, clock }, { documents: 'documents', clock: 'clock' });
+  settledTime(clock);
   function begin(content: string, token: string): Memory {
     const since = clock.now();
     return { content, token, state: 'running', since, expiresAt: since + DOMAIN_LIMITS.idempotencyMs };
@@ -68,7 +69,7 @@ export function idempotency({ documents, clock }: { documents: DocumentStore; cl
 
   // Of one whose worker died, or whose time is over.
   async function takeOver(old: StoredDocument<Memory>, content: string): Promise<StoredDocument<Memory> | undefined> {
-    const body = begin(content, old.body.expiresAt <= clock.now() ? randomToken() : readToken(old.body));
+    const body = begin(content, old.body.expiresAt <= settledTime(clock) ? randomToken() : readToken(old.body));
     const result = await documents.replace(IDEMPOTENCY, old.id, old.revision, body);
     return result.kind === 'replaced' ? { id: old.id, revision: result.revision, body } : undefined;
   }
@@ -97,7 +98,7 @@ export function idempotency({ documents, clock }: { documents: DocumentStore; cl
       for (const until = clock.monotonic() + DOMAIN_LIMITS.idempotencyWaitMs; ; await clock.wait(POLL_MS)) {
         const known = await documents.get<Memory>(IDEMPOTENCY, id);
         const now = clock.now();
-        if (known && known.body.expiresAt > now) {
+        if (known && known.body.expiresAt > settledTime(clock)) {
           if (known.body.content !== print) throw mismatch(key);
           if (known.body.state === 'done') return known.body.answer as A;
         }

@@ -11,6 +11,7 @@ import type { JsonObject } from '../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { readInput, readTimeZone } from '../http/check-input.ts';
 import type { EventStreams } from '../http/event-streams.ts';
+import type { ReadClient } from '../http/middleware/client.ts';
 import type { Route } from '../http/route-table.ts';
 import type { Readers } from '../sockets/leaving.ts';
 import { agentUser } from '../user/authenticate.ts';
@@ -105,6 +106,7 @@ export interface MessageDeps {
   readonly agent: Agent;
   readonly streams: EventStreams;
   readonly readers: Pick<Readers, 'admit'>;
+  readonly readClient: ReadClient;
 }
 
 export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
@@ -152,7 +154,7 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
       const { body } = readInput<{ body: SendBody }>(ctx);
       const { agent } = deps;
       const session = await requireOwnSession(ctx, agent);
-      const run = await sendMessage(agent, makeRequest(ctx, session, body));
+      const run = await sendMessage(agent, makeRequest(ctx, deps, { session, body }));
       ctx.set('X-Run-Id', run.runId);
       if (body.stream) await stream(ctx, deps, { run, after: 0 });
       else ctx.body = await awaitReply(ctx, agent, { run, session, whole: body.returnAllMessages });
@@ -190,8 +192,13 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
   },
 ];
 
-function makeRequest(ctx: Context, session: string, body: SendBody): SendRequest {
+function makeRequest(
+  ctx: Context,
+  { readClient }: Pick<MessageDeps, 'readClient'>,
+  { session, body }: { readonly session: string; readonly body: SendBody },
+): SendRequest {
   const user = agentUser(ctx);
+  const { bucket, exempt, proxy } = readClient(ctx.req);
   const { stream: _stream, returnAllMessages: _all, mcpInvocations, ...request } = body;
   const token = ctx.get('x-matrix-access-token');
   const homeServer = body.homeServer ?? (ctx.get('x-matrix-homeserver') || undefined);
@@ -208,6 +215,8 @@ function makeRequest(ctx: Context, session: string, body: SendBody): SendRequest
     requestId: ctx.state.requestId as string,
     request: { ...request, ...(homeServer && { homeServer }), ...(timezone && { timezone }) },
     secrets,
+    // Many people come from where a network is exempt, and from a proxy that does not say for whom it asks.
+    ...(!exempt && !proxy && { client: bucket }),
     ...(multitask && { multitask }),
   };
 }

@@ -28,6 +28,7 @@ import { IN_MEMORY } from '../config/data-dir.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import { eventStreams } from '../http/event-streams.ts';
+import type { ReadClient } from '../http/middleware/client.ts';
 import type { DeclaredRoute } from '../http/route-table.ts';
 import { openPlugins, type Plugins } from '../plugins/open.ts';
 import type { Plugin } from '../plugins/plugin.ts';
@@ -77,6 +78,7 @@ export interface AgentServiceOptions {
   readonly clock: Clock;
   /** Routes of the server, which plugins may not take. */
   readonly ownRoutes: readonly DeclaredRoute[];
+  readonly readClient: ReadClient;
   /** Lets operators through. */
   readonly operatorsOnly: Middleware;
   /** Where what operators do is noted. */
@@ -191,7 +193,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   const readers = await openReaders({ channel, clock, revoked: revoked.has, onProblem: onStreamProblem });
   defer(readers.close);
   const door = agentDoor({
-    ...{ agent, streams, readers, plugins, guard, delegationAuth },
+    ...{ agent, streams, readers, plugins, guard, delegationAuth, readClient: options.readClient },
     models: config,
     redact: config.redact,
     onRefused: counts.refuse,

@@ -35,7 +35,7 @@ import { observe, openMetrics } from './observe.ts';
 import type { ServerParts } from './parts.ts';
 import { ownRoutes } from './route-groups.ts';
 import type { RunningServer } from './running-server.ts';
-import { startSweeper, sweepSessions } from './sweeper.ts';
+import { startSweeper, sweepSessions, watchClock } from './sweeper.ts';
 
 export type { RunningServer };
 
@@ -125,6 +125,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     ...{ config, stores, redis, keyring, conversations, services, inspector: hub, log, clock },
     sender: seams.webhookSender,
     operatorsOnly: operatorsOnly(operators),
+    readClient: operators.readClient,
     audit,
     onProblem: () => metrics.problem('http'),
   });
@@ -199,7 +200,13 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const connections = { ...app.connections, ...seams.connections };
   const door = await listen(app.listener, { host: config.host, port: config.port, connections });
 
-  const sweeper = startSweeper([sweepSessions(engine), domain.sweep, agent.sweep], {
+  const clockWatch = watchClock(clock, (aheadMs) =>
+    log.warn(
+      { aheadSeconds: Math.round(aheadMs / 1_000) },
+      'the clock was set on: what has expired by it since then is not removed for a day; check the time of this machine',
+    ),
+  );
+  const sweeper = startSweeper([clockWatch, sweepSessions(engine), domain.sweep, agent.sweep], {
     clock,
     onProblem: (error) => {
       metrics.problem('sweep');

@@ -1,6 +1,6 @@
 // The loop of background work: does what is due, and removes what has expired.
 
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, settledTime } from '../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import type { Engine } from '../../lib/engine/engine.ts';
 import { wakeSession } from '../../lib/engine/session/turn.ts';
@@ -54,6 +54,18 @@ async function workOnce(rounds: readonly Round[], onProblem: (error: unknown) =>
   return results.some((result) => result.status === 'fulfilled' && result.value);
 }
 
+/** Calls `warn` when the clock was set on, with the milliseconds that it is ahead of what is sure; see `settledTime`. */
+export function watchClock(clock: Clock, warn: (aheadMs: number) => void): Round {
+  let told = 0;
+  return async () => {
+    const ahead = clock.now() - settledTime(clock);
+    // Seconds of difference are how a clock is kept right.
+    if (ahead - told >= 60_000) warn(ahead);
+    told = ahead;
+    return false;
+  };
+}
+
 /** Fires due timers of sessions without a waiting request, and deletes expired sessions. */
 export function sweepSessions(engine: Engine): Round {
   const { store, clock } = engine;
@@ -64,7 +76,7 @@ export function sweepSessions(engine: Engine): Round {
       const wakes = due.slice(at, at + AT_ONCE).map((key) => wakeSession(engine, key));
       for (const result of await Promise.allSettled(wakes)) if (result.status === 'rejected') onProblem(result.reason);
     }
-    const swept = await store.sweep(clock.now(), COMMON_LIMITS.sweepBatch);
+    const swept = await store.sweep(settledTime(clock), COMMON_LIMITS.sweepBatch);
     // Where the earliest timer is the same again, nothing was gained: it waits for the next round.
     const more = due.length === COMMON_LIMITS.sweepBatch && due[0] !== first;
     first = due[0];

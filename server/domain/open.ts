@@ -1,7 +1,7 @@
 // The domain service of this server: what it is made of, its door, and what goes on behind it.
 
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, settledTime } from '../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { bulk } from '../../lib/domain/bulk/bulk.ts';
@@ -174,13 +174,13 @@ export async function openDomain({
     keys,
     metrics: counts.metrics,
     async sweep() {
-      const now = clock.now();
+      const settled = settledTime(clock);
       const limit = COMMON_LIMITS.sweepBatch;
       const done = await Promise.all([
-        twins.sweep(now - SERVER_LIMITS.provisionalMs, limit),
-        repeated.sweep(now, limit),
+        twins.sweep(settled - SERVER_LIMITS.provisionalMs, limit),
+        repeated.sweep(settled, limit),
         votes.sweep(limit),
-        sending.sweep(now, limit),
+        sending.sweep(limit),
       ]);
       return done.some((count) => count === limit);
     },

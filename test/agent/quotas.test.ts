@@ -13,7 +13,7 @@ import { ANN, BOB, endless, ground, newSession, say, saying } from './ground.ts'
 const test = suite('quotas');
 
 const DAY_MS = 86_400_000;
-const QUOTAS = { userBytesPerDay: 1_000, bytesPerDay: 1_500, sessionsPerUser: 3 };
+const QUOTAS = { userBytesPerDay: 1_000, bytesPerDay: 3_000, sessionsPerUser: 3 };
 
 async function place() {
   const clock = new SimulatedClock();
@@ -31,26 +31,57 @@ const isRefused = (work: Promise<unknown>) =>
 test('a user sends so much in a day through all processes, and as much again on the next', async () => {
   const { clock, documents, process } = await place();
   const [one, two] = [process(), process()];
-  const tries = Array.from({ length: 30 }, (_, at) => isRefused([one, two][at % 2]!.countBytes(ANN, 100)));
+  const tries = Array.from({ length: 30 }, (_, at) =>
+    isRefused([one, two][at % 2]!.countBytes({ owner: ANN, bytes: 100 })),
+  );
   assert.is((await Promise.all(tries)).filter((refused) => !refused).length, 10);
   // After a restart, too.
-  assert.ok(await isRefused(process().countBytes(ANN, 1)));
-  await process().countBytes(BOB, 1_000);
+  assert.ok(await isRefused(process().countBytes({ owner: ANN, bytes: 1 })));
+  await process().countBytes({ owner: BOB, bytes: 1_000 });
   await clock.advance(DAY_MS);
-  await one.countBytes(ANN, 1_000);
-  assert.is(await one.sweep(100), 1, 'the count of yesterday');
+  await one.countBytes({ owner: ANN, bytes: 1_000 });
+  assert.is(await one.sweep(100), 0, 'who has sent something is known for some days');
+  await clock.advance(AGENT_LIMITS.knownUserDays * DAY_MS);
+  assert.is(await one.sweep(100), 1, 'the one who has been silent since');
   assert.is(await documents.count(USAGE), 1);
 });
 
 test('all users together send so much to a process in a day; what was refused is not counted', async () => {
   const { clock, process } = await place();
-  const one = process();
-  assert.ok(await isRefused(one.countBytes('did:key:large', 1_200)));
-  await one.countBytes('did:key:a', 900);
-  await one.countBytes('did:key:b', 600);
-  assert.ok(await isRefused(one.countBytes('did:key:c', 1)));
+  const [one, other] = [process(), process()];
+  const known = ['did:key:a', 'did:key:b', 'did:key:c', 'did:key:d'];
+  for (const owner of known) await other.countBytes({ owner, bytes: 1 });
   await clock.advance(DAY_MS);
-  await one.countBytes('did:key:c', 1);
+  assert.ok(await isRefused(one.countBytes({ owner: 'did:key:a', bytes: 1_200 })));
+  for (const owner of known.slice(0, 3)) await one.countBytes({ owner, bytes: 1_000 });
+  assert.ok(await isRefused(one.countBytes({ owner: 'did:key:d', bytes: 1 })));
+  await clock.advance(DAY_MS);
+  await one.countBytes({ owner: 'did:key:d', bytes: 1 });
+});
+
+test('one address with many identities leaves three quarters of the day to others, and all newcomers half to those who came before', async () => {
+  const { clock, process } = await place();
+  await process().countBytes({ owner: ANN, bytes: 1 });
+  await clock.advance(DAY_MS);
+  const one = process();
+  const flood = async (client: string) => {
+    const tries = Array.from({ length: 40 }, (_, at) =>
+      isRefused(one.countBytes({ owner: `did:key:${client}-${at}`, bytes: 50, client })),
+    );
+    return (await Promise.all(tries)).filter((refused) => !refused).length;
+  };
+  assert.is(await flood('192.0.2.1'), 15, 'a quarter of the bytes');
+  assert.is(await flood('192.0.2.2'), 15);
+  assert.is(await flood('192.0.2.3'), 0, 'newcomers have their half');
+  assert.ok(await isRefused(one.countBytes({ owner: BOB, bytes: 1 })));
+  await one.countBytes({ owner: ANN, bytes: 750, client: '192.0.2.4' });
+  assert.ok(
+    await isRefused(one.countBytes({ owner: ANN, bytes: 50, client: '192.0.2.4' })),
+    'an address is one of all users',
+  );
+  await one.countBytes({ owner: ANN, bytes: 50, client: '192.0.2.5' });
+  await clock.advance(DAY_MS);
+  await one.countBytes({ owner: BOB, bytes: 750, client: '192.0.2.1' });
 });
 
 test('what the store fails to count does not count for all users either', async () => {
@@ -59,9 +90,9 @@ test('what the store fails to count does not count for all users either', async 
   const get: typeof documents.get = (...given) =>
     isAway ? Promise.reject(new Error('the store is away')) : documents.get(...given);
   const one = quotaGuard({ documents: { ...documents, get }, clock }, QUOTAS);
-  for (let tries = 0; tries < 3; tries++) await one.countBytes(ANN, 900).catch(() => undefined);
+  for (let tries = 0; tries < 3; tries++) await one.countBytes({ owner: ANN, bytes: 900 }).catch(() => undefined);
   isAway = false;
-  await one.countBytes(ANN, 900);
+  await one.countBytes({ owner: ANN, bytes: 900 });
 });
 
 test('a message beyond the quota is refused and leaves nothing; a session beyond it too, until one is deleted', async () => {
@@ -78,6 +109,23 @@ test('a message beyond the quota is refused and leaves nothing; a session beyond
   assert.is((await agent.transcript.all(sessions[0]!)).length, 2);
   await here.clock.advance(DAY_MS);
   await say(agent, sessions[0]!, 'y'.repeat(800));
+});
+
+test('sessions that are asked for at once, of two processes, are never more than a user may have', async () => {
+  const here = ground();
+  const agents = [
+    await here.agent(saying('yes'), { quotas: QUOTAS }),
+    await here.agent(saying('yes'), { quotas: QUOTAS }),
+  ];
+  const refused = await Promise.all(
+    Array.from({ length: 12 }, (_, at) => isRefused(agents[at % 2]!.sessions.create(ANN))),
+  );
+  const { total } = await agents[0]!.sessions.list(ANN);
+  assert.is(total, refused.filter((one) => !one).length);
+  assert.ok(total <= QUOTAS.sessionsPerUser, String(total));
+  while (!(await isRefused(agents[0]!.sessions.create(ANN))));
+  assert.is((await agents[0]!.sessions.list(ANN)).total, QUOTAS.sessionsPerUser);
+  assert.is(await isRefused(agents[0]!.sessions.create(BOB)), false);
 });
 
 test('a session has so many messages in line; one that finds no room, or is too long, is not counted', async () => {

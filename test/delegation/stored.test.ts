@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import {
   DELEGATION,
   DELEGATION_KINDS,
@@ -205,6 +206,11 @@ test('what is over is swept away', async () => {
   assert.ok((await store.sweep()) > 0);
   assert.is(await store.sweep(), 0);
   assert.not.ok(JSON.stringify(await documents.get(DELEGATION, user.did)).includes('v1$'));
+  const tombstones = () => documents.count(DELEGATION_KINDS[1]!);
+  assert.is(await tombstones(), 1, 'clocks of instances may differ');
+  await clock.advance(COMMON_LIMITS.keptBeyondExpiryMs);
+  assert.is(await store.sweep(), 1);
+  assert.is(await tombstones(), 0);
 });
 
 test('after a change of the key, a delegation to the key before is used with that key, as long as it is given', async () => {

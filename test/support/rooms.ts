@@ -25,8 +25,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/agent/run lib/agent/session lib/flow/run lib/store',
   ),
   'lib/agent/run': room(
-    'lib lib/agent lib/agent/session lib/engine/lifecycle lib/engine/machine machines',
-    'lib/engine lib/store',
+    'lib lib/agent lib/agent/session lib/engine/lifecycle lib/engine/machine lib/store machines',
+    'lib/engine',
   ),
   'lib/agent/session': room('lib lib/agent lib/store', 'lib/agent/run'),
   'lib/delegation': room(
@@ -142,7 +142,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   server: room('lib server/boot server/cli server/config', 'server/http server/plugins server/stores'),
   'server/agent': room(
     'lib lib/agent lib/agent/mcp lib/agent/responders lib/delegation lib/delegation/issuer lib/domain/schema lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/health server/http server/plugins server/sockets server/user',
-    'lib/agent/run lib/engine lib/flow/run lib/http lib/store server/audit server/stores',
+    'lib/agent/run lib/engine lib/flow/run lib/http lib/store server/audit server/http/middleware server/stores',
   ),
   'server/audit': room('lib', 'lib/store server/health'),
   'server/boot': room(

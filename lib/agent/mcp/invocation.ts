@@ -1,7 +1,8 @@
 // The token with which a protected tool is called: one that the user sent for it, verified and used once, or one that this
 // service makes from what the user has delegated to it.
 
-import type { Clock } from '../../clock.ts';
+import { type Clock, settledTime } from '../../clock.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { Delegations } from '../../delegation/delegations.ts';
 import { type TokenGuard, tokenGuard } from '../../delegation/guard.ts';
 import { TOKEN_REASONS } from '../../delegation/reason.ts';
@@ -206,12 +207,13 @@ export interface SpentTokens {
  */
 export function spentTokens({ documents, clock }: { documents: DocumentStore; clock: Clock }): SpentTokens {
   requireGiven('remember tokens', { documents, clock }, { documents: 'documents', clock: 'clock' });
+  settledTime(clock);
   return {
     async spend(key, expiresAt) {
       return (await documents.insert(SPENT_TOKEN, key, { expiresAt })).kind === 'inserted';
     },
     async sweep(limit) {
-      const where = { expiresAt: { lte: clock.now() } };
+      const where = { expiresAt: { lte: settledTime(clock) - COMMON_LIMITS.keptBeyondExpiryMs } };
       const { items } = await documents.find(SPENT_TOKEN, { index: 'expiry', where, limit });
       await Promise.all(items.map(({ id, revision }) => documents.remove(SPENT_TOKEN, id, revision)));
       return items.length;

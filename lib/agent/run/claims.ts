@@ -1,6 +1,7 @@
 // Runs that this process claims: those that it queued behind another run, and those whose process has died. Removes what has
 // expired: logs, ended runs, deleted sessions.
 
+import { settledTime } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { RunnerOptions } from '../options.ts';
@@ -116,7 +117,7 @@ export function recovery(options: RecoveryOptions) {
       const places = Math.min(limit, capacity());
       const taken = places > 0 ? await each(await runs.due(places), recover) : 0;
       const cleared = await each(await sessions.tombstones(limit), clearTombstone);
-      return taken + cleared + (await logs.sweep(clock.now(), limit));
+      return taken + cleared + (await logs.sweep(settledTime(clock), limit));
     },
   };
 }

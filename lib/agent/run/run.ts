@@ -17,7 +17,8 @@ import type { Inspector } from '../../engine/conversation.ts';
 import { type Instance, lifecycle } from '../../engine/lifecycle/lifecycle.ts';
 import { type AtRest, compileMachine } from '../../engine/machine/transition.ts';
 import { TwinlineError } from '../../errors.ts';
-import type { DocumentStore, JsonObject, Query } from '../../store/store.ts';
+import { findDue } from '../../store/due.ts';
+import type { DocumentStore, JsonObject, Query, StoredDocument } from '../../store/store.ts';
 import { RUN } from '../kinds.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import { fitsJson, fitsLevels } from '../well-formed.ts';
@@ -168,7 +169,12 @@ export function openRuns({ documents, clock, holder, inspector }: RunsOptions) {
     abort: (id: string) => send(id, { type: 'ABORT' }),
     postpone: async (id: string) => void (await send(id, { type: 'POSTPONE', ms: leaseMs })),
     /** Ids of runs whose `wakeAt` has passed, such as those with an expired lease. */
-    due: (limit: number) => findIds('wake', { wakeAt: { lte: clock.now() } }, limit),
+    async due(limit: number): Promise<string[]> {
+      // One that has ended may have a log to be closed: that waits, too.
+      const isOver = ({ body }: StoredDocument) => body.openFor === null;
+      const query = { index: 'wake', field: 'wakeAt', limit, isOver };
+      return (await findDue({ documents, clock }, RUN, query)).map(({ id }) => id);
+    },
     /** Ids of the runs of a session, also of those that have ended. */
     ofSession: (session: string, limit: number) => findIds('session', { session }, limit),
     remove: async (id: string) => void (await documents.remove(RUN, id)),

@@ -7,7 +7,8 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import type { DocumentStore } from '../../store/store.ts';
+import { findDue } from '../../store/due.ts';
+import type { DocumentStore, StoredDocument } from '../../store/store.ts';
 import { eventView, type Feed, type FeedEvent } from '../feed/feed.ts';
 import { wantsType } from '../feed/journal.ts';
 import { findPages } from '../find.ts';
@@ -239,15 +240,15 @@ export function deliveries(options: DeliveryOptions) {
     /** Call it after a webhook was created or changed, so that its delivery starts at once. */
     look,
     /** Reads what others have changed, goes on with what is due, removes expired dead letters; how many of these. */
-    async sweep(now: number, limit: number): Promise<number> {
+    async sweep(limit: number): Promise<number> {
       await look();
       const waitedFor = [...held];
       held.clear();
       for (const id of waitedFor) kick(id);
-      const query = { index: 'due', where: { dueAt: { lte: now } }, limit };
-      const { items } = await documents.find<StoredProgress | StoredDeadLetter>(DELIVERY, query);
-      const letters = items.filter(({ body }) => 'webhook' in body);
-      for (const { id, body } of items) if (!('webhook' in body)) kick(id);
+      const isLetter = ({ body }: StoredDocument<StoredProgress | StoredDeadLetter>) => 'webhook' in body;
+      const due = await findDue(options, DELIVERY, { index: 'due', field: 'dueAt', limit, isOver: isLetter });
+      const letters = due.filter(isLetter);
+      for (const one of due) if (!isLetter(one)) kick(one.id);
       await Promise.all(letters.map(({ id, revision }) => documents.remove(DELIVERY, id, revision)));
       return letters.length;
     },

@@ -6,6 +6,7 @@ import { wellFormedText } from '../../../lib/agent/well-formed.ts';
 import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { retryDelay } from '../../../lib/retry.ts';
+import { findDue } from '../../../lib/store/due.ts';
 import type { JsonObject, Kind, StoredDocument } from '../../../lib/store/store.ts';
 import { update } from '../../../lib/store/update.ts';
 import { AgentError } from '../../user/errors.ts';
@@ -126,14 +127,10 @@ export async function carryOn(ctx: PluginContext, api: ChatApi, turn: Turn): Pro
 
 /** Carries on what others have left, and forgets what is over; how much. */
 export async function sweepTurns(ctx: PluginContext, api: ChatApi): Promise<number> {
-  const where = { dueAt: { lte: ctx.clock.now() } };
-  const { items } = await ctx.documents.find<StoredTurn>(TURN, {
-    index: 'due',
-    where,
-    limit: COMMON_LIMITS.sweepBatch,
-  });
+  const isOver = ({ body }: Turn) => body.state !== 'open';
+  const items = await findDue(ctx, TURN, { index: 'due', field: 'dueAt', limit: COMMON_LIMITS.sweepBatch, isOver });
   for (const turn of items) {
-    if (turn.body.state !== 'open') await ctx.documents.remove(TURN, turn.id, turn.revision);
+    if (isOver(turn)) await ctx.documents.remove(TURN, turn.id, turn.revision);
     else {
       const held = await changeTurn(ctx, turn, { dueAt: ctx.clock.now() + LEASE_MS });
       if (held) void carryOn(ctx, api, held);

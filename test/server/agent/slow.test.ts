@@ -36,7 +36,7 @@ test('a reader that takes nothing of 16 MB holds one read, is cut off, and reads
   const streams = eventStreams({ clock, onProblem: (error) => assert.unreachable(String(error)) });
   const router = newRouter();
   const readers = { admit: () => new AbortController().signal };
-  const deps = { agent, streams, readers, delegations: undefined as never };
+  const deps = { agent, streams, readers, readClient: undefined as never, delegations: undefined as never };
   addRoutes(router, AGENT_ROUTES, { deps, guards: { user: (_ctx, next) => next() }, input: AGENT_INPUT });
   const app = new Koa().use((ctx, next) => {
     ctx.state.user = { did: ANN };
