@@ -126,9 +126,10 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     },
     {
       promise:
-        'A clock that is set back or on changes no deadline, pause or measured duration inside a process; what instances share (locks, votes, leases, sessions) goes by the time of day, as the guide of operators says',
+        'A clock that is set back or on changes no deadline, pause or measured duration inside a process; one that runs ahead for less than a day removes nothing for good; what instances share (locks, votes, leases, sessions) goes by the time of day, as the guide of operators says',
       proofs: [
         'server/boot/clock.short.kills',
+        'server/boot/clock-ahead',
         'ussd/clock',
         'engine/timers',
         'gateway/breaker',
@@ -200,7 +201,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       proofs: ['domain/tally', 'domain/verification', 'server/domain/closed-votes'],
     },
     {
-      promise: 'No route answers a caller who may not use it, and no tenant sees anything of another',
+      promise: 'No route answers a caller who may not use it; no tenant and no user of the agent sees or changes anything of another',
       proofs: ['server/domain/access', 'server/domain/refusals'],
     },
     {
@@ -254,6 +255,10 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       proofs: ['delegation/reference.short.long', 'delegation/chains'],
     },
     {
+      promise: 'A delegation that is replaced or deleted is over at once, on every instance, and so is every earlier one',
+      proofs: ['delegation/stored', 'server/sockets/served', 'server/agent/streams'],
+    },
+    {
       promise: 'Broken and hostile tokens by the thousand: none gets in, and the server goes on answering',
       proofs: [
         'server/agent/flood',
@@ -273,7 +278,11 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
         'Credits are spent once per run, by however many instances, and no account goes below zero; only excluded routes are free, to the letter',
       proofs: ['server/plugins/credits', 'server/plugins/exclusions'],
     },
-    { promise: 'Users whom nobody knows store no more than their quota', proofs: ['agent/quotas'] },
+    {
+      promise:
+        'Users whom nobody knows store no more than their quota, and one address with many identities leaves three quarters of a day to others',
+      proofs: ['agent/quotas'],
+    },
   ],
   'Query gateway': [
     {

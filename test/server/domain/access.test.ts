@@ -1,8 +1,15 @@
-// Who may do what: every route of the server against every kind of caller, and nothing of a tenant is ever seen by another.
+// Who may do what: every route that needs a key or a token against every kind of caller. Nothing of a tenant, or of a user, is told to
+// another or changed by one, but what is public; what belongs to others is told in the words of what nobody has.
 
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { DocumentStore, Kind } from '../../../lib/store/store.ts';
+import type { OpenApiDocument } from '../../../server/openapi/document.ts';
+import { newUser, ORACLE_KEY, type User } from '../plugins/users.ts';
 import type { Answer } from '../support/serve.ts';
 import {
   type Body,
@@ -19,7 +26,39 @@ import {
 } from './place.ts';
 
 const test = suite('access to the domain service');
-const { server, ask, domain, proposal, verified } = place(test);
+const services = join(mkdtempSync(join(tmpdir(), 'twinline-access-')), 'rules.mjs');
+writeFileSync(services, "export default { 'claims.evaluate': async () => ({ approved: true }) };");
+test.after(() => rmSync(dirname(services), { recursive: true }));
+const CLAIMS = { CLAIMS_SECRET: 'cron-secret-of-the-tests', CLAIMS_SERVICE: 'claims.evaluate', SERVICES: services };
+
+const { server, ask, domain, proposal, verified } = place(test, {
+  env: { ORACLE_KEY, PLUGINS: 'user-preferences,claims,credits', ...CLAIMS },
+  stores: (opened) => ({ ...opened, documents: watched(opened.documents) }),
+});
+
+/** What is written of the tenant `one`, as it happens. */
+const writes: string[] = [];
+
+function watched(documents: DocumentStore): DocumentStore {
+  const note = (kind: Kind, id: string, body: { readonly tenant?: unknown } | undefined) => {
+    if (body?.tenant === 'one') writes.push(`${kind.name} ${id}`);
+  };
+  return {
+    ...documents,
+    insert: (kind, id, body) => {
+      note(kind, id, body);
+      return documents.insert(kind, id, body);
+    },
+    replace: (kind, id, expected, body) => {
+      note(kind, id, body);
+      return documents.replace(kind, id, expected, body);
+    },
+    remove: async (kind, id, expected) => {
+      note(kind, id, (await documents.get(kind, id))?.body);
+      return documents.remove(kind, id, expected);
+    },
+  };
+}
 
 /**
  * One route: who is right, the status of the answer, a request that is all right, and who has no right: whoever has a key but no role,
@@ -123,13 +162,55 @@ const ROWS: { readonly [route: string]: Row } = {
   'POST /1.0/identifiers/:did': ['rep', 200, someTwin, 'open'],
 };
 
-const routes = () =>
-  server()
-    .routes.filter(({ path: of }) => of.startsWith('/v1/') || of.startsWith('/1.0/'))
-    .map(({ method, path: of }) => `${method} ${of}`);
+/** What anybody is told of a tenant, with any key or none. */
+const PUBLIC: { readonly [route: string]: string } = {
+  'GET /v1/status/:list': 'whoever checks a card reads whether it counts: bits, at an address that only the card names',
+  'GET /1.0/identifiers/:did': 'without a key DIDs are for everybody to resolve',
+  'POST /1.0/identifiers/:did': 'without a key DIDs are for everybody to resolve',
+};
 
-test('every route has its row, and every row its route', () => {
-  assert.equal(routes().sort(), Object.keys(ROWS).sort());
+/** Of users, who are tenants of their own: what is asked for about a chat of ann, or in general. */
+interface Chat {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly claim: string;
+}
+const USER_ROWS: { readonly [route: string]: { readonly of?: keyof Chat; readonly body?: (id: string) => object } } = {
+  'POST /sessions': {},
+  'GET /sessions': {},
+  'DELETE /sessions/:sessionId': { of: 'sessionId' },
+  'GET /sessions/:sessionId/run': { of: 'sessionId' },
+  'GET /sessions/:sessionId/messages': { of: 'sessionId' },
+  'GET /messages/:sessionId': { of: 'sessionId' },
+  'POST /messages/abort': { of: 'sessionId', body: (sessionId) => ({ sessionId }) },
+  'POST /messages/:sessionId': { of: 'sessionId', body: () => ({ message: 'hello' }) },
+  'GET /runs/:runId': { of: 'runId' },
+  'POST /delegation': { body: () => ({ raw: 'none' }) },
+  'GET /delegation': {},
+  'DELETE /delegation': {},
+  'GET /user-preferences': {},
+  'POST /claims': { body: () => ({ collection: 'c', data: {} }) },
+  'GET /claims': {},
+  'GET /claims/:id': { of: 'claim' },
+  'GET /credits': {},
+};
+
+const routes = () => Object.keys(ROWS);
+
+test('every route that needs a key or a token has its row, and every row its route', async () => {
+  const { paths } = (await server().ask('/openapi.json')).json() as OpenApiDocument;
+  const isFor = (scheme: string) =>
+    Object.entries(paths).flatMap(([of, methods]) =>
+      Object.entries(methods).flatMap(([method, operation]) =>
+        (operation as { security: readonly object[] }).security.some((one) => scheme in one)
+          ? [`${method.toUpperCase()} ${of.replace(/{(\w+)}/g, ':$1')}`]
+          : [],
+      ),
+    );
+  const served = server().routes.filter(({ path: of }) => /^\/(v1|1\.0)\//.test(of));
+  const ofDomains = new Set([...isFor('apiKey'), ...served.map(({ method, path: of }) => `${method} ${of}`)]);
+  assert.equal([...ofDomains].sort(), Object.keys(ROWS).sort());
+  assert.equal(isFor('ucan').sort(), Object.keys(USER_ROWS).sort());
 });
 
 /** A stream never ends: what came of it until this was in it, or its head. */
@@ -164,24 +245,112 @@ async function send(
 const as = (name: Name) => `Bearer ${keyOf(name)}`;
 const codeOf = (answer: Answer) => (answer.json() as { error?: { code?: string } }).error?.code;
 
-test('every route, every caller: no key, unknown key, another tenant, no role, not theirs, right', async () => {
+const IDS = /did:ixo:entity:[0-9a-f]{32}|\b[0-9a-f]{32}\b|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const idsIn = ({ text, headers }: Answer) =>
+  new Set(`${text} ${decodeURIComponent(JSON.stringify(headers))}`.match(IDS) ?? []);
+const NOBODYS = '0123456789abcdef0123456789abcdef';
+const fake = (id: string) =>
+  id.replace(/[0-9a-f]{32}/, NOBODYS).replace(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-/, '01234567-89ab-4def-8123-');
+/** The answer without the id that was asked for. */
+const wordsOf = ({ status, text }: Answer, id: string) =>
+  `${status} ${text.replaceAll(id, '…').replaceAll(encodeURIComponent(id), '…')}`;
+
+test('every route, every caller: no key, unknown key, another tenant, no role, not theirs, right; nothing is told or changed', async () => {
+  const foreign = new Set<string>();
+  let [asking, targets] = [0, 0];
   for (const route of routes()) {
     const [right, status, to, not] = ROWS[route]!;
     const asked = await to();
-    const told = async (who: string, authorization: string | undefined, expected: number, code?: string) => {
-      const answer = await send(route, asked, authorization);
-      assert.is(answer.status, expected, `${route} by ${who}: ${answer.text}`);
-      if (code !== undefined) assert.is(codeOf(answer), code, `${route} by ${who}`);
-    };
+    const { target } = asked;
+    const isPublic = route in PUBLIC;
     const isStatus = route.includes('/v1/status/');
-    await told('nobody known', undefined, not === 'open' ? 200 : 401);
+    const told = async (who: string, authorization: string | undefined, expected?: number, code?: string) => {
+      const answer = await send(route, asked, authorization);
+      if (expected !== undefined) assert.is(answer.status, expected, `${route} by ${who}: ${answer.text}`);
+      if (code !== undefined) assert.is(codeOf(answer), code, `${route} by ${who}`);
+      return answer;
+    };
+    if (target !== undefined) targets++;
+    for (const id of target?.match(IDS) ?? []) foreign.add(id);
+    const outside = async (who: string, authorization: string | undefined, expected?: number) => {
+      writes.length = 0;
+      // The stream of the stranger is read to an event that came after all of the others.
+      const isStream = route === 'GET /v1/events' && who === 'another tenant';
+      const until = isStream ? created(await ask('stranger', 'POST /v1/domains', MINE)).did : '';
+      const answer = await send(route, { ...asked, until }, authorization);
+      if (expected !== undefined) assert.is(answer.status, expected, `${route} by ${who}: ${answer.text}`);
+      assert.equal(writes, [], `${route} by ${who} writes`);
+      asking++;
+      if (isPublic && (isStatus || !authorization)) return;
+      for (const id of idsIn(answer))
+        assert.ok(!foreign.has(id) || target?.includes(id), `${route} shows ${id} to ${who}`);
+      if (target === undefined) return;
+      const none = await send(route, { ...asked, target: fake(target) }, authorization);
+      assert.is(wordsOf(answer, target), wordsOf(none, fake(target)), `${route} by ${who}: foreign, unknown`);
+    };
+    await outside('nobody known', undefined, isPublic ? 200 : 401);
     await told('an unknown key', 'Bearer unknown-key-0123456789', isStatus ? 200 : 401);
-    if (asked.target !== undefined && !isStatus) await told('another tenant', as('stranger'), 404);
+    await outside('another tenant', as('stranger'), isStatus ? 200 : target === undefined ? undefined : 404);
     const isRefused = typeof not !== 'string';
     if (isRefused) await told('one without a role', as('nobody'), 403, 'role-missing');
     if (isRefused) await told('one to whom it does not belong', as(not[0]), 403, not[1]);
-    await told('the right one', as(right), status);
+    // All of it is still there.
+    for (const id of idsIn(await told('the right one', as(right), status))) foreign.add(id);
     if (!isRefused) await told('one without a role', as('nobody'), status);
+  }
+  assert.ok(foreign.size > targets, `${foreign.size} ids`);
+  assert.is(asking, 2 * routes().length);
+  for (const query of [
+    'limit=1000',
+    'status=Verified',
+    'type=Project',
+    'status=Deactivated',
+    `class=${encodeURIComponent(COOKING)}`,
+  ])
+    for (const id of idsIn(await ask('stranger', `GET /v1/domains?${query}`))) assert.not.ok(foreign.has(id), query);
+});
+
+test('every route of users: nothing of one is told to another or changed, and sessions of others are as those of nobody', async () => {
+  const [ann, mallory] = [await newUser(), await newUser()];
+  for (const { did } of [ann, mallory])
+    await ask(undefined, `POST /credits/${encodeURIComponent(did)}`, { amount: 1_000 });
+  const by = (who: User | undefined, line: string, body?: object) => ask(undefined, line, body, who?.headers ?? {});
+  const chat = async (): Promise<Chat> => {
+    const { sessionId } = (await by(ann, 'POST /sessions')).json() as { sessionId: string };
+    const said = await by(ann, `POST /messages/${sessionId}`, { message: 'hello' });
+    const claim = (await by(ann, 'POST /claims', { collection: 'c', data: {} })).json() as { id: string };
+    return { sessionId, runId: said.headers['x-run-id']!, claim: claim.id };
+  };
+  const standing = async ({ sessionId, runId, claim }: Chat) => {
+    const lines = [
+      `/messages/${sessionId}`,
+      `/runs/${runId}?after=0`,
+      `/claims/${claim}`,
+      '/user-preferences',
+      '/delegation',
+    ];
+    return Promise.all(lines.map(async (line) => (await by(ann, `GET ${line}`)).text));
+  };
+  await by(ann, 'POST /delegation', { raw: await ann.delegation() });
+  const own = new Set<string>();
+  for (const [route, { of, body }] of Object.entries(USER_ROWS)) {
+    const theirs = await chat();
+    for (const id of Object.values(theirs)) own.add(id);
+    const before = await standing(theirs);
+    for (const who of [mallory, undefined]) {
+      const answerTo = (id: string) => by(who, route.replace(/:\w+/, id), body?.(id));
+      const id = of === undefined ? '' : theirs[of];
+      const answer = await answerTo(id);
+      const label = `${route} by ${who ? 'another user' : 'nobody known'}`;
+      if (!who) assert.is(answer.status, 401, label);
+      for (const one of own) assert.ok(one === id || !answer.text.includes(one), `${label} shows ${one}`);
+      assert.not.ok(answer.text.includes(ann.did), `${label} shows who`);
+      if (of) assert.is(wordsOf(answer, id), wordsOf(await answerTo(fake(id)), fake(id)), `${label}: foreign, unknown`);
+      if (of && who) assert.ok(answer.status >= 400, label);
+    }
+    assert.equal(await standing(theirs), before, `${route} changes`);
+    // It was there all the time.
+    if (of) assert.ok((await by(ann, route.replace(/:\w+/, theirs[of]), body?.(theirs[of]))).status < 300, route);
   }
 });
 
@@ -193,45 +362,7 @@ test('an address that no route knows asks for a key first; a method that a publi
   assert.equal(await statuses('DELETE /v1/status/1-revocation'), [405, 405]);
 });
 
-const IDS = /did:ixo:entity:[0-9a-f]{32}|\b[0-9a-f]{32}\b/g;
-const idsIn = ({ text, headers }: Answer) =>
-  new Set(`${text} ${decodeURIComponent(JSON.stringify(headers))}`.match(IDS) ?? []);
-
-test('nothing of a tenant is in any list, count, error, link or event that another one gets', async () => {
-  const foreign = new Set<string>();
-  for (const route of routes()) {
-    const [right, , to] = ROWS[route]!;
-    const asked = await to();
-    for (const id of idsIn(await send(route, asked, as(right)))) foreign.add(id);
-    if (route.includes('/v1/status/')) continue;
-    // The stream of the stranger is read to an event that came after all of the others.
-    const until = route === 'GET /v1/events' ? created(await ask('stranger', 'POST /v1/domains', MINE)).did : '';
-    const seen = idsIn(await send(route, { ...asked, until }, as('stranger')));
-    for (const id of seen) assert.ok(!foreign.has(id) || id === asked.target?.match(IDS)?.[0], `${route} shows ${id}`);
-  }
-  assert.ok(foreign.size > 100);
-  for (const query of [
-    'limit=1000',
-    'status=Verified',
-    'type=Project',
-    'status=Deactivated',
-    `class=${encodeURIComponent(COOKING)}`,
-  ])
-    for (const id of idsIn(await ask('stranger', `GET /v1/domains?${query}`))) assert.not.ok(foreign.has(id), query);
-});
-
-test('what another tenant has is told in the same words as what nobody has', async () => {
-  const none = { 'GET /1.0/identifiers/:did': 0, 'POST /1.0/identifiers/:did': 0, 'GET /v1/status/:list': 0 };
-  for (const route of routes().filter((name) => /:(did|id)\b/.test(name) && !(name in none))) {
-    const [, , to] = ROWS[route]!;
-    const asked = await to();
-    const fake = asked.target!.replace(/[0-9a-f]{32}/, '0123456789abcdef0123456789abcdef');
-    const words = async (target: string) => {
-      const answer = await send(route, { ...asked, target }, as('stranger'));
-      return `${answer.status} ${answer.text.replaceAll(target, '…').replaceAll(encodeURIComponent(target), '…')}`;
-    };
-    assert.is(await words(asked.target!), await words(fake), route);
-  }
+test('what another tenant has is told in the same words as what nobody has where a body names it, and takes no name from others', async () => {
   const { did } = await domain({ alsoKnownAs: 'did:ixo:org/one', externalId: 'one' });
   const by = async (body: Body) => ask('stranger', 'POST /v1/domains', { ...MINE, ...body });
   created(await by({ alsoKnownAs: 'did:ixo:org/one', externalId: 'one' }));
@@ -242,7 +373,7 @@ test('what another tenant has is told in the same words as what nobody has', asy
     class: (of: string) => ({ class: of }),
   })) {
     const real = field === 'class' ? (await protocol()).did : field === 'parent' ? did : oracle.did;
-    const unreal = 'did:ixo:entity:0123456789abcdef0123456789abcdef';
+    const unreal = `did:ixo:entity:${NOBODYS}`;
     const [seen, unseen] = [await by(make(real)), await by(make(unreal))];
     assert.is(seen.text.replaceAll(real, '…'), unseen.text.replaceAll(unreal, '…'), field);
     assert.ok(seen.status >= 400);

@@ -176,7 +176,6 @@ test('without a key or a link, a browser is told how to get one, and a program g
   assert.not.match(page.text, 'Secret stove');
   const problem = await server().ask(`/v1/proposals/${id}`);
   assert.is(problem.headers['content-type'], 'application/problem+json');
-  assert.is((await ask('stranger', `GET /v1/proposals/${id}/page-link`)).status, 404);
   assert.is((await ask('stranger', `GET /v1/proposals/${id}`, undefined, { accept: 'text/html' })).status, 404);
 });
 
