@@ -201,7 +201,8 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       proofs: ['domain/tally', 'domain/verification', 'server/domain/closed-votes'],
     },
     {
-      promise: 'No route answers a caller who may not use it; no tenant and no user of the agent sees or changes anything of another',
+      promise:
+        'No route answers a caller who may not use it; no tenant and no user of the agent sees or changes anything of another',
       proofs: ['server/domain/access', 'server/domain/refusals'],
     },
     {
@@ -255,7 +256,8 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       proofs: ['delegation/reference.short.long', 'delegation/chains'],
     },
     {
-      promise: 'A delegation that is replaced or deleted is over at once, on every instance, and so is every earlier one',
+      promise:
+        'A delegation that is replaced or deleted is over at once, on every instance, and so is every earlier one',
       proofs: ['delegation/stored', 'server/sockets/served', 'server/agent/streams'],
     },
     {

@@ -73,13 +73,17 @@ test('nothing is served as JSONP, which pages of any origin could read', async (
   assert.is((await ask('/socket.io/?EIO=4&transport=polling')).status, 200);
 });
 
-test('DELETE /delegation closes the sockets that came in with it', async () => {
+test('DELETE /delegation, or another one in its place, closes the sockets that came in with it', async () => {
   const server = plain();
   const { session, token, delegation, headers } = await chat(server);
-  const raw = await delegation();
+  const [earlier, raw] = [await delegation(), await delegation()];
+  const replaced = await greeted(server, session, { auth: { ucanDelegation: earlier } });
   const gone = await greeted(server, session, { auth: { ucanDelegation: raw } });
   const stays = await greeted(server, session, { auth: { invocation: token } });
+  await server.ask('/delegation', json({ raw: earlier }, headers));
   await server.ask('/delegation', json({ raw }, headers));
+  await until('the first socket is closed', () => replaced.states.length > 1);
+  assert.is(gone.states.length, 1);
   assert.is((await server.ask('/delegation', { method: 'DELETE', headers })).status, 200);
   await until('the socket is closed', () => gone.states.length > 1);
   assert.equal([gone.states[1], stays.states], ['disconnect: io server disconnect', ['connect']]);
