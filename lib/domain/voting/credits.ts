@@ -6,7 +6,7 @@ import type { DocumentStore, JsonObject, StoredDocument } from '../../store/stor
 import { insertNew } from '../../store/update.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { randomToken } from '../did/did.ts';
-import { type Journaled, stamp } from '../feed/journal.ts';
+import { type Journaled, replaceJournaled, stamp } from '../feed/journal.ts';
 import {
   findPage,
   findSettled,
@@ -123,7 +123,8 @@ export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOpti
       const { amount, did } = body;
       const events = [{ type: 'credits.revoked', data: { credit: id, amount, did } }];
       const journal = { at, by: 'system', action: 'revoke', events };
-      await documents.replace(CREDIT, id, revision, { ...body, state: 'revoked', journal } satisfies StoredCredit);
+      const revoked: StoredCredit = { ...body, state: 'revoked', journal };
+      await replaceJournaled(documents, { kind: CREDIT, old: { id, revision, body }, body: revoked });
       throw error;
     }
   }
