@@ -18,7 +18,8 @@ import { findRedactor } from '../../lib/redact.ts';
 import { sharedNotes } from '../../lib/store/shared-note.ts';
 import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
 import { type UssdService, type UssdTurn, ussdService } from '../../lib/ussd/service.ts';
-import { type Audit, auditLog } from '../audit/audit.ts';
+import type { Audit } from '../audit/audit.ts';
+import { auditLog } from '../audit/writer.ts';
 import type { Config } from '../config/config.ts';
 import { Foreign, type Log } from '../health/log.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
@@ -79,12 +80,19 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
   const isShared = redis !== undefined || options.parts?.stores?.snapshots !== undefined;
   try {
     await prepareStores({ documents: stores.documents, redis }, keyring);
+    const audit = auditLog({ documents: stores.documents, keyring, clock, log: options.log });
+    // Before anything is done that is noted: what the journal holds by then is of an earlier version.
+    await audit.readCursor();
     return {
-      ...(await build(config, options, { stores, keyring, clock, isShared })),
+      ...(await build(config, options, { stores, keyring, clock, isShared, audit })),
+      audit,
       stores,
       places,
       redis,
-      close,
+      close: async () => {
+        await audit.close();
+        await close();
+      },
     };
   } catch (error) {
     await close();
@@ -96,11 +104,12 @@ interface HostDeps {
   readonly stores: Stores;
   readonly keyring: Keyring;
   readonly clock: Clock;
+  readonly audit: Audit;
   /** Whether other instances have the same sessions. */
   readonly isShared: boolean;
 }
 
-async function build(config: Config, options: HostOptions, { stores, keyring, clock, isShared }: HostDeps) {
+async function build(config: Config, options: HostOptions, { stores, keyring, clock, isShared, audit }: HostDeps) {
   const { log, onProblem, onCrowded, parts = {}, services: between = (services) => services } = options;
   const vault = pinVault({ keyring });
   const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
@@ -116,7 +125,6 @@ async function build(config: Config, options: HostOptions, { stores, keyring, cl
       shareSpray: sharedSpray(sharedNotes({ ...noting, keepMs: ACCOUNT_LIMITS.sprayWindowMs }), clock),
     }),
   });
-  const audit = auditLog({ documents: stores.documents, keyring, clock, log });
   const desk = accountDesk({ accounts: kept, alias: vault.alias, audit });
   const services = between(await allServices(config, kept, parts.services));
   const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
@@ -156,7 +164,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring, cl
       log.debug('a USSD session ended: its phone has begun too many');
     },
   });
-  return { menuFolder, menus, engine, ussd, keyring, desk, audit, services: observed };
+  return { menuFolder, menus, engine, ussd, keyring, desk, services: observed };
 }
 
 const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } = {

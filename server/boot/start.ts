@@ -150,11 +150,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
         clock,
         drawings: inspectorDoor.drawings,
         reload: () => reloads.now(),
-        onEdit: ({ by, ...details }) =>
-          audit.append({ action: 'menus.edited', by, details }).then(
-            () => {},
-            (err) => log.error({ err }, 'menus.edited is not in the audit log'),
-          ),
+        noteEdit: async ({ by, ...details }) => void (await audit.append({ action: 'menus.edited', by, details })),
         ...{ services, keyring, recorder },
         callsServices: !config.production,
       })

@@ -1,4 +1,5 @@
-// What operators can do for a caller: see how a phone number stands, and take away a lock. Each unlocking is in the audit log.
+// What operators can do for a caller: see how a phone number stands, and take away a lock. Each unlocking is in the audit log, before
+// it is done.
 
 import type { Accounts, Standing } from '../../lib/account/account.ts';
 import { readPhone } from '../../lib/account/services.ts';
@@ -51,11 +52,11 @@ export function accountDesk({ accounts, alias, audit }: AccountDeskOptions): Acc
     show: async (phone) => describeStanding(await accounts.standing(read(phone))),
     unlock: async (given, by) => {
       const phone = read(given);
-      const { unlocked, before } = await accounts.unlock(phone, by);
-      const { state, failuresInWindow, locks } = before;
-      const registered = before.customerId !== null;
-      const details = { phone: alias(phone), registered, unlocked, before: { state, failuresInWindow, locks } };
+      const { state, failuresInWindow, locks, customerId } = await accounts.standing(phone);
+      const registered = customerId !== null;
+      const details = { phone: alias(phone), registered, before: { state, failuresInWindow, locks } };
       await audit.append({ action: 'account.unlock', by, details });
+      const { unlocked, before } = await accounts.unlock(phone, by);
       return { registered, unlocked, before: describeStanding(before) };
     },
   };

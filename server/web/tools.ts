@@ -109,7 +109,7 @@ function addToolRoutes(router: Router, all: ToolRoutesDeps): void {
     deps: {
       ...deps,
       files: studio?.files,
-      onEdit: studio?.onEdit ?? (async () => {}),
+      noteEdit: studio?.noteEdit ?? (async () => {}),
       ussd,
       keyring,
       audience,

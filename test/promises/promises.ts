@@ -165,8 +165,15 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       proofs: ['flow/private', 'server/audit/audit'],
     },
     {
-      promise: 'An entry of the audit log cannot be changed, removed or inserted unseen by those who have no key',
-      proofs: ['server/audit/audit'],
+      promise:
+        'Those who have no key cannot change, remove or insert an entry of the audit log unseen, nor remove the newest, unless they set the whole store back to an earlier state',
+      proofs: ['server/audit/audit', 'server/audit/ledger'],
+    },
+    {
+      promise:
+        'Everything that the audit log is to tell of has its entry, whoever writes at the same time and wherever a process is killed: votes, vetoes and credits exactly one, what operators do one before it is done',
+      proofs: ['server/audit/ledger', 'server/domain/kill.short.kills'],
+      longer: 'npm run chaos',
     },
     {
       promise:

@@ -70,7 +70,8 @@ export async function importRecord(documents: DocumentStore, caller: Caller, val
       { field: '/id', error: 'differs from /body/did' },
     ]);
   const terms = carried === 'domain' ? indexTerms(stored as unknown as StoredDomain) : {};
-  const body = { ...stored, ...terms, tenant: caller.tenant } as unknown as Journaled;
+  const journal = { ...(stored.journal as JsonObject), imported: true };
+  const body = { ...stored, ...terms, tenant: caller.tenant, journal } as unknown as Journaled;
   const wanted = { kind: CARRIED[carried], id, revision, body };
   if (kind === 'revision') return { did, created: await takeEarlier(documents, wanted) };
   if (!(await takePresent(documents, wanted))) return { did, created: false };
@@ -140,12 +141,18 @@ function same(
   body: Journaled,
   { id, revision }: { id: string; revision: number },
 ): false {
-  if (isDeepStrictEqual(plain(there), plain(body))) return false;
+  if (there && isDeepStrictEqual(plain(asExported(there)), plain(asExported(body)))) return false;
   throw differs(id, revision);
 }
 
-function plain(value: JsonObject | undefined): unknown {
-  return value && JSON.parse(JSON.stringify(value));
+function plain(value: JsonObject): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+// What an export carries says nothing of where it was imported.
+function asExported<B extends JsonObject>({ journal, ...body }: B): JsonObject {
+  const { imported: _imported, ...carried } = (journal ?? {}) as JsonObject;
+  return { ...body, journal: carried };
 }
 
 function differs(id: string, revision: number): TwinlineError {
@@ -237,7 +244,7 @@ async function* recordLines(
 }
 
 function recordLine(kind: RecordLine['kind'], { id, revision, body }: JournaledDocument): RecordLine {
-  const { tenant: _tenant, ...carried } = body;
+  const { tenant: _tenant, ...carried } = asExported(body);
   const did = String(body.subject ?? body.did ?? id);
   return { import: true, kind, id, did, revision, body: carried };
 }

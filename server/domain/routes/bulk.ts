@@ -1,12 +1,13 @@
 // Routes of many records: POST /v1/bulk and GET /v1/export, as lines of JSON that are read and written as they come.
 
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context, ParameterizedContext } from 'koa';
 import type { Bulk, LineResult } from '../../../lib/domain/bulk/bulk.ts';
 import { type NumberedLine, readLines } from '../../../lib/domain/bulk/ndjson.ts';
 import { exportLines } from '../../../lib/domain/bulk/record-lines.ts';
-import { type Caller, requireRole } from '../../../lib/domain/caller.ts';
+import { requireRole } from '../../../lib/domain/caller.ts';
 import type { Feed } from '../../../lib/domain/feed/feed.ts';
 import type { SettleVotes } from '../../../lib/domain/find.ts';
 import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
@@ -14,7 +15,7 @@ import { isRefusal, refuse } from '../../../lib/domain/problems.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { BULK_LINE, BULK_ROW, RECORD_LINE } from '../../../lib/domain/schema/records.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
-import type { AuditEvent } from '../../audit/audit.ts';
+import type { Audit, AuditEvent } from '../../audit/audit.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { allowLongUpload } from '../../http/connections.ts';
 import { describeError, Refusal } from '../../http/errors.ts';
@@ -30,8 +31,8 @@ export interface BulkDeps {
   readonly feed: Feed;
   readonly settleVotes: SettleVotes;
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
-  /** Writes into the audit log what an operator does: records come with their statuses, without a vote here. */
-  readonly note: (event: AuditEvent) => Promise<void>;
+  /** Records come with their statuses, without a vote here. */
+  readonly audit: Pick<Audit, 'append'>;
 }
 
 const NDJSON = 'application/x-ndjson';
@@ -72,7 +73,7 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
       answers: { 207: { description: 'A line for each line', types: { [NDJSON]: lines(BULK_ROW) } } },
       problems: ['role-missing'],
       handle: (ctx, deps) => {
-        const { bulk, imports } = deps;
+        const { bulk, imports, audit } = deps;
         const caller = readCaller(ctx);
         requireRole(caller, 'import in bulk');
         requireLines(ctx);
@@ -82,9 +83,11 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
         allowLongUpload(ctx.req);
         ctx.status = 207;
         ctx.set({ 'Content-Type': NDJSON, 'X-Accel-Buffering': 'no', Connection: 'close' });
-        const rows = bulk(caller, { lines: linesUntilTooSlow(ctx.req), dryRun, key });
+        const noted = { by: caller.principal, details: { tenant: caller.tenant, import: randomUUID() } };
+        const beforeRecords = async () => void (await audit.append({ action: 'records.importing', ...noted }));
+        const rows = bulk(caller, { lines: linesUntilTooSlow(ctx.req), dryRun, key, beforeRecords });
         // A client that sends everything before it reads must not be waited for while it waits for us.
-        const texts = answerRows(ctx, { caller, rows }, deps);
+        const texts = answerRows(ctx, { noted, rows }, deps);
         const body = Readable.from(isProxied(ctx) ? holdUntilRead(ctx.req, texts) : texts, {
           objectMode: false,
           highWaterMark: SERVER_LIMITS.bulkAnswerBytes,
@@ -103,9 +106,11 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
         200: { description: 'A line for each revision', types: { [NDJSON]: lines(RECORD_LINE) } },
       },
       problems: ['role-missing'],
-      handle: (ctx, { documents, settleVotes, note }) => {
+      handle: async (ctx, { documents, settleVotes, audit }) => {
         const caller = readCaller(ctx);
         requireRole(caller, 'export');
+        if (ctx.method !== 'HEAD')
+          await audit.append({ action: 'records.export', by: caller.principal, details: { tenant: caller.tenant } });
         ctx.set({
           'Content-Type': NDJSON,
           'Cache-Control': 'no-store',
@@ -113,7 +118,6 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
         });
         ctx.status = 200;
         const lines = async function* () {
-          await note({ action: 'records.export', by: caller.principal, details: { tenant: caller.tenant } });
           for await (const line of exportLines({ documents, settleVotes }, caller)) yield `${JSON.stringify(line)}\n`;
         };
         ctx.body = ctx.method === 'HEAD' ? '' : Readable.from(lines(), { objectMode: false, highWaterMark: 65_536 });
@@ -126,8 +130,8 @@ const isDry = (ctx: Context) => readQuery(ctx, DRY_RUN).dryRun === 'true';
 
 async function* answerRows(
   ctx: Context,
-  { caller, rows }: { readonly caller: Caller; readonly rows: AsyncIterable<LineResult> },
-  { feed, onFault, note }: Pick<BulkDeps, 'feed' | 'onFault' | 'note'>,
+  { noted, rows }: { readonly noted: Omit<AuditEvent, 'action'>; readonly rows: AsyncIterable<LineResult> },
+  { feed, onFault, audit }: Pick<BulkDeps, 'feed' | 'onFault' | 'audit'>,
 ): AsyncGenerator<string> {
   let [records, verified] = [0, 0];
   try {
@@ -143,8 +147,12 @@ async function* answerRows(
     if (!ctx.req.destroyed) onFault(error, ctx);
     throw error;
   } finally {
-    const details = { tenant: caller.tenant, records, verified };
-    if (records && !isDry(ctx)) await note({ action: 'records.import', by: caller.principal, details });
+    // That there was an import was noted before its first record.
+    const details = { ...noted.details, records, verified };
+    if (records && !isDry(ctx))
+      await audit
+        .append({ action: 'records.import', by: noted.by, details })
+        .catch((error: unknown) => onFault(error, ctx));
     feed.nudge();
   }
 }

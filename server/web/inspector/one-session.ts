@@ -1,4 +1,4 @@
-// What an operator may do with one session: see its private values, and end it. Who did it is in the audit log.
+// What an operator may do with one session: see its private values, and end it. Who does it is in the audit log, before it is done.
 
 import type { Engine } from '../../../lib/engine/engine.ts';
 import { type SessionView, sessionKeys, showSession, viewSession } from '../../../lib/engine/sessions.ts';
@@ -36,7 +36,6 @@ export async function showPrivate(
   const values = listMasked(masked.rest.context, whole.rest.context);
   if (values.length === 0) return {};
   const details = { ...nameSession(key, whole, secret), names: values.map(([name]) => name) };
-  // Before they are shown.
   await audit.append({ action: 'session.private', by, details });
   return Object.fromEntries(values);
 }
@@ -48,10 +47,10 @@ export async function endCall(
 ): Promise<boolean> {
   const key = await findKey(engine, (one) => one.startsWith(KEY_PREFIX) && shortMac(secret, [one]) === actor);
   const session = key === undefined ? undefined : await showSession(engine, key);
-  if (key === undefined || !session || !(await closeSession(engine, key))) return false;
+  if (key === undefined || !session) return false;
   const details = { ...nameSession(key, session, secret), state: toPath(session.rest.state) };
   await audit.append({ action: 'session.ended', by, details });
-  return true;
+  return closeSession(engine, key);
 }
 
 function nameSession(key: string, { door, conversation }: Pick<SessionView, 'door' | 'conversation'>, secret: Buffer) {

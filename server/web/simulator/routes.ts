@@ -43,7 +43,7 @@ export interface SimulatorDeps {
   /** Where tests are written; undefined where operators may not. */
   readonly files: Pick<FlowFiles, 'read' | 'write'> | undefined;
   /** Called once tests were written. Resolves when that is noted, or could not be. */
-  readonly onEdit: (edit: { readonly by: string; readonly flow: string; readonly wrote: ['tests'] }) => Promise<void>;
+  readonly noteEdit: (edit: { readonly by: string; readonly flow: string; readonly wrote: ['tests'] }) => Promise<void>;
   /** What stands in the way of menus that are not served as edited, in words. */
   readonly refusedEdits: () => readonly string[];
   /** The flow that a dial starts, and how `text` is read. */
@@ -193,7 +193,7 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
       ...JSON_BODY_ANSWERS,
     },
     ownPages: true,
-    handle: async (ctx, { flows, ussd, recorder, files, onEdit }) => {
+    handle: async (ctx, { flows, ussd, recorder, files, noteEdit }) => {
       const { body } = readInput<{ body: Dialogue & { readonly name?: string; readonly flow?: string } }>(ctx);
       const dialogue = readDialogue(body);
       const { flow = ussd.flow } = body;
@@ -206,9 +206,12 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
           answers: recorder.answers(dialogue.sessionId),
           name,
         });
-        const written = await addTestToFile(files, flow, test);
-        await onEdit({ by: nameOperator(ctx), flow, wrote: ['tests'] });
-        ctx.body = written;
+        const note = () => noteEdit({ by: nameOperator(ctx), flow, wrote: ['tests'] });
+        ctx.body = await addTestToFile(
+          { write: (name, change) => files.write(name, { ...change, note }), read: files.read },
+          flow,
+          test,
+        );
         return;
       }
       ctx.body = await makeFlowTest(compiled, dialogue, recorder.answers(dialogue.sessionId));
