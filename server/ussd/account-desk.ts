@@ -36,12 +36,14 @@ export interface AccountDesk {
 
 export interface AccountDeskOptions {
   readonly accounts: Pick<Accounts, 'standing' | 'unlock'>;
+  /** Accounts of simulated phones, where they are apart: unlocked with those of callers. */
+  readonly simulated?: Pick<Accounts, 'unlock'> | undefined;
   /** Stands for a phone number where the number itself must not be written. */
   readonly alias: (phone: string) => string;
   readonly audit: Audit;
 }
 
-export function accountDesk({ accounts, alias, audit }: AccountDeskOptions): AccountDesk {
+export function accountDesk({ accounts, simulated, alias, audit }: AccountDeskOptions): AccountDesk {
   const read = (given: string): string => {
     const phone = readPhone(given);
     if (phone !== undefined) return phone;
@@ -52,6 +54,7 @@ export function accountDesk({ accounts, alias, audit }: AccountDeskOptions): Acc
     unlock: async (given, by) => {
       const phone = read(given);
       const { unlocked, before } = await accounts.unlock(phone, by);
+      await simulated?.unlock(phone, by);
       const { state, failuresInWindow, locks } = before;
       const registered = before.customerId !== null;
       const details = { phone: alias(phone), registered, unlocked, before: { state, failuresInWindow, locks } };
