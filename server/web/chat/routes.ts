@@ -97,7 +97,7 @@ const USER = /^([\w-]{43})\.([\w.-]{1,32})$/;
 
 /** The key of the browser that asks; one that has none, or one of a key that is gone, becomes a new user. */
 export function userKey(ctx: Context, { keyring, publicUrl }: Pick<ChatDeps, 'keyring' | 'publicUrl'>): OracleKey {
-  const cookie = siteCookie('twinline-chat', publicUrl);
+  const cookie = siteCookie('twinline-chat', { publicUrl, path: '/chat' });
   const [, known, kid] = USER.exec(cookie.read(ctx.req.headers) ?? '') ?? [];
   const isKept = known !== undefined && keyring.ids.includes(kid!);
   const id = isKept ? known : randomBytes(32).toString('base64url');

@@ -17,11 +17,17 @@ export interface SiteCookie {
   clear(ctx: Context): void;
 }
 
+export interface SiteCookieOptions {
+  readonly publicUrl: string | undefined;
+  /** Below which it is sent, where it may be bound to a path. @default '/' */
+  readonly path?: string;
+}
+
 /**
- * Where `publicUrl` is https, the cookie travels over TLS only, and no other host of the domain can set one of its name. Whoever
- * asks this machine by its own name, as through a tunnel, has no TLS, and gets another one.
+ * Where `publicUrl` is https, the cookie travels over TLS only, and no other host of the domain can set one of its name; it is then
+ * bound to no path. Whoever asks this machine by its own name, as through a tunnel, has no TLS, and gets another one.
  */
-export function siteCookie(name: string, publicUrl: string | undefined): SiteCookie {
+export function siteCookie(name: string, { publicUrl, path = '/' }: SiteCookieOptions): SiteCookie {
   const isTls = publicUrl?.startsWith('https:') ?? false;
   const nameFor = (headers: IncomingHttpHeaders) => (isTls && !isAskedLocally(headers) ? `__Host-${name}` : name);
   const set = (ctx: Context, value: string | null, maxAge?: number) => {
@@ -29,7 +35,8 @@ export function siteCookie(name: string, publicUrl: string | undefined): SiteCoo
     const secure = own !== name;
     // What TLS the proxy speaks, Koa cannot see.
     ctx.cookies.secure = secure;
-    ctx.cookies.set(own, value, { sameSite: 'strict', secure, ...(maxAge !== undefined && { maxAge }) });
+    const where = { path: secure ? '/' : path, secure, sameSite: 'strict' } as const;
+    ctx.cookies.set(own, value, { ...where, ...(maxAge !== undefined && { maxAge }) });
   };
   return {
     read: (headers) => {
@@ -76,7 +83,7 @@ export interface OperatorPassesOptions {
 /** Passes for holders of these tokens: when a token is taken away, or the key, all who signed in with it are signed out. */
 export function operatorPasses(options: OperatorPassesOptions): OperatorPasses {
   const { tokens, keyring, clock, documents, publicUrl } = options;
-  const cookie = siteCookie('twinline-operator', publicUrl);
+  const cookie = siteCookie('twinline-operator', { publicUrl });
   const key = keyring.subkey('operator-pass/v1')!;
   const mac = (until: number, id: string, name: string) => hmacSha256(key, JSON.stringify([until, id, name]));
   const seconds = () => clock.now() / 1_000;
