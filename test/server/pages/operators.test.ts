@@ -176,28 +176,6 @@ test('where PUBLIC_URL is https, cookies travel over TLS only, and no other host
   });
 });
 
-test('only a page of this server makes a browser do something there', async () => {
-  const { ask, url } = server();
-  const host = new URL(url).host;
-  const foreign: Record<string, string>[] = [
-    {},
-    { origin: 'null' },
-    { origin: 'http://evil.example' },
-    { origin: `http://${host}.evil.example` },
-    { origin: `http://127.0.0.1:1` },
-    { origin: url, 'sec-fetch-site': 'cross-site' },
-    { origin: url, 'sec-fetch-site': 'same-site' },
-  ];
-  for (const headers of foreign)
-    for (const path of ['/chat/token', '/simulator/flow-test']) {
-      const answer = await ask(path, json({}, headers));
-      assert.is(answer.status, 400, JSON.stringify(headers));
-      assert.is(answer.headers['set-cookie'], undefined);
-    }
-  const form = { origin: url, 'content-type': 'application/x-www-form-urlencoded' };
-  assert.is((await ask('/chat/token', { method: 'POST', headers: form, body: 'a=1' })).status, 415);
-});
-
 test('a token of the chat page is short, for this agent, and by the key of the browser', async () => {
   const { ask, url } = server();
   const mint = (cookie?: string) => ask('/chat/token', json({}, { origin: url, ...(cookie && { cookie }) }));
