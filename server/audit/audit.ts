@@ -15,6 +15,8 @@ export const AUDIT_ACTIONS = {
   'credits.added': 'an operator added credits to the account of a user',
   'session.ended': 'an operator ended a session',
   'session.private': 'an operator was shown private values of a session',
+  'session.shown': 'an operator was shown a session with the phone number of its caller',
+  'session.simulated': 'an operator began a session as a simulated phone',
   'proposal.executed': 'a proposal gave a domain a new status',
   'proposal.vetoed': 'an operator stopped a proposal',
   'governance.changed': 'the server started with other rules of votes than before',

@@ -1,6 +1,6 @@
 // The engine and what it works with, built from a configuration: keys, stores, services, menus, and the phone gateway.
 
-import { type Accounts, type AccountsOptions, accounts } from '../../lib/account/account.ts';
+import { type Accounts, type AccountsOptions, accounts, simulatedAccounts } from '../../lib/account/account.ts';
 import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
 import { pinVault } from '../../lib/account/pin.ts';
 import { accountServices } from '../../lib/account/services.ts';
@@ -41,6 +41,8 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
   readonly audit: Audit;
   /** What operators can do for callers. */
   readonly desk: AccountDesk;
+  /** Stands for a phone number where the number itself must not be written. */
+  readonly alias: (phone: string) => string;
   /** What flows may call. */
   readonly services: Services;
   /** Closes the stores. */
@@ -125,8 +127,12 @@ async function build(config: Config, options: HostOptions, { stores, keyring, cl
       shareSpray: sharedSpray(sharedNotes({ ...noting, keepMs: ACCOUNT_LIMITS.sprayWindowMs }), clock),
     }),
   });
-  const desk = accountDesk({ accounts: kept, alias: vault.alias, audit });
-  const services = between(await allServices(config, kept, parts.services));
+  // In development there are no callers whom a simulated phone could harm, and one account is there for all doors.
+  const simulated = config.production
+    ? simulatedAccounts(accounts({ documents: stores.documents, vault, clock }))
+    : undefined;
+  const desk = accountDesk({ accounts: kept, simulated, alias: vault.alias, audit });
+  const services = between(await allServices(config, { callers: kept, simulated }, parts.services));
   const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
   const menuFolder = { folder: config.menusDir, services: lintedServices(services), rules, clock };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
@@ -164,7 +170,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring, cl
       log.debug('a USSD session ended: its phone has begun too many');
     },
   });
-  return { menuFolder, menus, engine, ussd, keyring, desk, services: observed };
+  return { menuFolder, menus, engine, ussd, keyring, desk, alias: vault.alias, services: observed };
 }
 
 const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } = {
@@ -173,8 +179,15 @@ const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } =
     'a stored session cannot go on: it was sealed with another PIN_ENCRYPTION_KEY. Give all instances the same keys',
 };
 
-async function allServices(config: Config, kept: Accounts, given?: Services): Promise<Services> {
-  const builtIn = { ...accountServices(kept), ...httpServices({ hosts: config.serviceHosts }) };
+interface KeptAccounts {
+  readonly callers: Accounts;
+  /** Those of simulated phones, where they are apart. */
+  readonly simulated: Accounts | undefined;
+}
+
+async function allServices(config: Config, kept: KeptAccounts, given?: Services): Promise<Services> {
+  const accountsOfFlows = accountServices(kept.callers, kept.simulated && { simulated: kept.simulated });
+  const builtIn = { ...accountsOfFlows, ...httpServices({ hosts: config.serviceHosts }) };
   const loaded = await loadServices(config.services, { builtIn, given, folder: process.cwd() });
   // Innermost, so that recorders and logs of services get no secret either.
   return keepSecrets(loaded, { own: isBuiltIn, redact: config.redact });

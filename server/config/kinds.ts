@@ -123,6 +123,11 @@ export const FORMATS = {
     test: (text) => hasScheme(text.replace(/,[^/]*/, ''), ['mongodb:', 'mongodb+srv:']),
   },
   'http-url': { words: 'an http:// or https:// URL', test: (text) => hasScheme(text, ['http:', 'https:']) },
+  // Pages show commands with it.
+  'public-url': {
+    words: 'an http:// or https:// URL without a query, and without characters that shells read',
+    test: (text) => hasScheme(text, ['http:', 'https:']) && !/[\s"'`$;&|<>(){}*?!#\\]/.test(text),
+  },
   'pin-keys': {
     words: 'keys of 32 random bytes (not the same few again and again), as [kid:]<64 hex or base64>[,…]',
     test: (text) => !keyProblem(text),

@@ -30,8 +30,9 @@ export const SETTINGS = {
     fix: 'Set HOST=127.0.0.1 for this machine only, HOST=0.0.0.0 for all networks.',
   },
   PUBLIC_URL: {
-    kind: text('http-url'),
-    meaning: 'how others reach the server, written into credentials; unset = as each request says',
+    kind: text('public-url'),
+    meaning:
+      'how others reach the server, written into credentials, and whose pages are ours; unset = as each request says',
     fix: 'Set for example PUBLIC_URL=https://twins.example.com.',
   },
   DATA_DIR: {

@@ -37,12 +37,14 @@ export interface AccountDesk {
 
 export interface AccountDeskOptions {
   readonly accounts: Pick<Accounts, 'standing' | 'unlock'>;
+  /** Accounts of simulated phones, where they are apart: unlocked with those of callers. */
+  readonly simulated?: Pick<Accounts, 'unlock'> | undefined;
   /** Stands for a phone number where the number itself must not be written. */
   readonly alias: (phone: string) => string;
   readonly audit: Audit;
 }
 
-export function accountDesk({ accounts, alias, audit }: AccountDeskOptions): AccountDesk {
+export function accountDesk({ accounts, simulated, alias, audit }: AccountDeskOptions): AccountDesk {
   const read = (given: string): string => {
     const phone = readPhone(given);
     if (phone !== undefined) return phone;
@@ -57,6 +59,7 @@ export function accountDesk({ accounts, alias, audit }: AccountDeskOptions): Acc
       const details = { phone: alias(phone), registered, before: { state, failuresInWindow, locks } };
       await audit.append({ action: 'account.unlock', by, details });
       const { unlocked, before } = await accounts.unlock(phone, by);
+      await simulated?.unlock(phone, by);
       return { registered, unlocked, before: describeStanding(before) };
     },
   };

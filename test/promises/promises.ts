@@ -161,8 +161,13 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     },
     {
       promise:
-        'Private values of a caller are sealed where they are stored and masked for those who watch; who is shown them is in the audit log',
-      proofs: ['flow/private', 'server/audit/audit'],
+        'Private values of a caller are sealed where they are stored and masked for those who watch or look a session up; who is shown them is in the audit log',
+      proofs: ['flow/private', 'server/audit/audit', 'server/inspector/one-session'],
+    },
+    {
+      promise:
+        'A phone that an operator simulates meets no session of a caller, and in production no account of one; with tokens of operators the audit log says who began it',
+      proofs: ['server/ussd/simulated'],
     },
     {
       promise:
@@ -334,8 +339,22 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     },
     {
       promise:
-        'In production no debugger opens, tokens of operators are long, and an address that guesses at them is refused',
-      proofs: ['server/boot/process.short.kills', 'server/config/config', 'server/health/operator'],
+        'In production no debugger opens, and tokens of operators have 24 characters or more; from the sixth wrong one in a minute an address gets 429, and whoever shows a right one, or has signed in, is never refused for the requests of others there',
+      proofs: [
+        'server/boot/process.short.kills',
+        'server/config/config',
+        'server/health/operator',
+        'server/http/operator',
+      ],
+    },
+    {
+      promise:
+        'No page of another origin reads what is for operators, whatever CORS_ORIGIN lists; a browser that has signed out is out on all instances',
+      proofs: ['server/http/cors', 'server/http/cors-headers', 'server/pages/operators'],
+    },
+    {
+      promise: 'What a request says comes into no command that a page shows to be copied',
+      proofs: ['server/pages/commands'],
     },
     {
       promise: 'Every key changes without a pause',

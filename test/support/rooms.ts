@@ -234,7 +234,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/web': room(
     'lib/delegation/issuer server/config server/http server/http/middleware server/web/chat server/web/home server/web/inspector server/web/kit server/web/simulator server/web/studio',
-    'lib lib/engine lib/flow/run server/health',
+    'lib lib/engine lib/flow/run lib/store server/health',
   ),
   'server/web/browser': room('server/web/kit'),
   'server/web/browser/chat': room('lib server/web/browser', 'lib/agent/run lib/agent/session'),
@@ -260,7 +260,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/flow/testing server/http server/menus server/web server/web/kit',
     'lib/engine lib/flow/run server/config server/health',
   ),
-  'server/web/kit': room('lib server/http server/http/middleware server/web', 'lib/domain/schema'),
+  'server/web/kit': room('lib server/http server/http/middleware server/web', 'lib/domain/schema lib/store'),
   'server/web/proposal': room(
     'lib lib/domain lib/domain/voting server/http server/web server/web/kit',
     'lib/domain/twin lib/store machines',

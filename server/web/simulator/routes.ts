@@ -127,8 +127,13 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     path: '/simulator/dial',
     id: 'dialSimulated',
     summary: 'What a telecom gateway asks, for the phones of operators',
-    description: 'As POST /api/ussd, whatever USSD_GATEWAYS lists. Only the page of phones may ask.',
-    body: { types: jsonTypes(PLAIN_BODY), checkedBy: 'handler' },
+    description:
+      'As POST /api/ussd, whatever USSD_GATEWAYS lists, in a session apart from those of callers, whose id begins with `sim-`. Only the page of phones may ask. With OPERATOR_TOKEN set, the audit log says who began it.',
+    body: {
+      types: jsonTypes(PLAIN_BODY),
+      example: { sessionId: 'sim-example', serviceCode: '*2233#', phoneNumber: '+260971230001', text: '' },
+      checkedBy: 'handler',
+    },
     answers: { 200: { description: 'A screen', types: { [PLAIN_TYPE]: CON_END } }, ...JSON_BODY_ANSWERS },
     ownPages: true,
     handle: (ctx, { dial }) => dial(ctx, async () => {}),
@@ -139,7 +144,7 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     id: 'askSimulated',
     summary: 'What the gateway of a telecom dialect asks, for the phones of operators',
     description:
-      'As below the address of the dialect, whatever USSD_GATEWAYS lists; a dial may begin another flow, or in another language. Only the page of phones may ask.',
+      'As below the address of the dialect, whatever USSD_GATEWAYS lists, and as the plain endpoint of phones; a dial may begin another flow, or in another language.',
     body: {
       types: jsonTypes(ASKED),
       example: {

@@ -197,6 +197,18 @@ test('private values are shown to an operator who asks, and the audit log of the
       assert.is(answer.headers.get('cache-control'), 'no-store');
       assert.is((await ask('nobody')).status, 404);
       assert.is((await ask(actor, { authorization: 'Bearer another' })).status, 401);
+      const debug = await server.ask('/api/ussd/debug/telecom-9', { headers });
+      assert.equal((debug.json() as { debugInfo: unknown }).debugInfo, {
+        state: 'sure',
+        context: {
+          sessionId: 'telecom-9',
+          phoneNumber: DIAL.phoneNumber,
+          message: 'Is it ***********?\n1. Yes\n0. Back',
+          isAuthenticated: false,
+        },
+        status: 'active',
+      });
+      assert.is((await server.ask('/api/ussd/debug/nobody', { headers })).status, 404);
       assert.not.ok(JSON.stringify(server.logged).includes(NRC));
     });
     const shown = await run(['audit', 'show', '--json'], settings);
@@ -206,13 +218,18 @@ test('private values are shown to an operator who asks, and the audit log of the
       .map((line) => JSON.parse(line));
     assert.equal(
       entries.map(({ number, action }) => [number, action]),
-      [[1, 'session.private']],
+      [
+        [1, 'session.private'],
+        [2, 'session.shown'],
+      ],
     );
+    assert.is(entries[1].by, entries[0].by);
+    assert.not.match(JSON.stringify(entries[1]), /9712300/);
     assert.match(entries[0].by, /^token [\w-]{8}$/);
     assert.equal([entries[0].details.session, entries[0].details.names], ['telecom-9', ['nrc']]);
     assert.not.ok(shown.out.includes(NRC));
     const verified = await run(['audit', 'verify'], settings);
-    assert.equal([verified.code, /^✓ 1 entries are whole/.test(verified.out)], [0, true], verified.out);
+    assert.equal([verified.code, /^✓ 2 entries are whole/.test(verified.out)], [0, true], verified.out);
     assert.match(
       (await run(['audit', 'show'], settings)).out,
       /token [\w-]{8}: an operator was shown private values of a session/,
@@ -296,7 +313,7 @@ test('an export, issued credits, credits that were added, and files of menus tha
     cpSync('menus', menus, { recursive: true });
     const data = { DATA_DIR: join(folder, 'data'), PIN_ENCRYPTION_KEY: KEY };
     const env = { ...data, ...files(folder), MENUS_DIR: menus, PLUGINS: 'credits' };
-    await withServer({ env }, async ({ ask, url, ussd }) => {
+    await withServer({ env }, async ({ ask, url }) => {
       const by = asker(() => ask);
       created(await by('owner', 'POST /v1/protocols', PROTOCOL));
       const { did } = created(await by('owner', 'POST /v1/domains', { type: 'Project', class: COOKING }));
@@ -314,7 +331,7 @@ test('an export, issued credits, credits that were added, and files of menus tha
       };
       await post('/studio/save', save);
       await post('/studio/new', { flow: 'fresh', starter: 'menu' });
-      await ussd({ ...DIAL, sessionId: 'sim-1' });
+      await ask('/simulator/dial', json({ ...DIAL, sessionId: 'sim-1' }, { origin: url }));
       const dialogue = { sessionId: 'sim-1', phoneNumber: DIAL.phoneNumber, inputs: [''], name: 'a dial' };
       await post('/simulator/flow-test', dialogue);
     });
