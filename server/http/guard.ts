@@ -115,16 +115,27 @@ function refuse(res: ServerResponse): void {
   res.end(body);
 }
 
-/** The same listener; each request is a span, whose parent is its `traceparent`. Who answers knows the route, and names the span by it. */
+/** Asked every few seconds by machines. */
+const PROBES = new Set(['/livez', '/readyz', '/metrics']);
+
+/** The same listener; each request but probes is a span, whose parent is its `traceparent`. Who answers knows the route, and names the span by it. */
 export function traceRequests(listener: Listener): Listener {
   return (req, res) => {
-    if (!isTracing()) return listener(req, res);
-    const { method = 'GET', headers } = req;
-    const attributes = { 'http.request.method': method };
+    if (!isTracing() || PROBES.has(req.url!)) return listener(req, res);
+    const { method = 'GET', headers, httpVersion, socket } = req;
+    const attributes = {
+      'http.request.method': method,
+      'url.scheme': 'http',
+      'server.port': socket.localPort,
+      'network.protocol.version': httpVersion,
+    };
     return openSpan(method, { way: 'in', attributes, headers }, (span) => {
       res.once('close', () => {
         span.setAttribute('http.response.status_code', res.statusCode);
-        if (res.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+        if (res.statusCode >= 500) {
+          span.setAttribute('error.type', String(res.statusCode));
+          span.setStatus({ code: SpanStatusCode.ERROR });
+        }
         span.end();
       });
       return listener(req, res);
