@@ -45,6 +45,8 @@ export const DOMAIN_LIMITS = {
   /** Bytes of those documents, and of the documents that one page of any list shows; a page may end before its limit. */
   listScanBytes: 16_777_216,
   pageBytes: 2_097_152,
+  /** Characters of one option of DID resolution: each of the services that it selects may be joined with it. */
+  resolutionOptionChars: 2_048,
   /** Steps from the first twin of a graph, and twins in it. */
   graphDepth: 8,
   graphNodes: 1_000,

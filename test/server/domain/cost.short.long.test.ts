@@ -238,6 +238,34 @@ test('a query costs no more, whichever operation it compares with whatever was s
   }
 });
 
+test('an option of DID resolution costs no more, in the address or in a body, whatever services it meets', async () => {
+  const services = Array.from({ length: DOMAIN_LIMITS.itemsPerList }, (_, at) => ({
+    id: `{id}#${at}`,
+    type: 'a',
+    endpoint: `https://files.example/${'a'.repeat(2_000)}/`,
+  }));
+  const { did } = created(await ask('owner', 'POST /v1/domains', { type: 'Device', class: COOKING, services }));
+  const where = `/1.0/identifiers/${encodeURIComponent(did)}`;
+  const judge = (name: string, address: string, body?: object) =>
+    server.judge(`${name}, ${body ? 'in a body' : 'in the address'}`, address, {
+      headers: headersFor('owner'),
+      answerBytes: 4 * SHAPE_BYTES,
+      otherErrors: true,
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    });
+  for (const option of ['relativeRef', 'service', 'serviceType', 'versionId', 'versionTime', 'noCache'])
+    for (const part of sample(['a', '%25', '😀', './', '/', '{id}'], option === 'relativeRef' ? 1 : 3)) {
+      const options = (characters: number) => ({
+        ...(option === 'relativeRef' && { serviceType: 'a' }),
+        [option]: part.repeat(characters / part.length),
+      });
+      const sizes = [DOMAIN_LIMITS.resolutionOptionChars, SHAPE_BYTES];
+      await judge(`${option}=${part}…`, `${where}?${new URLSearchParams(options(sizes[0]!))}`);
+      for (const characters of sizes) await judge(`${option}=${part}…`, where, options(characters));
+      assert.equal(server.faults.splice(0), []);
+    }
+});
+
 test('the process lives, and lists of what was stored are cut to a size', async () => {
   for (const where of ['/v1/domains?limit=1000', '/v1/protocols?limit=1000', '/v1/proposals?limit=1000'])
     await server.judge(`GET ${where}`, where, { headers: headersFor('rep'), answerBytes: 16 * SHAPE_BYTES });
