@@ -47,9 +47,10 @@ export const DOMAIN_LIMITS = {
   pageBytes: 2_097_152,
   /** Characters of one option of DID resolution: each of the services that it selects may be joined with it. */
   resolutionOptionChars: 2_048,
-  /** Steps from the first twin of a graph, and twins in it. */
+  /** Steps from the first twin of a graph, and twins and edges in it. */
   graphDepth: 8,
   graphNodes: 1_000,
+  graphEdges: 20_000,
   /** Compiled checks of properties that are kept in memory. */
   propertyChecksKept: 2_000,
   /** Protocols on the way from one to its oldest ancestor. */
