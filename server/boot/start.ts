@@ -155,7 +155,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
             () => {},
             (err) => log.error({ err }, 'menus.edited is not in the audit log'),
           ),
-        ...{ services, keyring, recorder },
+        ...{ services, recorder },
         callsServices: !config.production,
       })
     : undefined;

@@ -1,5 +1,6 @@
 // The options of DID resolution and their values, and the errors of W3C DID Resolution.
 
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { cutText } from '../../errors.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 
@@ -47,8 +48,7 @@ export function readOptions(options: GivenOptions): ResolutionOptions | Failed {
   return { ...Object.fromEntries(texts), ...(time !== undefined && { versionTime: parseMoment(time) }) };
 }
 
-const QUOTED_CHARS = 200;
-const quote = (text: string) => JSON.stringify(cutText(text, QUOTED_CHARS));
+const quote = (text: string) => JSON.stringify(cutText(text, COMMON_LIMITS.quotedChars));
 
 function isValid(name: string, value: string): boolean {
   if (SWITCHES.has(name)) return value === 'true' || value === 'false';
