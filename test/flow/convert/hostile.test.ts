@@ -85,6 +85,51 @@ test('too deep, too large and too many nodes are refused', async () => {
   assert.match(await refusal(floip(nodes), 'floip'), `it has more than ${NODES_MAX} blocks.`);
 });
 
+const webhook = (parts: object) =>
+  pro(
+    proFlow([
+      {
+        uuid: 'w',
+        actions: [{ uuid: 'a', type: 'call_webhook', method: 'POST', url: 'https://a.example/', body: '{}', ...parts }],
+        exits: [{ uuid: 'e', destination_uuid: null }],
+      },
+    ]),
+  );
+
+/** Where a file has long texts. */
+const PLACES: { readonly [name: string]: (text: string) => object } = {
+  text: (text) => pro(proFlow([say('1', text)])),
+  address: (text) => webhook({ url: `https://a.example/${text}` }),
+  query: (text) => webhook({ url: `https://a.example/?${text}` }),
+  body: (body) => webhook({ body }),
+};
+/** What opens something that the next one does not close, and what is looked for from each of its signs. */
+const OPENERS = ['\\"', '"', '@(', '@a(', '@("', '@', '{{', "'", '@(a', '&', '\\', '[0]', '%'];
+const REPEATS = 16_000;
+
+test('what a text costs grows no faster than its length, whatever it repeats', async () => {
+  const measure = async (place: string, text: string) => {
+    const used: number[] = [];
+    for (let tries = 0; tries < 2; tries++) {
+      const before = process.cpuUsage();
+      await convert(PLACES[place]!(text), 'rapidpro');
+      const { user, system } = process.cpuUsage(before);
+      used.push(user + system);
+    }
+    return Math.min(...used);
+  };
+  for (const place of Object.keys(PLACES))
+    for (const opener of OPENERS) {
+      // Half of the text is what is repeated, so that only the number of openers differs and a linear cost hardly does.
+      const write = (openers: number) => opener.repeat(openers) + 'a '.repeat(4 * (REPEATS - openers));
+      const few = await measure(place, write(REPEATS / 8));
+      const many = await measure(place, write(REPEATS));
+      const isFair =
+        many < 12 * few || (await measure(place, write(REPEATS))) < 12 * (await measure(place, write(REPEATS / 8)));
+      assert.ok(isFair, `${JSON.stringify(opener)} in the ${place}: ${many} µs, an eighth of them ${few} µs`);
+    }
+});
+
 test('messages in a circle can be dialled and left', async () => {
   const { flows } = await convert(pro(proFlow([say('1', 'One', '2'), say('2', 'Two', '1')])), 'rapidpro');
   assert.equal(listErrors(flows), []);
