@@ -219,8 +219,14 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     },
     {
       promise:
-        'Whatever is sent in size and shape, no request stops the process for long or makes it answer more than was asked',
-      proofs: ['server/domain/cost.short.long', 'server/domain/budgets', 'domain/schema-cost'],
+        'Whatever is sent in size and shape, and whatever a query compares with what was stored, no request stops the process for long or makes it answer more than was asked',
+      proofs: [
+        'server/domain/cost.short.long',
+        'server/domain/budgets',
+        'domain/schema-cost',
+        'domain/search',
+        'domain/like',
+      ],
     },
     {
       promise:
