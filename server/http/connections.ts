@@ -7,8 +7,11 @@ import { type Clock, every, systemClock } from '../../lib/clock.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Answer } from './guard.ts';
 
-/** Why a connection is cut: its client takes nothing, or too little, or sends the body of a request too slowly. */
-export type CutReason = 'stalled' | 'slow' | 'body';
+/**
+ * Why a connection is cut: its client takes nothing, or too little, or sends the body of a request too slowly, or too many requests ahead
+ * of their answers.
+ */
+export type CutReason = 'stalled' | 'slow' | 'body' | 'ahead';
 
 export interface ConnectionRules {
   /** Milliseconds without a byte taken. @default SERVER_LIMITS.answerStallMs */
@@ -40,6 +43,8 @@ export interface Connections {
   look(): void;
   /** Cuts off connections that have never said anything; for Node they are about to, until its own timeout. */
   cutSilent(): void;
+  /** Whether the last bytes of an answer wait for a client; for Node its connection is idle then. */
+  areSending(): boolean;
   stop(): void;
 }
 
@@ -141,6 +146,7 @@ export function watchConnections(server: Server, options: ConnectionOptions = {}
     cutSilent: () => {
       for (const socket of open.keys()) if (socket.bytesRead === 0) socket.destroy();
     },
+    areSending: () => [...open.keys()].some((socket) => viewInside(socket)._httpMessage?.writableEnded),
     stop,
   };
 }

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Answer, type Listener } from './guard.ts';
+import { Answer, findFlaw, type Listener } from './guard.ts';
 
 /** The connection behind a request, and what its client has sent after it. */
 export interface Upgrade {
@@ -13,13 +13,16 @@ export interface Upgrade {
 
 const waiting = new WeakMap<IncomingMessage, () => Upgrade>();
 
-/** Hands requests for WebSockets to `app`, which answers them or takes their connection with {@link takeUpgrade}. */
+/**
+ * Hands requests for WebSockets to `app`, which answers them or takes their connection with {@link takeUpgrade}; also those that cannot be
+ * read for sure, for it to refuse.
+ */
 export function passUpgrades(server: Server, app: Listener): void {
   server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
     // Without a listener, a client that hangs up would end the process.
     socket.on('error', ignore);
     whenAnswered(socket, () => {
-      if (req.headers.upgrade?.toLowerCase() === 'websocket') answer(app, req, { socket, head });
+      if (findFlaw(req) || req.headers.upgrade?.toLowerCase() === 'websocket') answer(app, req, { socket, head });
       else goOn(server, req, { socket, head });
     });
   });
@@ -27,10 +30,10 @@ export function passUpgrades(server: Server, app: Listener): void {
 
 const ignore = () => {};
 
-// A client may send its next request before it has the answers to those before.
+// A client may send its next request before it has the answers to those before. Its turn comes as that of plain requests does.
 function whenAnswered(socket: Socket, then: () => void): void {
   const { _httpMessage: pending } = socket as Socket & { _httpMessage?: ServerResponse };
-  if (pending) pending.once('close', () => whenAnswered(socket, then));
+  if (pending) pending.once('close', () => setImmediate(whenAnswered, socket, then));
   else if (!socket.destroyed) then();
 }
 
@@ -52,7 +55,9 @@ function answer(app: Listener, req: IncomingMessage, upgrade: Upgrade): void {
     res.off('finish', cutSocket);
     res.detachSocket(socket);
     // Listeners for the end of the answer would take later errors of the connection for their own.
+    res.statusCode = 101;
     res.emit('finish');
+    res.emit('close');
     return upgrade;
   });
   app(req, res);
