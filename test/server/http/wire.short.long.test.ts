@@ -3,7 +3,7 @@
 // are gone, nothing that a server counts is left of them, and no client had more than its turns.
 
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import type { JsonObject } from '@bufbuild/protobuf';
 import { INVALID_SPAN_CONTEXT, type Span, SpanKind, type SpanOptions, type Tracer, trace } from '@opentelemetry/api';
@@ -35,6 +35,10 @@ const LARGE = Buffer.alloc(12_000_000, 'x');
 const PIECE = LARGE.subarray(0, 65_536);
 const large = testRoutes({
   'GET /large': (ctx) => {
+    ctx.body = LARGE;
+  },
+  'GET /late': async (ctx) => {
+    for (let left = 10; left > 0; left--) await turn();
     ctx.body = LARGE;
   },
   'GET /pieces': (ctx) => {
@@ -70,13 +74,6 @@ function countRequests() {
   return seen;
 }
 
-/** Bytes of requests of every kind, by what answers them. */
-interface Requests {
-  readonly kinds: readonly string[];
-  /** The same and those that a server keeps for a while after their connections: sockets that poll. */
-  readonly allKinds: readonly string[];
-}
-
 const post = (path: string, headers: string, body: unknown) => {
   const text = JSON.stringify(body);
   return `POST ${path} HTTP/1.1\r\n${headers}Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
@@ -85,64 +82,53 @@ const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\n${headers}\
 const SOCKET =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
 
-async function writeRequests(server: Served, clock: SimulatedClock): Promise<Requests> {
+const GROVE = ['/grove/follow/x', '/grove/tree/x', '/grove/tree/never'];
+const PATHS = [
+  '/livez',
+  '/metrics',
+  '/nowhere',
+  '/large',
+  '/late',
+  '/pieces',
+  '/pages/site.css',
+  '/inspector/stream',
+  ...GROVE,
+];
+
+/** Requests of every kind, by what answers them. Two runs of the agent go on until the server ends; one of them is followed by its id. */
+async function writeRequests({ url, developmentKey }: Served, clock: SimulatedClock): Promise<readonly string[]> {
   const { did: audience } = parseOracleKey(ORACLE_KEY);
-  const invocation = await mintInvocation({
-    ...{ key: newKey(), audience, clock },
-    capability: { can: '*', with: 'ixo:oracle' },
-    expiresIn: 900,
-  });
+  const capability = { can: '*', with: 'ixo:oracle' } as const;
+  const invocation = await mintInvocation({ key: newKey(), audience, clock, capability, expiresIn: 900 });
   const user = `Authorization: Bearer ${invocation}\r\nX-Auth-Type: ucan\r\n`;
+  const key = `Authorization: Bearer ${developmentKey}\r\n`;
   const headers = { authorization: `Bearer ${invocation}`, 'x-auth-type': 'ucan', 'content-type': 'application/json' };
-  const ask = async (path: string, body: unknown) =>
-    server.ask(path, { method: 'POST', headers, body: JSON.stringify(body) });
-  const newSession = async () => ((await ask('/sessions', {})).json() as { sessionId: string }).sessionId;
-  const [quick, slow, followed] = [await newSession(), await newSession(), await newSession()];
-  assert.is((await ask(`/messages/${followed}`, { message: 'now' })).status, 200);
-  const run = await openRun(server, followed, user);
-  await openRun(server, slow, user);
-  const key = `Authorization: Bearer ${server.developmentKey}\r\n`;
-  const kinds = [
-    get('/livez'),
-    get('/metrics'),
-    get('/nowhere'),
-    get('/large'),
-    get('/pieces'),
+  const send = (path: string, body: unknown) =>
+    fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  const sessions = await Promise.all([1, 2, 3].map(async () => (await send('/sessions', {})).json()));
+  const [quick, slow, followed] = (sessions as { sessionId: string }[]).map(
+    ({ sessionId }) => `/messages/${sessionId}`,
+  );
+  const runs = await Promise.all([slow!, followed!].map((path) => send(path, { message: 'later', stream: true })));
+  for (const { body } of runs) await body!.cancel();
+  return [
+    ...PATHS.map((path) => get(path)),
     get('/large').replace('GET', 'HEAD'),
-    get('/pages/site.css'),
     get('/v1/domains', key),
     get('/v1/events?after=0', key),
-    get('/grove/follow/x'),
-    get('/grove/tree/x'),
-    get('/grove/tree/never'),
-    get('/inspector/stream'),
-    get(`/runs/${run}`, user),
-    post(`/messages/${quick}`, user, { message: 'now', stream: true }),
-    post(`/messages/${slow}`, user, { message: 'later', metadata: { multitask: 'interrupt' } }),
+    get(`/runs/${runs[1]!.headers.get('x-run-id')}`, user),
+    post(quick!, user, { message: 'now', stream: true }),
+    post(slow!, user, { message: 'later', metadata: { multitask: 'interrupt' } }),
     post('/api/ussd', '', DIAL),
     post('/v1/domains', key, { type: 'x' }),
-    get('/socket.io/?EIO=4&transport=websocket', SOCKET),
-    get('/inspector/stately', SOCKET),
-    get('/livez', SOCKET),
+    ...['/socket.io/?EIO=4&transport=websocket', '/inspector/stately', '/livez'].map((path) => get(path, SOCKET)),
     'OPTIONS * HTTP/1.1\r\n\r\n',
     'CONNECT a:1 HTTP/1.1\r\n\r\n',
   ];
-  return { kinds, allKinds: [...kinds, get('/socket.io/?EIO=4&transport=polling')] };
 }
 
-/** A run that goes on until the server ends. */
-async function openRun(server: Served, session: string, user: string): Promise<string> {
-  const { hostname, port } = new URL(server.url);
-  const wire = connect(Number(port), hostname).setEncoding('latin1');
-  wire.write(post(`/messages/${session}`, `Host: a\r\n${user}`, { message: 'later', stream: true }));
-  let said = '';
-  wire.on('data', (text) => {
-    said += text;
-  });
-  const run = await until('the run', () => /x-run-id: (\S+)/i.exec(said)?.[1]);
-  wire.destroy();
-  return run;
-}
+/** A server keeps these for a while after their connections. */
+const POLL = get('/socket.io/?EIO=4&transport=polling');
 
 const ADDED = [
   ...Array<string>(8).fill(''),
@@ -184,7 +170,7 @@ function planClient(random: () => number, kinds: readonly string[]): Plan {
   const cuts = Array.from({ length: below(4) }, () => below(bytes.length)).sort((a, b) => a - b);
   const pieces = [0, ...cuts].map((from, nth) => bytes.subarray(from, cuts[nth] ?? bytes.length));
   const leaves = choose(['at once', 'with a reset', 'by half', 'later', 'later'] as const);
-  return { pieces, reads: random() < 0.6, leavesAt: random() < 0.3 ? below(pieces.length) : pieces.length - 1, leaves };
+  return { pieces, reads: random() < 0.4, leavesAt: random() < 0.3 ? below(pieces.length) : pieces.length - 1, leaves };
 }
 
 async function play(url: string, { pieces, reads, leavesAt, leaves }: Plan, random: () => number): Promise<void> {
@@ -202,13 +188,9 @@ async function play(url: string, { pieces, reads, leavesAt, leaves }: Plan, rand
     await turns(4);
     if (nth === leavesAt) break;
   }
-  await leave(wire, leaves, () => turns(20));
-}
-
-async function leave(wire: Socket, how: Plan['leaves'], pause: () => Promise<void>): Promise<void> {
-  if (how === 'with a reset') return void wire.resetAndDestroy();
-  if (how === 'by half') wire.end();
-  if (how !== 'at once') await pause();
+  if (leaves === 'with a reset') return void wire.resetAndDestroy();
+  if (leaves === 'by half') wire.end();
+  if (leaves !== 'at once') await turns(20);
   wire.destroy();
 }
 
@@ -253,14 +235,16 @@ async function fuzz(
   const over = new Promise((resolve) => end.signal.addEventListener('abort', resolve));
   node.script = ({ rpc, request }) =>
     isEndless(rpc, request) ? { replies: [{ text: 'a' }], after: over } : { reply: { text: 'a' } };
-  const { kinds, allKinds } = await writeRequests(server, clock);
+  const kinds = await writeRequests(server, clock);
   let waits: number | undefined;
   for (let nth = 0; nth < SEEDS; nth++) {
     const seed = FIRST_SEED + nth;
     const isLast = nth >= SEEDS * 0.9;
     const clients = Array.from({ length: 1 + (seed % 4) }, (_, client) => numbersFrom(10 * seed + client));
     spans.mostAtOnce = 0;
-    await Promise.all(clients.map((random) => play(server.url, planClient(random, isLast ? allKinds : kinds), random)));
+    await Promise.all(
+      clients.map((random) => play(server.url, planClient(random, isLast ? [...kinds, POLL] : kinds), random)),
+    );
     assert.ok(spans.mostAtOnce <= 2 * clients.length, `seed ${seed}: ${spans.mostAtOnce} requests began in one turn`);
     if (isLast) continue;
     await until(`all of seed ${seed} to be over`, async () => isNothing(await readGauges(place)) && spans.open === 0);
