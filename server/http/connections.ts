@@ -43,8 +43,8 @@ export interface Connections {
   look(): void;
   /** Cuts off connections that have never said anything; for Node they are about to, until its own timeout. */
   cutSilent(): void;
-  /** Whether the last bytes of an answer wait for a client; for Node its connection is idle then. */
-  areSending(): boolean;
+  /** Calls `cut` while no connection is idle on which the last bytes of an answer wait for a client: for Node it is. */
+  spareSending(cut: () => void): void;
   stop(): void;
 }
 
@@ -146,7 +146,13 @@ export function watchConnections(server: Server, options: ConnectionOptions = {}
     cutSilent: () => {
       for (const socket of open.keys()) if (socket.bytesRead === 0) socket.destroy();
     },
-    areSending: () => [...open.keys()].some((socket) => viewInside(socket)._httpMessage?.writableEnded),
+    spareSending: (cut) => {
+      const answers = [...open.keys()].map((socket) => viewInside(socket)._httpMessage);
+      const sending = answers.filter((answer) => answer?.writableEnded);
+      for (const answer of sending) answer!.finished = false;
+      cut();
+      for (const answer of sending) answer!.finished = true;
+    },
     stop,
   };
 }

@@ -101,9 +101,7 @@ async function close(server: Server, { patienceMs, connections, clock }: Closing
   const over = new AbortController();
   void clock.wait(patienceMs, over.signal).then(() => server.closeAllConnections());
   const cutIdle = server.closeIdleConnections.bind(server);
-  server.closeIdleConnections = () => {
-    if (!connections.areSending()) cutIdle();
-  };
+  server.closeIdleConnections = () => connections.spareSending(cutIdle);
   await takeWhatCame(server);
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
