@@ -88,7 +88,7 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
         ...counter('twinline_refused_total', 'Turned away, by what there was too much of.', refusals),
         ...counter(
           'twinline_connections_cut_total',
-          'Connections whose clients did not read, or sent a body too slowly.',
+          'Connections whose clients did not read, sent a body too slowly, or too many requests ahead.',
           cuts,
         ),
         ...gauge('twinline_store_up', '1 while a store answers, 0 while it is away.', storesUp(stores)),

@@ -387,7 +387,15 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
         'A service, model, MCP server, webhook receiver, store or plugin that quotes a PIN, key, token or delegation leaks none: no log, answer, frame, page, metric, recording or file of the data folder holds it, plain or encoded',
       proofs: ['server/secrecy/quoted', 'engine/secret-calls', 'engine/crash'],
     },
-    { promise: 'A restart loses no request that was begun', proofs: ['server/boot/drain'] },
+    {
+      promise: 'A restart loses no request that was begun, or sent before the server stopped to take more',
+      proofs: ['server/boot/drain'],
+    },
+    {
+      promise:
+        'Whatever comes over connections, one request behind another, in pieces or given up at any byte: when they are gone nothing is counted for them, and each client has one turn after another',
+      proofs: ['server/http/wire.short.long', 'server/http/requests'],
+    },
     {
       promise:
         'A start with settings, keys, menus or services that cannot be used ends with exit code 78 and a line for each problem; no secret has a default in production',
