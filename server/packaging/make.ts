@@ -8,6 +8,7 @@ import Database from 'libsql';
 import { takeSwaggerFiles } from '../docs/swagger-files.ts';
 import { writeAssets } from '../web/kit/assets.ts';
 import { isBuilt, keyOfDist, publish } from './dist.ts';
+import { writeLicences } from './licences.ts';
 import { writeTables } from './tables.ts';
 
 /** A build that was killed leaves its folder; by then it is not written any more. */
@@ -60,7 +61,7 @@ async function compile(root: string, folder: string): Promise<number> {
 /** What is done to files that the compiler has built, until they are `dist`. */
 export async function finishDist(folder: string): Promise<void> {
   await writeTables(folder);
-  await writeAssets(join(folder, 'server/web'));
+  writeLicences(folder, await writeAssets(join(folder, 'server/web')));
   takeSwaggerFiles(join(folder, 'server/docs/swagger'));
   chmodSync(join(folder, 'server/cli/main.js'), 0o755);
 }
