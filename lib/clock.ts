@@ -10,10 +10,10 @@ export interface Clock {
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The time of this machine. */
+/** The time of this machine. It is read at each call, so that fake timers of test runners move all of it. */
 export const systemClock: Clock = {
-  now: Date.now,
-  monotonic: performance.now.bind(performance),
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
   wait: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();

@@ -24,6 +24,7 @@ export {
   lifecycle,
   type TakeResult,
 } from './engine/lifecycle/lifecycle.ts';
+export { type Statechart, XSTATE_RANGE } from './engine/machine/statechart.ts';
 export type { ServiceAnswer } from './engine/machine/step.ts';
 export { type AtRest, compileMachine, type Effect, type Machine, type Step } from './engine/machine/transition.ts';
 export type { RecordProblem } from './engine/session/record.ts';

@@ -38,7 +38,7 @@ export type MenuEvent =
   | { readonly type: `xstate.done.actor.${string}`; readonly output: Data }
   | { readonly type: `xstate.error.actor.${string}`; readonly error: Data };
 
-interface Leave {
+export interface Leave {
   /** The flow whose variables are set. */
   readonly of: string;
   /** The interactive screen that is left, to come back to. */
@@ -49,7 +49,7 @@ interface Leave {
   readonly set?: MenuValues;
 }
 
-interface Enter {
+export interface Enter {
   /** The flow that is called. */
   readonly of: string;
   /** Its variables with their defaults. */
@@ -76,7 +76,7 @@ const clearStacks = (frames: readonly MenuContext[]) =>
 /** Named by the author of a flow; the engine makes the calls. */
 type Services = { readonly [name: string]: PromiseActorLogic<Data, MenuValues> };
 
-interface Condition {
+export interface Condition {
   readonly condition: string;
 }
 

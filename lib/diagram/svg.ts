@@ -1,6 +1,5 @@
 // A placed drawing as SVG: cards over lines over the frames of states that contain others; icons of chips as paths.
 
-import { readFileSync } from 'node:fs';
 import type { Coverage } from '../flow/testing/coverage.ts';
 import { markupText, type Markup as Svg, html as svg, trustMarkup } from '../markup.ts';
 import { type CardRow, CHIP_INSET, type Label, measureCard, measureLabel, SIZES } from './card.ts';
@@ -18,6 +17,7 @@ import {
   type Point,
 } from './drawing.ts';
 import { headPath, linePath, short } from './route.ts';
+import { DRAWING_STYLE } from './style.ts';
 
 /** What is shown on top: how often each arrow was taken, and what tests cover. */
 export interface Overlay {
@@ -48,7 +48,7 @@ export function renderSvg(placed: Placed, { dress = 'standalone', ...overlay }: 
   return markupText(svg`<svg xmlns="http://www.w3.org/2000/svg" class="drawing" viewBox="0 0 ${size}" width="${short(width)}" height="${short(height)}" role="img" aria-label="${label}">
 <title>${drawing.title}</title>
 <desc>${describeDrawing(drawing)}</desc>
-${dress === 'standalone' && svg`<style>${trustMarkup(drawingStyle())}</style>\n`}<rect class="ground" width="100%" height="100%"/>
+${dress === 'standalone' && svg`<style>${trustMarkup(DRAWING_STYLE)}</style>\n`}<rect class="ground" width="100%" height="100%"/>
 <g class="frames">
 ${framed.map((state) => frame(state, { box: boxes.get(state.id)!, drawing, overlay }))}</g>
 <g class="edges">
@@ -57,17 +57,6 @@ ${drawing.arrows.map((arrow, at) => edge(arrow, placed.arrows[at]!, { overlay, m
 ${cards.map((state) => card(state, { box: boxes.get(state.id)!, drawing, overlay }))}</g>
 </svg>
 `);
-}
-
-let style: string | undefined;
-
-/** The text of `drawing.css`, which stands beside this file in the source and in the package, on one line. */
-function drawingStyle(): string {
-  style ??= readFileSync(new URL('./drawing.css', import.meta.url), 'utf8')
-    .replace(/\/\*.*?\*\//gs, '')
-    .replace(/\s+/g, ' ')
-    .trim();
-  return style;
 }
 
 interface StateContext {

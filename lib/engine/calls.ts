@@ -22,6 +22,8 @@ export interface CallRequest {
   readonly secrets?: readonly string[];
   /** Gives the texts that no log may show. @default none */
   readonly privates?: (() => readonly string[]) | undefined;
+  /** Receives the error of each try that fails. @default none */
+  readonly onFailure?: ((error: unknown) => void) | undefined;
 }
 
 const BACKOFF = { firstMs: ENGINE_LIMITS.callBackoffMs };
@@ -84,6 +86,8 @@ async function makeCall(services: Services, clock: Clock, request: CallRequest):
   if (!service) return refusal(new TwinlineError('ERR_SERVICE_UNKNOWN', `No service is registered as "${name}".`));
   for (let tries = 1; ; tries++) {
     const answer = await oneTry(service, clock, request);
+    // In a task of its own: a listener that throws must not change the answer.
+    if (!answer.ok && request.onFailure) queueMicrotask(() => request.onFailure!(answer.error));
     if (answer.ok || tries > request.policy.retries || !answer.retry) return answer.ok ? answer : refusal(answer.error);
     await clock.wait(retryDelay(tries, BACKOFF));
   }

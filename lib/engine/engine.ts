@@ -51,15 +51,18 @@ export interface EngineOptions<C extends Conversation = Conversation> {
   readonly onTurn?: (report: TurnReport) => void;
   /** Receives an inspection event for each stored turn. */
   readonly inspector?: Inspector | undefined;
-  /** An error in background work, where no caller waits for an answer. */
+  /** What no caller is told: errors in background work, records that cannot be read, and every failed try of a service. */
   readonly onProblem?: (problem: EngineProblem) => void;
 }
 
 /** What went wrong with a session. */
 export interface EngineProblem {
   readonly key: string;
-  readonly reason: RecordProblem | 'background';
+  /** `service`: a try of a call failed, with `error`; the session goes on as its flow or machine says. */
+  readonly reason: RecordProblem | 'background' | 'service';
   readonly error?: unknown;
+  /** The name of the service that failed. */
+  readonly service?: string;
   /** Of the request that met it. */
   readonly requestId?: string | undefined;
 }

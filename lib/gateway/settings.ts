@@ -1,9 +1,9 @@
 // GATEWAY_FILE: what one deployment of the gateway serves and how, read and checked as a whole.
 
+import { parse as parseText } from '@humanwhocodes/momoa';
 import { checkFields, type ReportProblem, readConfigFile } from '../config-file.ts';
 import { isObject } from '../given.ts';
 import { readJson } from '../json/reader.ts';
-import { requireMomoa } from '../packages.ts';
 import type { JsonForm } from './json/field.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 import type { LegacyName, Rewrite } from './route/rewrites.ts';
@@ -107,7 +107,7 @@ function parseJson(text: string, report: ReportProblem): unknown {
 
 function placeOfFault(text: string): string {
   try {
-    requireMomoa().parse(text);
+    parseText(text);
   } catch (error) {
     const { line, column } = error as { line?: number; column?: number };
     if (line !== undefined) return ` from line ${line}, column ${column}`;

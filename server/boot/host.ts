@@ -150,6 +150,8 @@ async function build(config: Config, options: HostOptions, { stores, keyring, cl
     inspector: options.inspector,
     // The key of a session is left out: it may hold a phone number.
     onProblem: ({ reason, error, requestId }) => {
+      // The log has it from the service itself.
+      if (reason === 'service') return;
       onProblem?.('background');
       log.error({ err: error, reason, requestId }, PROBLEM_WORDS[reason] ?? 'a stored session cannot go on');
     },

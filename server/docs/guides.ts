@@ -19,6 +19,7 @@ export const GUIDES = {
   operators: ['Running a server', 'settings, stores, keys, proxies, health, metrics, updates and backups'],
   cli: ['The command line', 'every verb and its options'],
   engine: ['Using the engine', 'your own machines, stores, services and doors, imported from npm'],
+  stacks: ['In your stack', 'runtimes, bundlers, test runners and frameworks that import the engine'],
   api: ['Every name', 'what each import of the package gives, with its types and what they mean'],
   twins: ['Twins and votes', 'protocols, domains, proposals, credits'],
   agent: ['The agent service', 'chats, streams, sockets, models, tools'],

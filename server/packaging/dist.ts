@@ -5,8 +5,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { dirname, join } from 'node:path';
 
 const FOLDERS = ['lib', 'machines', 'server'];
-/** Beside what is built from them: what they share. */
-const CHUNKS = 'chunks';
 /** Its schemas become code. */
 const MENUS = 'menus';
 const STAMP = '.built';
@@ -60,7 +58,7 @@ export function publish(built: string, { root, key }: { readonly root: string; r
 
 /** Paths of all files that are built, in a folder such as `dist`. */
 export function listOutputs(folder: string): string[] {
-  return [...FOLDERS, CHUNKS].flatMap((name) => filesIn(folder, name)).sort();
+  return FOLDERS.flatMap((name) => filesIn(folder, name)).sort();
 }
 
 // Names and sizes: a file that was lost or cut off is noticed without reading all of them at each start.

@@ -1,16 +1,15 @@
 // Makes `dist`: built beside it, one build at a time, and swapped when it is whole.
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
 import { takeSwaggerFiles } from '../docs/swagger-files.ts';
 import { writeAssets } from '../web/kit/assets.ts';
-import { writeFilesBeside } from './beside.ts';
-import { bundleModules, type Entries } from './bundle.ts';
 import { isBuilt, keyOfDist, publish } from './dist.ts';
-import { slimDist } from './slim.ts';
+import { writeLicences } from './licences.ts';
+import { writeTables } from './tables.ts';
 
 /** A build that was killed leaves its folder; by then it is not written any more. */
 const ABANDONED_MS = 3_600_000;
@@ -55,17 +54,14 @@ async function compile(root: string, folder: string): Promise<number> {
     if (error) throw error;
     if (status !== 0) return status ?? 1;
   }
-  await finishDist(root, folder);
+  await finishDist(folder);
   return 0;
 }
 
 /** What is done to files that the compiler has built, until they are `dist`. */
-export async function finishDist(root: string, folder: string): Promise<void> {
-  const entries = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Entries;
-  const scripts = await slimDist(folder, entries);
-  await bundleModules(folder, scripts, entries);
-  await writeAssets(join(folder, 'server/web'));
-  writeFilesBeside(root, folder);
+export async function finishDist(folder: string): Promise<void> {
+  await writeTables(folder);
+  writeLicences(folder, await writeAssets(join(folder, 'server/web')));
   takeSwaggerFiles(join(folder, 'server/docs/swagger'));
   chmodSync(join(folder, 'server/cli/main.js'), 0o755);
 }

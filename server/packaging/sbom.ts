@@ -3,6 +3,8 @@
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { LICENCES, listBundled } from './licences.ts';
 
 interface Sbom {
   readonly metadata: { readonly component: { readonly 'bom-ref': string } };
@@ -20,11 +22,12 @@ const sbom = JSON.parse(execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> };
 const { name } = JSON.parse(readFileSync('package.json', 'utf8')) as { name: string };
 
-const kept = new Set(
-  Object.entries(lock.packages)
+const kept = new Set([
+  ...Object.entries(lock.packages)
     .filter(([folder, { dev }]) => folder !== '' && !dev)
     .map(([folder, { version }]) => `${folder.replace(/^.*node_modules\//, '')}@${version}`),
-);
+  ...listBundled(readFileSync(join('dist', LICENCES), 'utf8')),
+]);
 const { component } = sbom.metadata;
 const refs = new Set([...kept, component['bom-ref']]);
 const list = {

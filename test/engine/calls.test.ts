@@ -54,6 +54,18 @@ test('an answer that is stored is kept nowhere else', async () => {
   assert.is(engine.calls.find(keys[0]!), undefined);
 });
 
+test('every failed try of a service is told with its error', async () => {
+  const told: unknown[] = [];
+  const here = withService(async () => (undefined as unknown as { b: number }).b);
+  const engine = here.engine({ onProblem: (problem) => told.push(problem) });
+  await begin(engine, { inputs: [ASK] });
+  const problems = told as { readonly error: unknown }[];
+  assert.equal(
+    problems.map(({ error, ...rest }) => [(error as Error).name, rest]),
+    [['TypeError', { key: KEY, reason: 'service', service: 'ask' }]],
+  );
+});
+
 test('a store that refuses the intent keeps the service from being called', async () => {
   const ask = gate();
   const here = withService(ask.service);

@@ -2,7 +2,8 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { assign, cancel, createMachine, emit, raise, sendTo } from 'xstate';
+import { assign, cancel, createActor, createMachine, emit, fromPromise, raise, sendTo } from 'xstate';
+import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import { thrown } from './support.ts';
 
@@ -121,6 +122,32 @@ test('an error of a call that no transition takes is ERR_MACHINE', () => {
     machine.step(machine.begin().live, { type: 'xstate.error.actor.x', error: { code: 'E' } } as never),
   );
   assert.is(error.code, 'ERR_MACHINE');
+});
+
+test('a machine that is passed in stays as it is', () => {
+  const count = ENGINE_LIMITS.microstepsPerStep + 50;
+  const machine = createMachine({
+    context: { n: 0 },
+    initial: 'up',
+    states: {
+      up: {
+        always: [
+          { guard: ({ context }) => context.n === count, target: 'done' },
+          { target: 'up', reenter: true, actions: assign({ n: ({ context }) => context.n + 1 }) },
+        ],
+      },
+      done: { invoke: { src: 'missing' } },
+    },
+  });
+  const compiled = compileMachine(machine);
+  assert.throws(() => compiled.begin(), /microsteps/);
+  assert.is(
+    createActor(machine.provide({ actors: { missing: fromPromise(async () => 0) } }))
+      .start()
+      .getSnapshot().value,
+    'done',
+  );
+  assert.equal(machine.implementations.actors, {});
 });
 
 test.run();

@@ -31,7 +31,8 @@ export function copyPacked(source: string, target: string): void {
  */
 export function packTarball(source: string, target: string): string {
   const file = join(source, 'package.json');
-  const { dependencies: _, optionalDependencies: __, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
+  const manifest = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
+  const { dependencies: _, optionalDependencies: __, peerDependencies: ___, ...rest } = manifest;
   writeFileSync(file, JSON.stringify(rest));
   const { stdout, stderr } = spawnSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', target], {
     cwd: source,
@@ -46,7 +47,7 @@ export function linkDependencies(modules: string): void {
   const kept = Object.entries(locked).filter(([path, { dev }]) => path !== '' && !dev && existsSync(join(ROOT, path)));
   for (const [path] of kept) {
     const name = path.replace('node_modules/', '');
-    if (name.includes('/node_modules/')) continue;
+    if (name.includes('/node_modules/') || existsSync(join(modules, name))) continue;
     mkdirSync(dirname(join(modules, name)), { recursive: true });
     symlinkSync(join(ROOT, path), join(modules, name));
   }

@@ -58,6 +58,10 @@ const TRIED: Readonly<Record<string, readonly [call: () => unknown, says: RegExp
     /conversations must be a list of conversations/,
   ],
   'no machine': [() => engine.compileMachine(wrong({ initial: 'red' })), /source must be a machine of XState/],
+  'a machine of an older XState': [
+    () => engine.compileMachine(wrong({ id: 'old', config: {}, implementations: {} })),
+    /"old": it was created by an XState before 5\.31, and Twinline needs xstate >=5\.31\.1 <6/,
+  ],
   'a machine that was not compiled': [
     () => engine.machineConversation(wrong({ id: 'x' })),
     /machine must be a compiled machine/,

@@ -18,8 +18,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { writeFilesBeside } from '../../server/packaging/beside.ts';
 import { isBuilt, keyOfDist, listOutputs, sourceKey } from '../../server/packaging/dist.ts';
+import { writeTables } from '../../server/packaging/tables.ts';
 import { writeAssets } from '../../server/web/kit/assets.ts';
 import { manifest, ROOT, sourceOf } from '../package/manifest.ts';
 import { isShort } from './size.ts';
@@ -108,7 +108,7 @@ async function makePackage(folder: string, key: string): Promise<void> {
     // With what bundles, which no test needs besides.
     const { finishDist } = await import('../../server/packaging/make.ts');
     await run(process.execPath, [TSC, '--outDir', built], { cwd: ROOT });
-    await finishDist(ROOT, built);
+    await finishDist(built);
   }
   putBeside(folder);
 }
@@ -126,7 +126,7 @@ async function makeModules(folder: string): Promise<void> {
   const built = join(folder, 'dist');
   // Mistakes are for others to tell: the code is written all the same, and fails where it is wrong.
   await run(process.execPath, [TSC, '-p', PROJECT, '--outDir', built, ...OPTIONS], { cwd: ROOT }).catch(() => {});
-  writeFilesBeside(ROOT, built);
+  await writeTables(built);
   await writeAssets(join(built, 'server/web'));
   chmodSync(join(built, 'server/cli/main.js'), 0o755);
   putBeside(folder);

@@ -1,12 +1,13 @@
 // The property types that a protocol declares: names of types or untrusted JSON Schemas, bounded in cost and compiled.
 
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import type { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import ajvFormats from 'ajv-formats';
 import { LRUCache } from 'lru-cache';
+import { RE2JS } from 're2js';
 import type { Detail } from '../../errors.ts';
 import { isObject } from '../../given.ts';
 import { type Container, childAt, isContainer, parsePointer } from '../../json/patch.ts';
-import { requireAjv2020, requireAjvFormats, requireRe2 } from '../../packages.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { replaceUniqueItems } from '../schema/check.ts';
@@ -25,7 +26,7 @@ export type PropertyCheck = ((value: Json, budget?: WorkBudget) => readonly Deta
 // Untrusted patterns run in linear time.
 const regExp = Object.assign(
   (pattern: string) => {
-    const compiled = requireRe2().RE2JS.compile(pattern);
+    const compiled = RE2JS.compile(pattern);
     // ajv takes two patterns with the same text for one.
     return { test: (text: string) => compiled.matcher(text).find(), toString: () => pattern };
   },
@@ -87,8 +88,8 @@ function compiler(allErrors: boolean): (schema: JsonObject) => ValidateFunction 
   return (schema) => {
     if (!ajv || ++compiled >= COMPILED_MAX) {
       compiled = 0;
-      ajv = new (requireAjv2020().Ajv2020)({ allErrors, strict: false, code: { regExp } });
-      requireAjvFormats().default(ajv);
+      ajv = new Ajv2020({ allErrors, strict: false, code: { regExp } });
+      ajvFormats.default(ajv);
       replaceUniqueItems(ajv);
     }
     return ajv.compile(schema);
@@ -220,7 +221,7 @@ function measureOwnCost(schema: JsonObject): SchemaCost {
   return {
     branches: 1,
     weight: COMPARED.reduce((sum, keyword) => sum + countNodes(schema[keyword]), 1),
-    steps: patterns.reduce((sum, pattern) => sum + requireRe2().RE2JS.compile(pattern).programSize(), fixed),
+    steps: patterns.reduce((sum, pattern) => sum + RE2JS.compile(pattern).programSize(), fixed),
     patternChars,
   };
 }

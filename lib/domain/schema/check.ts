@@ -1,13 +1,13 @@
 // Validates bodies against their JSON Schemas: every error at once, in words, by field. Also the keyword `uniqueItems` in linear time.
 
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import type { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import ajvFormats from 'ajv-formats';
 import type { Detail } from '../../errors.ts';
 import { isObject } from '../../given.ts';
 import { isPublicUrl } from '../../http/hosts.ts';
 import { Identities } from '../../json/compare.ts';
 import { escapeStep } from '../../json/reader.ts';
-import { requireAjv2020, requireAjvFormats } from '../../packages.ts';
 import type { Json } from '../../store/store.ts';
 import { isDid, isFragmentOrUri, isReference, isUri } from '../did/did.ts';
 import { invalid } from '../problems.ts';
@@ -166,11 +166,10 @@ export function replaceUniqueItems(ajv: Ajv2020): void {
 const MOMENT_MOST = 64;
 
 function makeAjv(): Ajv2020 {
-  const { Ajv2020 } = requireAjv2020();
   const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: true });
-  requireAjvFormats().default(ajv, ['date-time', 'json-pointer']);
+  ajvFormats.default(ajv, ['date-time', 'json-pointer']);
   // All problems are wanted, so formats see texts of any length, and this one splits its text at every space first.
-  const isMoment = requireAjvFormats().default.get('date-time') as { readonly validate: (text: string) => boolean };
+  const isMoment = ajvFormats.default.get('date-time') as { readonly validate: (text: string) => boolean };
   ajv.addFormat('date-time', (text) => text.length <= MOMENT_MOST && isMoment.validate(text));
   replaceUniqueItems(ajv);
   ajv.addFormat('did', isDid);

@@ -16,10 +16,11 @@ import {
   type StateValue,
 } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
-import { isObject, requireGiven } from '../../given.ts';
+import { isObject } from '../../given.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import { findInvokedServices, shortcuts, type Vocabulary } from './shortcut.ts';
+import { boundedMachine, type Statechart } from './statechart.ts';
 
 /** A machine between two events, as plain JSON. */
 export interface AtRest {
@@ -82,13 +83,14 @@ type Scope = ActorScope<AnyMachineSnapshot, EventObject>;
 export const NO_EVENT: EventObject = { type: 'xstate.init' };
 
 /**
- * Prepares a machine for turns: bounded microsteps, a reused scope, a template per state value.
+ * Prepares a machine for turns: bounded microsteps, a reused scope, a template per state value. The machine itself stays as it is.
+ * Throws ERR_CONFIG when `chart` is no machine of XState 5, or of a version before {@link XSTATE_RANGE}.
  * @example
  * compileMachine(createMachine({ id: 'light', initial: 'red', states: { red: {} } })).id; // → 'light'
  */
-export function compileMachine(source: AnyStateMachine, vocabulary: Vocabulary = 'any'): Machine {
-  requireGiven('compile a machine', { source }, { source: 'statechart' });
-  source.options.maxIterations = ENGINE_LIMITS.microstepsPerStep;
+export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'): Machine {
+  // Flows build a machine for themselves; what others pass in stays as it is.
+  const source = boundedMachine(chart, { isOwn: vocabulary === 'pure' });
   const services = findInvokedServices(source);
   // XState works out the input of an invoke only when it knows the actor; here the services stand outside of the machine.
   for (const name of services.values()) source.implementations.actors[name] ??= UNANSWERED;

@@ -80,7 +80,11 @@ function startCall(engine: Engine, work: Work, working: WorkingCall): WorkingCal
   const context = work.live.context as JsonObject;
   const { privateIn } = work.conversation;
   const privates = privateIn && (() => privateIn(context));
-  const answer = engine.calls.start({ call, input, policy, session: serviceSession(work), secrets, privates });
+  const { onProblem } = engine;
+  const { service } = call;
+  const onFailure = onProblem && ((error: unknown) => onProblem({ key: work.key, reason: 'service', service, error }));
+  const request = { call, input, policy, session: serviceSession(work), secrets, privates, onFailure };
+  const answer = engine.calls.start(request);
   const started = { ...working, answer, stored: true };
   work.started.push(started);
   return started;

@@ -2,7 +2,7 @@
 
 import { ERROR_CODES } from '../../errors.ts';
 import type { Flow } from '../format/flow.ts';
-import { flowTestSchema, type SchemaPart, schemaAt } from '../format/schema.ts';
+import { FLOW_TEST_SCHEMA, type SchemaPart, schemaAt } from '../format/schema.ts';
 import { pointerTo } from '../format/source.ts';
 import type { Draft } from './completion.ts';
 import { type Cursor, readLoosely, sketchFlow } from './cursor.ts';
@@ -49,7 +49,7 @@ export function explainTests(draft: TestedText, offset: number): Explanation | u
 }
 
 function findPart({ around }: Cursor): (...steps: readonly string[]) => SchemaPart {
-  return (...steps) => schemaAt(pointerTo(...steps), around, flowTestSchema());
+  return (...steps) => schemaAt(pointerTo(...steps), around, FLOW_TEST_SCHEMA);
 }
 
 // Variables that are given, services that answer, and what those take and answer.

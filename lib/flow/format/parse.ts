@@ -1,9 +1,8 @@
 // The text of a flow file → a flow of the right shape, with the position of everything in it.
 
 import { basename } from 'node:path';
-import type { DocumentNode, MemberNode, ObjectNode, ValueNode } from '@humanwhocodes/momoa';
+import { type DocumentNode, evaluate, type MemberNode, type ObjectNode, type ValueNode } from '@humanwhocodes/momoa';
 import { flawOfNumbers } from '../../json/reader.ts';
-import { requireMomoa } from '../../packages.ts';
 import type { Json } from '../../store/store.ts';
 import { isRefusedName } from '../expression/values.ts';
 import { FLOW_LIMITS } from '../limits.ts';
@@ -54,7 +53,7 @@ export function parseFlow(text: string, file: string): ParsedFlow {
 }
 
 function read(document: DocumentNode, source: FlowSource): ParsedFlow {
-  const value = requireMomoa().evaluate(document) as Json;
+  const value = evaluate(document) as Json;
   const problems = [...keyProblems(document.body, source), ...numberProblems(source)];
   const findings = schemaFindings(value);
   for (const { code, ...finding } of findings)

@@ -1,12 +1,13 @@
 // The JSON Schema of flow files, and what it says against a flow in plain words: where, which value, and what to write instead.
 
-import type { ErrorObject, ValidateFunction } from 'ajv';
+import type { ErrorObject } from 'ajv';
 import type { Json } from '../../store/store.ts';
 import { findNearest, suggest } from '../expression/suggest.ts';
 import { nameKind } from '../expression/values.ts';
+import { checkFlow } from './checks.ts';
 import { capitalize, describePlace, type Finding, type Mend, showValue } from './problem.ts';
+import { SCHEMAS } from './schemas.ts';
 import { parsePointer, pointerTo } from './source.ts';
-import { loadValidator, readSchema } from './validators.ts';
 
 /** A part of the schema, as far as messages need it. */
 export interface SchemaPart {
@@ -31,34 +32,18 @@ export interface SchemaPart {
   readonly maxProperties?: number;
 }
 
-interface Loaded {
-  readonly schema: SchemaPart;
-  readonly validate: ValidateFunction;
-}
-
-let loaded: Loaded | undefined;
-
 /** The whole schema. */
-export function flowSchema(): SchemaPart {
-  return load().schema;
-}
-
-let testSchema: SchemaPart | undefined;
-
+export const FLOW_SCHEMA: SchemaPart = SCHEMAS.flow;
 /** That of test files. */
-export function flowTestSchema(): SchemaPart {
-  testSchema ??= JSON.parse(readSchema('test')) as SchemaPart;
-  return testSchema;
-}
+export const FLOW_TEST_SCHEMA: SchemaPart = SCHEMAS.test;
 
 /** What the schema says against `value`, all at once; empty when nothing. */
 function schemaErrors(value: unknown): readonly ErrorObject[] {
-  const { validate } = load();
-  return validate(value) ? [] : (validate.errors ?? []);
+  return checkFlow(value) ? [] : (checkFlow.errors ?? []);
 }
 
 /** What a schema says about the place at `pointer` in `value`; empty where it says nothing. @default schema that of flows */
-export function schemaAt(pointer: string, value: unknown, schema: SchemaPart = load().schema): SchemaPart {
+export function schemaAt(pointer: string, value: unknown, schema: SchemaPart = FLOW_SCHEMA): SchemaPart {
   let part = resolvePart(schema, value, schema);
   let here: unknown = value;
   for (const step of parsePointer(pointer)) {
@@ -70,9 +55,8 @@ export function schemaAt(pointer: string, value: unknown, schema: SchemaPart = l
 
 /** The types of screens, in the order of the schema. */
 export function screenTypes(): string[] {
-  const { schema } = load();
-  const kinds = schema.definitions?.screen?.oneOf ?? [];
-  return kinds.map((kind) => String(resolvePart(kind, undefined, schema).properties?.type?.const));
+  const kinds = FLOW_SCHEMA.definitions?.screen?.oneOf ?? [];
+  return kinds.map((kind) => String(resolvePart(kind, undefined, FLOW_SCHEMA).properties?.type?.const));
 }
 
 function findChild(part: SchemaPart, step: string): SchemaPart {
@@ -93,12 +77,6 @@ function resolvePart(part: SchemaPart, value: unknown, schema: SchemaPart): Sche
     ?.map((one) => resolvePart(one, undefined, schema))
     .find((one) => one.properties?.type?.const === type);
   return kind ?? whole;
-}
-
-function load(): Loaded {
-  if (loaded) return loaded;
-  loaded = { schema: JSON.parse(readSchema('flow')) as SchemaPart, validate: loadValidator('flow') };
-  return loaded;
 }
 
 interface SchemaFinding extends Finding {

@@ -1,8 +1,7 @@
 // The text of JSON files that people write: where things stand in it, lines and columns by JSON pointer.
 
-import type { ArrayNode, ObjectNode, ValueNode } from '@humanwhocodes/momoa';
+import { type ArrayNode, type ObjectNode, parse as parseJson, type ValueNode } from '@humanwhocodes/momoa';
 import { escapeStep } from '../../json/reader.ts';
-import { requireMomoa } from '../../packages.ts';
 
 export interface Position {
   /** 1-based. */
@@ -31,7 +30,7 @@ interface LocatedValue {
 /** The positions in `text`; where it is not JSON, every position is its beginning. */
 export function flowSource(file: string, text: string): FlowSource {
   try {
-    return makeFlowSource(file, text, requireMomoa().parse(text).body);
+    return makeFlowSource(file, text, parseJson(text).body);
   } catch {
     return { file, text, locate: () => ({ line: 1, column: 1 }), span: () => undefined };
   }

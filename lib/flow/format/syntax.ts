@@ -1,7 +1,6 @@
 // What keeps the text of a file from being JSON, in plain words, and what mends it where that is certain.
 
-import type { DocumentNode } from '@humanwhocodes/momoa';
-import { requireMomoa } from '../../packages.ts';
+import { type DocumentNode, parse as parseJson } from '@humanwhocodes/momoa';
 import type { TextEdit } from './problem.ts';
 import { type Position, positionAt } from './source.ts';
 
@@ -48,7 +47,7 @@ export function parseDocument(
 ): { document: DocumentNode; fault?: undefined } | { document?: undefined; fault: SyntaxFault } {
   try {
     // JSON.parse decides what is JSON; the other parser gives the positions.
-    const document = requireMomoa().parse(text);
+    const document = parseJson(text);
     JSON.parse(text);
     return { document };
   } catch (error) {
@@ -85,7 +84,7 @@ function syntaxFault(text: string, offset: number | undefined, { open, control }
 function goesFurther(text: string, { from, to, insert }: TextEdit, at: number): boolean {
   const mended = text.slice(0, from) + insert + text.slice(to);
   try {
-    requireMomoa().parse(mended);
+    parseJson(mended);
     return true;
   } catch (error) {
     const { offset = mended.length } = error as { offset?: number };

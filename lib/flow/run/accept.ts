@@ -3,10 +3,9 @@
 // Several rules hold together. The text is refused when it is longer than a request can be, then trimmed. `number`,
 // `oneOf`, `msisdn`, `date` and `check` turn it into another value, so at most one of them stands in a rule; the others keep it.
 
-import type { RE2JS } from 're2js';
+import { RE2JS } from 're2js';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { requireRe2 } from '../../packages.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { countCharacters } from '../expression/functions.ts';
 import { suggest } from '../expression/suggest.ts';
@@ -179,7 +178,7 @@ function patternRule(setting: Json, refuse: Refuse): AcceptCheck {
 
 function parsePattern(source: string, refuse: Refuse): RE2JS {
   try {
-    return requireRe2().RE2JS.compile(source);
+    return RE2JS.compile(source);
   } catch (error) {
     if (/\(\?(?:[=!]|<[=!])/.test(source)) return refuse('Look-ahead and look-behind are not supported. Use two rules');
     if (/\\(?:[1-9]|k)/.test(source)) return refuse('Back-references are not supported. Write the part out');

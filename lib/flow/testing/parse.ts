@@ -1,17 +1,17 @@
 // How a file of tests is read: JSON of the right shape, and what is wrong with it: keys that stand twice, values of another shape, and
 // what no schema can say.
 
-import type { MemberNode, ValueNode } from '@humanwhocodes/momoa';
-import type { ErrorObject, ValidateFunction } from 'ajv';
+import { evaluate, type MemberNode, type ValueNode } from '@humanwhocodes/momoa';
+import type { ErrorObject } from 'ajv';
+import { RE2JS } from 're2js';
 import { ERROR_CODES } from '../../errors.ts';
-import { requireMomoa, requireRe2 } from '../../packages.ts';
 import { findNearest, suggest } from '../expression/suggest.ts';
+import { checkFlowTests } from '../format/checks.ts';
 import { dropWrongEdits } from '../format/edits.ts';
 import { removeRepeated } from '../format/parse.ts';
 import { type Finding, locateProblem, type Mend, type Problem, showValue, sortProblems } from '../format/problem.ts';
 import { type FlowSource, flowSource, makeFlowSource, pointerTo } from '../format/source.ts';
 import { outline, parseDocument } from '../format/syntax.ts';
-import { loadValidator } from '../format/validators.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import type { FlowTestFile, MockAnswer } from './file.ts';
 
@@ -53,11 +53,8 @@ function findRepeatedKeys(source: FlowSource, node: ValueNode, pointer: string):
   });
 }
 
-let validator: ValidateFunction | undefined;
-
 function schemaErrors(value: unknown): readonly ErrorObject[] {
-  validator ??= loadValidator('test');
-  return validator(value) ? [] : (validator.errors ?? []);
+  return checkFlowTests(value) ? [] : (checkFlowTests.errors ?? []);
 }
 
 function describeError({ keyword, instancePath, params, message = '', data, parentSchema }: ErrorObject): TestFinding {
@@ -188,7 +185,7 @@ function answerProblems(answer: MockAnswer, pointer: string): TestFinding[] {
 
 function patternProblem(source: string): string | undefined {
   try {
-    requireRe2().RE2JS.compile(source);
+    RE2JS.compile(source);
     return undefined;
   } catch (error) {
     return `The pattern cannot be read: ${(error as Error).message}.`;
@@ -228,7 +225,7 @@ function readFlowTests(text: string, file: string): ParsedFlowTests {
   const { document, fault } = parseDocument(plain, seen);
   if (fault) return refuseTests(file, { code: 'syntax', ...fault }, plain);
   const source = makeFlowSource(file, plain, document.body);
-  const value = requireMomoa().evaluate(document) as unknown;
+  const value = evaluate(document) as unknown;
   const problems = sortProblems(findTestProblems(source, document.body, value));
   return problems.length ? { source, problems } : { file: value as FlowTestFile, source, problems };
 }

@@ -1,7 +1,7 @@
 // Runs the tests of a flow: compares each step with what it expects, and collects the coverage of all.
 
+import { RE2JS } from 're2js';
 import { TwinlineError } from '../../errors.ts';
-import { requireRe2 } from '../../packages.ts';
 import { suggest } from '../expression/suggest.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { type Coverage, type MarkedFlow, markFlow } from './coverage.ts';
@@ -162,7 +162,7 @@ function compareStep(step: FlowTestStep, { reply, screen, tracks, unanswered }: 
   for (const part of [step.has ?? []].flat())
     if (!text.includes(part))
       found.push({ message: `the text does not have ${JSON.stringify(part)}:`, details: lines, key: 'has' });
-  if (step.match !== undefined && !requireRe2().RE2JS.compile(step.match).matcher(text).find())
+  if (step.match !== undefined && !RE2JS.compile(step.match).matcher(text).find())
     found.push({ message: `nothing in the text fits ${step.match}:`, details: lines, key: 'match' });
   if (step.track && JSON.stringify(step.track) !== JSON.stringify(tracks)) {
     const list = (names: readonly string[]) => (names.length ? names.join(', ') : 'nothing');

@@ -1,9 +1,8 @@
 // Updates the expectations of flow tests to what the flow shows now, and writes test files as text.
 
-import type { MemberNode, ValueNode } from '@humanwhocodes/momoa';
+import { type MemberNode, parse as parseJson, type ValueNode } from '@humanwhocodes/momoa';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { cutText, TwinlineError } from '../../errors.ts';
-import { requireMomoa } from '../../packages.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { parsePointer, pointerTo } from '../format/source.ts';
 import type { CompiledFlow } from '../run/compile.ts';
@@ -63,7 +62,7 @@ function differences(
 
 // From the last to the first, so that places before an edit stay where they are.
 function applyEdits(text: string, edits: readonly Edit[]): string {
-  const { body } = requireMomoa().parse(text);
+  const { body } = parseJson(text);
   const places = edits.map(({ pointer, value }) => {
     const { start, end } = nodeAt(body, pointer).loc;
     return { from: start.offset, to: end.offset, value };
@@ -95,7 +94,7 @@ export function addFlowTest(text: string, { flow, test }: { readonly flow: strin
     );
   if (file.tests.some(({ name }) => name === test.name))
     throw new TwinlineError('ERR_INPUT', `There is a test "${test.name}" already. Choose another name.`);
-  const end = nodeAt(requireMomoa().parse(text).body, `/tests/${file.tests.length - 1}`).loc.end.offset;
+  const end = nodeAt(parseJson(text).body, `/tests/${file.tests.length - 1}`).loc.end.offset;
   return `${text.slice(0, end)},\n    ${formatJson(test as unknown as Json, '    ', 1)}${text.slice(end)}`;
 }
 

@@ -1,5 +1,6 @@
 // Group commit for a database whose calls are synchronous: writes of one moment share one transaction, one disk flush.
 
+import { setImmediate, setTimeout } from 'node:timers';
 import type Database from 'libsql';
 import { TwinlineError } from '../../errors.ts';
 

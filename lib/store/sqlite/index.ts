@@ -184,6 +184,12 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
       if (closed) return;
       closed = true;
       await writer.waitUntilSettled();
+      // The driver closes the file when its statements have been collected: what is in the log is moved to the file before.
+      try {
+        db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      } catch {
+        // The next one that opens the file does it.
+      }
       db.close();
     },
   };

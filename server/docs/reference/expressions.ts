@@ -9,7 +9,7 @@ import {
   WRITTEN_VALUES,
 } from '../../../lib/flow/expression/operators.ts';
 import { DOOR_VARIABLES, LOCAL_NAMES } from '../../../lib/flow/format/names.ts';
-import { flowSchema } from '../../../lib/flow/format/schema.ts';
+import { FLOW_SCHEMA } from '../../../lib/flow/format/schema.ts';
 import { FLOW_LIMITS } from '../../../lib/flow/limits.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 import { exampleLines, formatCode } from './code.ts';
@@ -116,7 +116,7 @@ function namesSection(): Section {
     id: 'name-lang',
     name: 'lang',
     note: html`with <a href="/docs/flow-format#flow-langs">langs</a>`,
-    body: html`<p>${formatCode(flowSchema().properties!.langs!.description!)} A called flow that declares it gets that of its caller.</p>`,
+    body: html`<p>${formatCode(FLOW_SCHEMA.properties!.langs!.description!)} A called flow that declares it gets that of its caller.</p>`,
   };
   return {
     id: 'names',

@@ -2,7 +2,7 @@
 
 import type { Flow, Screen } from '../../../lib/flow/format/flow.ts';
 import { capitalize } from '../../../lib/flow/format/problem.ts';
-import { flowSchema, screenTypes } from '../../../lib/flow/format/schema.ts';
+import { FLOW_SCHEMA, screenTypes } from '../../../lib/flow/format/schema.ts';
 import { ID_CHECKS } from '../../../lib/flow/run/id-checks.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 import { formatCode, jsonBlock, keyBlock, phoneBlock } from './code.ts';
@@ -26,7 +26,7 @@ export const flowFormat: Reference = {
   path: '/docs/flow-format',
   title: 'Flow format',
   about: 'every key of a flow file, with examples',
-  lead: html`<p class="lead">${formatCode(flowSchema().description!)}</p>
+  lead: html`<p class="lead">${formatCode(FLOW_SCHEMA.description!)}</p>
 <p>A flow is a file <code>&lt;name&gt;.flow.json</code> in <code>MENUS_DIR</code>; its <a href="/docs/test-files">tests</a> stand beside
 it in <code>&lt;name&gt;.test.json</code>. With <code>"$schema": "./flow.schema.json"</code> an editor completes and explains all of
 this. Conditions and placeholders are in <a href="/docs/expressions">expressions and filters</a>, what can be called in
@@ -36,7 +36,7 @@ this. Conditions and placeholders are in <a href="/docs/expressions">expressions
 };
 
 function listSections(): Section[] {
-  const schema = flowSchema();
+  const schema = FLOW_SCHEMA;
   const types = screenTypes();
   const pages: SchemaPages = {
     schema,

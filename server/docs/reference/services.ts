@@ -3,7 +3,7 @@
 import { CALL_ERRORS } from '../../../lib/engine/calls.ts';
 import { ERROR_CODES, type ErrorCode } from '../../../lib/errors.ts';
 import { capitalize } from '../../../lib/flow/format/problem.ts';
-import { flowSchema } from '../../../lib/flow/format/schema.ts';
+import { FLOW_SCHEMA } from '../../../lib/flow/format/schema.ts';
 import { FAILURE_FIELDS } from '../../../lib/flow/lint/shapes.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 import { CONTRACTS, type DocumentedService, type ServiceExample } from '../../menus/contracts.ts';
@@ -83,7 +83,7 @@ function exampleEntry(id: string, { title, with: input, http, gives }: ServiceEx
 }
 
 function errorSection(): Section {
-  const [, example] = flowSchema().definitions!.call!.properties!.fail!.examples ?? [];
+  const [, example] = FLOW_SCHEMA.definitions!.call!.properties!.fail!.examples ?? [];
   const fields = Object.entries(FAILURE_FIELDS).map(
     ([name, { about }]): ReferenceEntry => ({
       id: `error-${name}`,

@@ -1,7 +1,7 @@
 // /docs/test-files: every key of a test file, how screens of called flows are named, and a whole flow with its tests.
 
 import type { Flow, FlowScreen } from '../../../lib/flow/format/flow.ts';
-import { flowSchema, flowTestSchema } from '../../../lib/flow/format/schema.ts';
+import { FLOW_SCHEMA, FLOW_TEST_SCHEMA } from '../../../lib/flow/format/schema.ts';
 import type { FlowTestFile } from '../../../lib/flow/testing/file.ts';
 import { formatFile } from '../../../lib/flow/testing/update.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
@@ -16,14 +16,14 @@ export const testFiles: Reference = {
   path: '/docs/test-files',
   title: 'Test files',
   about: 'every key of the tests beside a flow, and a whole example',
-  lead: html`<p class="lead">${formatCode(flowTestSchema().description!)}</p>
+  lead: html`<p class="lead">${formatCode(FLOW_TEST_SCHEMA.description!)}</p>
 <p>The tests of <code>harvest.flow.json</code> are <code>harvest.test.json</code> beside it; <code>npx twinline test</code> runs them. What is
 not named is not compared: a step may say the whole <code>text</code>, parts of it, or only the screen.</p>`,
   sections: once(listSections),
 };
 
 function listSections(): Section[] {
-  const schema = flowTestSchema();
+  const schema = FLOW_TEST_SCHEMA;
   const pages: SchemaPages = { schema, anchors: Object.fromEntries(Object.keys(PARTS).map((name) => [name, name])) };
   return [
     schemaSection({ id: 'file', title: 'The file', part: schema }, pages),
@@ -62,10 +62,10 @@ ${exampleTests().map((tests) => file(`${tests.flow}.test.json`, tests))}`;
 
 /** The smallest flow, one with every type of screen, and the one that it calls. */
 export function exampleFlows(): readonly Flow[] {
-  return (flowSchema().examples ?? []) as readonly Flow[];
+  return (FLOW_SCHEMA.examples ?? []) as readonly Flow[];
 }
 
 /** The tests of the second. */
 export function exampleTests(): readonly FlowTestFile[] {
-  return (flowTestSchema().examples ?? []) as readonly FlowTestFile[];
+  return (FLOW_TEST_SCHEMA.examples ?? []) as readonly FlowTestFile[];
 }

@@ -61,11 +61,15 @@ export async function assetAddress(name: AssetName): Promise<string> {
   return `/pages/${name}?v=${(await readAsset(name)).hash}`;
 }
 
-/** Writes all assets below a folder of built pages, `dist/server/web`. */
-export async function writeAssets(folder: string): Promise<void> {
+/** Writes all assets below a folder of built pages, `dist/server/web`. Resolves to the paths of the files they are made of. */
+export async function writeAssets(folder: string): Promise<string[]> {
   mkdirSync(join(folder, 'assets'), { recursive: true });
-  const write = async (name: AssetName) => writeFileSync(join(folder, 'assets', name), (await bundle(name)).text);
-  await Promise.all(ASSET_NAMES.map(write));
+  const write = async (name: AssetName) => {
+    const { text, inputs } = await bundle(name);
+    writeFileSync(join(folder, 'assets', name), text);
+    return inputs;
+  };
+  return (await Promise.all(ASSET_NAMES.map(write))).flat();
 }
 
 const built = new Map<string, Promise<Asset>>();

@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Flow, Screen, Variable } from '../../../lib/flow/format/flow.ts';
-import { flowSchema, flowTestSchema, type SchemaPart, screenTypes } from '../../../lib/flow/format/schema.ts';
+import { FLOW_SCHEMA, FLOW_TEST_SCHEMA, type SchemaPart, screenTypes } from '../../../lib/flow/format/schema.ts';
 import { checkFlow } from '../../../lib/flow/lint/lint.ts';
 import { compileFlow } from '../../../lib/flow/run/compile.ts';
 import type { FlowTestFile } from '../../../lib/flow/testing/file.ts';
@@ -17,10 +17,10 @@ import { CONTRACTS } from '../../../server/menus/contracts.ts';
 
 const test = suite('examples of the references');
 
-const SCHEMA = flowSchema();
+const SCHEMA = FLOW_SCHEMA;
 const FLOWS = new Map(exampleFlows().map((flow) => [flow.flow, flow]));
 const [, HARVEST] = exampleFlows();
-const TESTS = flowTestSchema();
+const TESTS = FLOW_TEST_SCHEMA;
 
 /** What lint says against a flow: errors, or everything. */
 function problemsOf(flow: Flow, isMeant = (severity: string): boolean => severity === 'error'): string[] {

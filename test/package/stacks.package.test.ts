@@ -1,0 +1,155 @@
+// The packed package in the stacks of others: the programs of the guide "In your stack", run by each runtime, bundler and test runner.
+
+import { execFile, spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { guideText } from '../../server/docs/guides.ts';
+import { blocksOf } from '../guides/blocks.ts';
+import { withFolder } from '../support/process.ts';
+import { skipped } from '../support/skip.ts';
+import { ROOT } from './manifest.ts';
+import { buildPackage, copyPacked, linkDependencies } from './packed.ts';
+
+const test = suite('stacks');
+
+const TOOLS = [
+  '@rollup/plugin-commonjs@29.0.3',
+  '@rollup/plugin-node-resolve@16.0.3',
+  'bun@1.4.5',
+  'deno@2.9.6',
+  'jest@30.5.2',
+  'vite@8.3.8',
+  'vitest@3.2.4',
+  'webpack@5.113.0',
+];
+/** No package that is younger is installed: another day gives the same tree. */
+const BEFORE = '2026-11-25';
+const SAID = '1 cups. Thank you.';
+
+const folder = join(ROOT, 'build/stacks');
+const tool = (name: string) => join(folder, 'node_modules', name);
+const run = promisify(execFile);
+
+test.before(async () => {
+  installTools();
+  rmSync(tool('twinline'), { recursive: true, force: true });
+  rmSync(join(folder, 'source'), { recursive: true, force: true });
+  await buildPackage(join(folder, 'source'));
+  copyPacked(join(folder, 'source'), tool('twinline'));
+  linkDependencies(join(folder, 'node_modules'));
+  for (const name of ['esbuild', 'rollup']) link(name);
+  for (const block of blocksOf(await guideText('stacks')))
+    if (block.kind === 'write') writeFileSync(join(folder, block.file), block.text);
+});
+
+function installTools(): void {
+  const mark = join(folder, 'installed.json');
+  if (existsSync(mark)) return;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"type":"module","private":true}');
+  const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts', `--before=${BEFORE}`];
+  const { status, stderr } = spawnSync('npm', ['install', ...quiet, ...TOOLS], { cwd: folder, encoding: 'utf8' });
+  if (/ENOTFOUND|ECONNREFUSED|EAI_AGAIN/.test(stderr)) skipped('no registry answers, which has the tools of others');
+  assert.is(status, 0, stderr);
+  writeFileSync(mark, JSON.stringify(TOOLS));
+}
+
+function link(name: string): void {
+  if (existsSync(tool(name))) return;
+  mkdirSync(dirname(tool(name)), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules', name), tool(name));
+}
+
+/** Runs a program in the project, which must end well. */
+async function printed(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const { stdout, stderr } = await run(program, args, { cwd: folder, env: { ...process.env, ...env } }).catch(
+    (error) => {
+      throw new Error(`${program} ${args.join(' ')}\n${error.stdout}\n${error.stderr}`);
+    },
+  );
+  return stdout + stderr;
+}
+
+const node = (...args: readonly string[]) => printed(process.execPath, args);
+
+/** Where each puts the program, for one that runs in a folder without any package. */
+const BUNDLERS: { readonly [name: string]: (out: string) => Promise<string> } = {
+  'esbuild, ESM': async (out) => {
+    await printed(tool('.bin/esbuild'), [...ESBUILD, '--format=esm', `--outfile=${out}/esbuild.mjs`]);
+    return 'esbuild.mjs';
+  },
+  'esbuild, CommonJS': async (out) => {
+    await printed(tool('.bin/esbuild'), [...ESBUILD, '--format=cjs', `--outfile=${out}/esbuild.cjs`]);
+    return 'esbuild.cjs';
+  },
+  rollup: async () => {
+    await node(tool('rollup/dist/bin/rollup'), '--config', 'rollup.config.mjs', '--silent');
+    return 'rollup.mjs';
+  },
+  webpack: async () => {
+    await node('--input-type=module', '--eval', WEBPACK);
+    return 'webpack.cjs';
+  },
+  'Vite, for servers': async (out) => {
+    await printed(tool('.bin/vite'), ['build', '--ssr', 'app.mjs', '--outDir', out, '--logLevel', 'error']);
+    return readdirSync(out).find((name) => name.startsWith('app.'))!;
+  },
+};
+const ESBUILD = ['app.mjs', '--bundle', '--platform=node', '--log-level=warning'];
+const WEBPACK = `import webpack from 'webpack';
+import config from './webpack.config.mjs';
+webpack(config, (error, stats) => {
+  const problems = stats?.toString({ all: false, errors: true, warnings: true });
+  if (error || problems) throw new Error(error?.message ?? problems);
+});`;
+
+test('Node runs it, as modules and by require', async () => {
+  assert.match(await node('app.mjs'), SAID);
+  const byRequire = `const { XSTATE_RANGE } = require('twinline'); console.log(XSTATE_RANGE);`;
+  assert.match(await node('--input-type=commonjs', '--eval', byRequire), /^>=5/m);
+});
+
+test('Bun runs it', async () => assert.match(await printed(tool('@oven/bun-linux-x64/bin/bun'), ['app.mjs']), SAID));
+
+test('Deno runs it', async () => {
+  const deno = tool('@deno/linux-x64-glibc/deno');
+  assert.match(await printed(deno, ['run', '--allow-all', 'app.mjs'], { DENO_NO_UPDATE_CHECK: '1' }), SAID);
+});
+
+for (const [name, bundle] of Object.entries(BUNDLERS))
+  test(`${name}: one bundle runs in a folder without packages`, () =>
+    withFolder(async (empty) => {
+      const out = join(folder, 'out');
+      rmSync(out, { recursive: true, force: true });
+      const file = await bundle(out);
+      // A bundle of Vite is a module by its package.json.
+      const name = file.replace(/\.js$/, '.mjs');
+      copyFileSync(join(out, file), join(empty, name));
+      const { stdout } = await run(process.execPath, [name], { cwd: empty });
+      assert.match(stdout, SAID);
+    }));
+
+test('Jest runs its tests', async () => {
+  const args = ['--testMatch', '**/tea.test.mjs', '--transform', '{}', '--modulePathIgnorePatterns', 'source'];
+  const said = await printed(tool('.bin/jest'), args, { NODE_OPTIONS: '--experimental-vm-modules' });
+  assert.match(said, /Tests: +1 passed, 1 total/);
+});
+
+test('Vitest runs its tests, also with fake timers', async () => {
+  const said = await printed(tool('.bin/vitest'), ['run', 'tea.test.mjs', 'timers.test.mjs', '--globals'], {
+    NO_COLOR: '1',
+  });
+  assert.match(said, /Tests +2 passed \(2\)/);
+});
+
+test('a function answers, and a process that is told to end ends by itself', async () => {
+  const call = `import { handler } from './lambda.mjs'; console.log(await handler({ body: '1*2' }));`;
+  assert.match(await node('--input-type=module', '--eval', call), SAID);
+  assert.is(await node('shutdown.mjs'), 'closed\n');
+});
+
+test.run();
