@@ -134,4 +134,6 @@ export const SERVER_LIMITS = {
   sharedCountMs: 100,
   /** Milliseconds that work may go on after the server has stopped to listen. */
   drainMs: 20_000,
+  /** How long a server that drains leaves idle connections open after it takes no more: a proxy may be sending on one of them. */
+  lingerMs: 500,
 } as const;

@@ -12,8 +12,11 @@ import { passUpgrades } from './upgrades.ts';
 export interface Listening {
   /** Without a slash at its end; a server on all addresses is named by the loopback one. */
   readonly url: string;
-  /** Takes no more connections, lets requests finish for at most `patienceMs`, then cuts off what is left. */
-  close(patienceMs: number): Promise<void>;
+  /**
+   * Takes no more connections, leaves idle ones open for `lingerMs`, as a request may be on its way, lets requests finish for at most
+   * `patienceMs`, then cuts off what is left. @default lingerMs 0
+   */
+  close(patienceMs: number, lingerMs?: number): Promise<void>;
 }
 
 const TIMEOUTS = {
@@ -56,7 +59,10 @@ export async function listen(app: Listener, options: ListenOptions): Promise<Lis
     });
     server.listen(port, host, BACKLOG, () => resolve());
   });
-  return { url: findUrl(server), close: (patienceMs) => close(server, { patienceMs, connections, clock }) };
+  return {
+    url: findUrl(server),
+    close: (patienceMs, lingerMs = 0) => close(server, { patienceMs, lingerMs, connections, clock }),
+  };
 }
 
 const WHY: Readonly<Record<string, string>> = {
@@ -91,21 +97,27 @@ const QUIET_TURNS = 2;
 
 interface Closing {
   readonly patienceMs: number;
+  readonly lingerMs: number;
   readonly connections: Connections;
   readonly clock: Clock;
 }
 
 // What clients sent before this is answered; the system would reset the connections that it keeps for us, and Node those that it takes for
 // idle, with requests on them that nobody has read.
-async function close(server: Server, { patienceMs, connections, clock }: Closing): Promise<void> {
+async function close(server: Server, { patienceMs, lingerMs, connections, clock }: Closing): Promise<void> {
   const over = new AbortController();
+  let isLingering = lingerMs > 0;
   void clock.wait(patienceMs, over.signal).then(() => server.closeAllConnections());
   const cutIdle = server.closeIdleConnections.bind(server);
-  server.closeIdleConnections = () => connections.spareSending(cutIdle);
+  server.closeIdleConnections = () => {
+    if (!isLingering) connections.spareSending(cutIdle);
+  };
   await takeWhatCame(server);
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
+  if (isLingering) await clock.wait(lingerMs, over.signal);
+  isLingering = false;
   connections.cutSilent();
   // A connection that was busy becomes idle after its answer, and then holds the server open. Right after the event loop has read what there
   // was, for its next request may be there.

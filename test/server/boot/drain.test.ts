@@ -1,11 +1,13 @@
 // The end of a server: what is in flight is answered, idle connections do not hold it up, stuck ones are cut off. The clock stands
 // still, so an end that needs no deadline is one that waits for nothing.
 
+import { once } from 'node:events';
 import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
+import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { listen } from '../../../server/http/listen.ts';
 import { until } from '../../support/until.ts';
 import { DIAL, testRoutes, withServer } from '../support/serve.ts';
@@ -60,10 +62,31 @@ test('while it drains, requests are still served, and readiness says that it end
     await clock.advance(299);
     assert.match(await server.ussd({ ...DIAL, text: '1' }), /^CON Know more/);
     assert.is((await server.ask('/readyz')).status, 503);
+    const late = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('latin1');
+    await once(late, 'connect');
     await clock.advance(1);
+    // A proxy has opened a connection, and sends its request after the server has stopped to take more.
+    await until('the server to take no more connections', () => refuses(server.url));
+    late.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
+    const [answer] = await once(late, 'data');
+    assert.match(answer as string, /^HTTP\/1\.1 200 [\s\S]*Connection: close/);
+    await until('idle connections are about to be closed', () => clock.pending());
+    await clock.advance(SERVER_LIMITS.lingerMs);
     await closing;
   });
 });
+
+async function refuses(url: string): Promise<boolean> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return false;
+  } catch {
+    return true;
+  } finally {
+    socket.destroy();
+  }
+}
 
 test('connections that are kept alive or silent do not hold it up', () =>
   withServer({ clock: new SimulatedClock() }, async (server) => {
