@@ -123,6 +123,10 @@ export const FORMATS = {
     test: (text) => hasScheme(text.replace(/,[^/]*/, ''), ['mongodb:', 'mongodb+srv:']),
   },
   'http-url': { words: 'an http:// or https:// URL', test: (text) => hasScheme(text, ['http:', 'https:']) },
+  'public-url': {
+    words: 'an http:// or https:// URL without a user, a query and a fragment',
+    test: isPublicUrl,
+  },
   'pin-keys': {
     words: 'keys of 32 random bytes (not the same few again and again), as [kid:]<64 hex or base64>[,…]',
     test: (text) => !keyProblem(text),
@@ -183,6 +187,13 @@ function isEd25519Key(text: string): boolean {
 
 function hasScheme(text: string, schemes: readonly string[]): boolean {
   return URL.canParse(text) && schemes.includes(new URL(text).protocol) && new URL(text).host !== '';
+}
+
+// What is refused would be signed into credentials with it.
+function isPublicUrl(text: string): boolean {
+  if (!/^https?:\/\/[^\s?#\\]+$/i.test(text) || !URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username === '' && password === '';
 }
 
 function isOrigin(text: string): boolean {

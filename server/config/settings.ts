@@ -30,9 +30,11 @@ export const SETTINGS = {
     fix: 'Set HOST=127.0.0.1 for this machine only, HOST=0.0.0.0 for all networks.',
   },
   PUBLIC_URL: {
-    kind: text('http-url'),
-    meaning: 'how others reach the server, written into credentials; unset = as each request says',
-    fix: 'Set for example PUBLIC_URL=https://twins.example.com.',
+    kind: text('public-url'),
+    secret: 'password',
+    meaning:
+      'how others reach the server, signed into credentials for good; unset = as each request says, which production refuses',
+    fix: 'Set for example PUBLIC_URL=https://twins.example.com, with a path where a proxy adds one.',
   },
   DATA_DIR: {
     kind: text('path'),

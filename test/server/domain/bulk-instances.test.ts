@@ -88,8 +88,8 @@ test('votes, versions of protocols, histories and parts come along, and life goe
     });
     await withInstance(keys, {}, async (client) => {
       const tried = await importText(client, dump, '?dryRun=true');
-      assert.equal(Object.keys(counts(tried)), ['201']);
-      assert.is(await exported(client), '');
+      assert.equal(Object.keys(counts(tried)), ['200', '201'], 'the first and the last line are no records');
+      assert.is((await exported(client)).split('\n').length, 3);
       const half = dump.split('\n').slice(0, 9).join('\n');
       await importText(client, half);
       const rows = await importText(client, dump);
