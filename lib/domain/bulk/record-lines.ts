@@ -84,14 +84,14 @@ export async function importRecord(documents: DocumentStore, caller: Caller, val
   return { did, created: true, imported: typeof status === 'string' ? { status } : {} };
 }
 
+const DIFFERS = { field: '/id', error: 'differs from /body/did' };
+
 function readRecord({ kind, of, id, did, revision, earlier, body }: RecordLine, { tenant }: Caller): Wanted {
   const carried = kind === 'revision' ? of! : (kind as Carried);
   const form = STORED[kind === 'revision' && carried === 'proposal' ? 'revision' : carried];
   const stored = checkShape<JsonObject>(form, body, 'The body of the record');
   if (typeof stored.did === 'string' && stored.did !== (carried === 'credit' ? did : id))
-    throw invalid('The record is about something else than its body.', [
-      { field: '/id', error: 'differs from /body/did' },
-    ]);
+    throw invalid('The record is about something else than its body.', [DIFFERS]);
   const terms = carried === 'domain' ? indexTerms(stored as unknown as StoredDomain) : {};
   const journaled = { ...stored, ...terms, tenant } as unknown as Journaled;
   return { kind: CARRIED[carried], id, revision, body: journaled, earlier };
@@ -109,10 +109,16 @@ async function requireNeeded(documents: DocumentStore, body: JsonObject, of: key
 }
 
 // The same place is never another's: neither the place itself, nor the list of another tenant or issuer.
-async function takePlace(documents: DocumentStore, { tenant }: Caller, { id, body }: RecordLine): Promise<boolean> {
+async function takePlace(
+  documents: DocumentStore,
+  { tenant }: Caller,
+  { id, did, body }: RecordLine,
+): Promise<boolean> {
   const stored = checkShape<JsonObject>(STORED.place, body, 'The body of the place');
   const entry = { ...stored, tenant } as StatusEntry;
   const { list, index, issuer } = entry;
+  if (entry.did !== did)
+    throw invalid('The place is of another domain than its body.', [{ ...DIFFERS, field: '/did' }]);
   await requireNeeded(documents, entry, 'place');
   const neighbour = await findEntry(documents, { list });
   const isForeign = neighbour && (neighbour.tenant !== tenant || neighbour.issuer !== issuer);

@@ -73,6 +73,7 @@ export const importVerb: Verb = {
           if (chunk.first + chunk.lines > from) await sendChunk(server, chunk, report);
           report.chunk(chunk);
         }
+      requireWhole(check?.finish().problem);
     } catch (error) {
       progress.stop();
       if (!(error instanceof TwinlineError)) throw error;
@@ -91,12 +92,12 @@ function requireWhole(problem: TwinlineError | undefined): void {
 
 const AS_IT_IS = 'With --part it is taken as it is.';
 
+/** Ends before the chunk in which something is wrong; `check` says it. */
 async function* checkedChunks(chunks: AsyncIterable<Chunk>, check: ExportCheck): AsyncGenerator<Chunk> {
   for await (const chunk of chunks) {
-    for await (const line of readLines(Readable.from([chunk.bytes]))) requireWhole(check.take(line));
+    for await (const line of readLines(Readable.from([chunk.bytes]))) if (check.take(line)) return;
     yield chunk;
   }
-  requireWhole(check.finish().problem);
 }
 
 function readFrom(text: string | undefined): number {
