@@ -4,19 +4,10 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SimulatedClock } from '../../lib/clock.ts';
-import { bulk, type LineResult } from '../../lib/domain/bulk/bulk.ts';
-import { exportLines } from '../../lib/domain/bulk/export-lines.ts';
-import { writeExport } from '../../lib/domain/bulk/manifest.ts';
-import { readLines } from '../../lib/domain/bulk/ndjson.ts';
-import type { Issuer } from '../../lib/domain/credential/status-list.ts';
-import { statusLists } from '../../lib/domain/credential/status-list.ts';
-import { NO_VOTES } from '../../lib/domain/find.ts';
-import { idempotency } from '../../lib/domain/idempotency.ts';
-import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
+import type { LineResult } from '../../lib/domain/bulk/bulk.ts';
+import { type Issuer, statusLists } from '../../lib/domain/credential/status-list.ts';
 import { credits } from '../../lib/domain/voting/credits.ts';
-import { memoryDocuments } from '../../lib/store/memory/index.ts';
-import type { DocumentStore } from '../../lib/store/store.ts';
+import { emptyGround, exportFrom, type Ground, importInto } from './moving.ts';
 import { caller, governance, operator, owner, polls, rep, voter } from './voting.ts';
 
 const test = suite('exports');
@@ -25,38 +16,15 @@ const seed = Number(process.env.TEST_SEED ?? 1);
 const RULES = governance({ ann: 1, bob: 1 });
 const SIGNER: Issuer = { did: 'did:key:a', issue: async (credential) => credential };
 
-interface Ground {
-  readonly documents: DocumentStore;
-  readonly clock: SimulatedClock;
+/** An empty store, later than the others. */
+async function laterGround(ms = 1_000): Promise<Ground> {
+  const ground = await emptyGround();
+  await ground.clock.advance(ms);
+  return ground;
 }
-
-async function emptyGround(now = 0): Promise<Ground> {
-  const clock = new SimulatedClock();
-  await clock.advance(now);
-  const documents = memoryDocuments({ clock });
-  await documents.declare(DOMAIN_KINDS);
-  return { documents, clock };
-}
-
-async function exportOf({ documents }: Ground): Promise<string[]> {
-  const lines: string[] = [];
-  const records = exportLines({ documents, settleVotes: NO_VOTES }, operator);
-  for await (const line of writeExport(records, { version: '0.0.0', leftOut: ['keys'] })) lines.push(line);
-  return lines;
-}
-
-async function importOf({ documents, clock }: Ground, text: string, more: { dryRun?: boolean; isPart?: boolean } = {}) {
-  const lines = readLines(
-    (async function* () {
-      yield Buffer.from(text);
-    })(),
-  );
-  const take = bulk({ documents, clock, idempotency: idempotency({ documents, clock }) });
-  const rows: LineResult[] = [];
-  for await (const row of take(operator, { lines, dryRun: false, ...more })) rows.push(row);
-  return rows;
-}
-
+const exportOf = (ground: Ground) => exportFrom(ground, operator);
+const importOf = (ground: Ground, text: string, more: { dryRun?: boolean; isPart?: boolean } = {}) =>
+  importInto(ground, operator, { text, ...more });
 const refused = (rows: readonly LineResult[]) => rows.filter(({ error }) => error !== undefined);
 const words = (rows: readonly LineResult[]) => refused(rows).map(({ error }) => (error as Error).message);
 
@@ -97,7 +65,7 @@ test('an export goes into an empty store as it was, after a trial, and again wit
   for (const line of lines.slice(1, -1)) kinds[JSON.parse(line).kind] = (kinds[JSON.parse(line).kind] ?? 0) + 1;
   assert.equal(records, kinds);
   assert.equal(Object.keys(kinds).sort(), ['credit', 'domain', 'place', 'proposal', 'protocol', 'revision']);
-  const other = await emptyGround(1_000);
+  const other = await laterGround();
   assert.equal(words(await importOf(other, lines.join(''), { dryRun: true })), []);
   assert.is((await exportOf(other)).length, 2);
   for (const isNew of [true, false]) {
@@ -106,6 +74,10 @@ test('an export goes into an empty store as it was, after a trial, and again wit
     assert.ok(rows.every((row) => 'isManifest' in row || (row.did !== undefined && row.created === isNew)));
     assert.equal(await exportOf(other), lines);
   }
+  const others = lines.slice(1, -1).join('').replaceAll('"action":"create"', '"action":"made"');
+  const clashes = refused(await importOf(other, others)).map(({ error }) => (error as { reason?: string }).reason);
+  assert.ok(clashes.length > 3 && clashes.every((reason) => reason === 'already-exists'), 'another history is refused');
+  assert.equal(await exportOf(other), lines);
 });
 
 test('a file that was cut, changed, reordered or put together is told; other line ends, a mark of byte order and empty lines are not', async () => {
@@ -132,7 +104,7 @@ test('a file that was cut, changed, reordered or put together is told; other lin
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...Object.keys(damages)), unit, unit, async (name, a, b) => {
       const damaged = damages[name]!(a, b);
-      const rows = await importOf(await emptyGround(1_000), damaged.join(''));
+      const rows = await importOf(await laterGround(), damaged.join(''));
       const isBare = damaged.every((line) => !/"kind":"(export|end)"/.test(line.slice(0, 40)));
       const told = isBare ? rows.filter(({ warning }) => warning) : refused(rows);
       assert.ok(told.length > 0 || damaged.length === 0, `${name} ${a} ${b}`);
@@ -145,7 +117,7 @@ test('a file that was cut, changed, reordered or put together is told; other lin
     'no last line end': lines.join('').trimEnd(),
     'empty lines': lines.join('\n'),
   }))
-    assert.equal(words(await importOf(await emptyGround(1_000), text)), [], name);
+    assert.equal(words(await importOf(await laterGround(), text)), [], name);
   const newer = [lines[0]!.replace('"format":1', '"format":2'), ...lines.slice(1)].join('');
   const rows = await importOf(await emptyGround(), newer);
   assert.match(words(rows)[0]!, /has the format 2; this version reads 1/);
@@ -153,17 +125,13 @@ test('a file that was cut, changed, reordered or put together is told; other lin
     rows.every(({ did }) => did === undefined),
     'nothing of it is taken',
   );
-  assert.equal(
-    words(await importOf(await emptyGround(1_000), newer, { isPart: true })),
-    [],
-    'who sends a part checks it',
-  );
+  assert.equal(words(await importOf(await laterGround(), newer, { isPart: true })), [], 'who sends a part checks it');
 });
 
 test('lines without a manifest are taken with a warning; in any order each is taken as it was, or refused until what it builds on is there, though votes end meanwhile', async () => {
   const records = (await exportOf(await fullGround())).slice(1, -1);
   const afterVotes = async () => {
-    const ground = await emptyGround(200_000);
+    const ground = await laterGround(200_000);
     const { service } = await polls(ground.documents, ground.clock, { rules: RULES });
     return { ground, close: () => service.sweep() };
   };

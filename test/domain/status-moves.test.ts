@@ -5,21 +5,13 @@ import { checkStatus } from '@digitalbazaar/vc-bitstring-status-list';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SimulatedClock } from '../../lib/clock.ts';
-import { bulk, type LineResult } from '../../lib/domain/bulk/bulk.ts';
-import { exportLines } from '../../lib/domain/bulk/export-lines.ts';
-import { writeExport } from '../../lib/domain/bulk/manifest.ts';
-import { readLines } from '../../lib/domain/bulk/ndjson.ts';
 import type { Caller } from '../../lib/domain/caller.ts';
 import { makeCard } from '../../lib/domain/credential/card.ts';
 import { findLostIssuers, type StatusEntry, type StatusPurpose } from '../../lib/domain/credential/places.ts';
 import { type Issuer, type StatusLists, statusLists } from '../../lib/domain/credential/status-list.ts';
-import { NO_VOTES } from '../../lib/domain/find.ts';
-import { idempotency } from '../../lib/domain/idempotency.ts';
-import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { registry } from '../../lib/domain/registry.ts';
-import { memoryDocuments } from '../../lib/store/memory/index.ts';
-import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/store/store.ts';
+import { copyGround, emptyGround, exportFrom, type Ground, importInto } from './moving.ts';
 
 const test = suite('status lists and moves');
 
@@ -52,47 +44,19 @@ type Step = { readonly do: keyof ReturnType<typeof world>['steps']; readonly n: 
 
 const nameOf = ({ list, index }: StatusEntry) => `${list}/${index}`;
 
-async function emptyStore(clock: SimulatedClock): Promise<DocumentStore> {
-  const documents = memoryDocuments({ clock });
-  await documents.declare(DOMAIN_KINDS);
-  return documents;
-}
-
-async function copyOf(documents: DocumentStore, clock: SimulatedClock): Promise<DocumentStore> {
-  const copy = await emptyStore(clock);
-  for (const kind of DOMAIN_KINDS)
-    for (const { id, revision, body } of (await documents.find(kind, { limit: 500 })).items) {
-      await copy.insert(kind, id, body);
-      for (let count = 1; count < revision; count++) await copy.replace(kind, id, count, body);
-    }
-  return copy;
-}
-
-async function takeIn(documents: DocumentStore, clock: SimulatedClock, text: string): Promise<LineResult[]> {
-  const lines = readLines(
-    (async function* () {
-      yield Buffer.from(text);
-    })(),
-  );
-  const take = bulk({ documents, clock, idempotency: idempotency({ documents, clock }) });
-  const rows: LineResult[] = [];
-  for await (const row of take(OPERATOR, { lines, dryRun: false })) rows.push(row);
-  return rows;
-}
-
-function world(clock: SimulatedClock, first: DocumentStore) {
-  let documents = first;
+function world(first: Ground) {
+  let ground = first;
   let known: Known = { domains: new Map(), places: new Set() };
   let ring = ringOf('a');
   let instances: StatusLists[] = [];
   const given = new Map<string, Given>();
-  const copies: { readonly documents: DocumentStore; readonly known: Known }[] = [];
+  const copies: { readonly ground: Ground; readonly known: Known }[] = [];
   const files: { readonly text: string; readonly known: Known }[] = [];
-  const startOne = () => statusLists({ documents, issuers: ring, clock, size: SIZE });
+  const startOne = () => statusLists({ ...ground, issuers: ring, size: SIZE });
   const start = () => {
     instances = [startOne(), startOne()];
   };
-  const twins = () => registry({ documents, clock });
+  const twins = () => registry(ground);
   const pick = <T>(items: Iterable<T>, n: number): T | undefined => {
     const all = [...items];
     return all[n % Math.max(1, all.length)];
@@ -123,27 +87,24 @@ function world(clock: SimulatedClock, first: DocumentStore) {
       known = { ...known, domains: new Map(known.domains).set(did, false) };
     },
     async copy() {
-      copies.push({ documents: await copyOf(documents, clock), known });
+      copies.push({ ground: await copyGround(ground), known });
     },
     async restore(n: number) {
       const copy = pick(copies, n);
       if (!copy) return;
-      documents = await copyOf(copy.documents, clock);
+      ground = await copyGround(copy.ground);
       known = copy.known;
       start();
     },
     async export() {
-      let text = '';
-      const records = exportLines({ documents, settleVotes: NO_VOTES }, OPERATOR);
-      for await (const line of writeExport(records, { version: '0.0.0', leftOut: [] })) text += line;
-      files.push({ text, known });
+      files.push({ text: (await exportFrom(ground, OPERATOR)).join(''), known });
     },
     async move(n: number) {
       const file = pick(files, n);
       if (!file) return;
-      documents = await emptyStore(clock);
+      ground = await emptyGround(ground.clock);
       known = file.known;
-      const rows = await takeIn(documents, clock, file.text);
+      const rows = await importInto(ground, OPERATOR, file);
       assert.equal(
         rows.filter(({ error }) => error),
         [],
@@ -153,7 +114,7 @@ function world(clock: SimulatedClock, first: DocumentStore) {
     async merge(n: number) {
       const file = pick(files, n);
       if (!file) return;
-      await takeIn(documents, clock, file.text);
+      await importInto(ground, OPERATOR, file);
       const domains = new Map([...file.known.domains, ...known.domains]);
       known = { domains, places: new Set([...known.places, ...file.known.places]) };
     },
@@ -185,7 +146,7 @@ function world(clock: SimulatedClock, first: DocumentStore) {
         ),
       );
       const keys = ring.map(({ did }) => did);
-      assert.equal(await findLostIssuers(documents, keys), [...lost].sort());
+      assert.equal(await findLostIssuers(ground.documents, keys), [...lost].sort());
     },
   };
   return { steps, twins };
@@ -201,13 +162,13 @@ async function verifies(
 }
 
 async function live(script: readonly Step[]): Promise<void> {
-  const clock = new SimulatedClock();
-  const { steps, twins } = world(clock, await emptyStore(clock));
+  const ground = await emptyGround();
+  const { steps, twins } = world(ground);
   await twins().protocols.create(OPERATOR, { type: 'Protocol', alsoKnownAs: [PROTOCOL] });
   await steps.twin();
   for (const one of script) {
     await steps[one.do](one.n);
-    await clock.advance(1);
+    await ground.clock.advance(1);
   }
   await steps.check(0);
 }
