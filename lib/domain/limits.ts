@@ -72,6 +72,8 @@ export const DOMAIN_LIMITS = {
   statusListTries: 16,
   /** Lists that a process keeps in memory. */
   statusListsKept: 64,
+  /** Pages of changes that a list is kept up to date by; one that is further behind is read anew. */
+  statusListPages: 20,
   /** Places of an issuer without a key that are looked at, whether their credential counts. */
   lostPlacesRead: 1_000,
   /** Domains that are read at the same time to fill a list. */

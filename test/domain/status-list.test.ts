@@ -171,6 +171,14 @@ test('a list is signed again when a bit has changed or an hour has passed, else 
   );
   documents.changes = changes;
   assert.ok(await read());
+  // Whoever is far behind reads the list anew.
+  let pages = 0;
+  documents.changes = async (after, limit) => {
+    pages++;
+    return Array.from({ length: limit }, (_, at) => ({ seq: after + 1 + at, kind: 'x', id: 'x', revision: 1, at: 0 }));
+  };
+  assert.ok(await read());
+  assert.is(pages, DOMAIN_LIMITS.statusListPages);
 });
 
 test('places of one list never clash; where none of several is free, another list begins', async () => {

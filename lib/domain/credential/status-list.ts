@@ -88,7 +88,9 @@ export function statusLists({
   // Loads of a list run one after the other; after a failure the next one begins anew.
   function fresh(list: string): Promise<Loaded | undefined> {
     const before = (lists.get(list) ?? Promise.resolve(undefined)).catch(() => undefined);
-    const next = before.then((loaded) => (loaded ? follow(documents, list, loaded) : load(documents, list, size)));
+    const next = before.then(
+      async (loaded) => (loaded && (await follow(documents, list, loaded))) ?? load(documents, list, size),
+    );
     lists.set(list, next);
     const forget = () => lists.get(list) === next && lists.delete(list);
     next.then((loaded) => loaded ?? forget(), forget);
@@ -178,8 +180,9 @@ async function load(documents: DocumentStore, list: string, size: number): Promi
   return loaded;
 }
 
-async function follow(documents: DocumentStore, list: string, loaded: Loaded): Promise<Loaded> {
-  for (;;) {
+/** The list as of now; undefined when it is so far behind that it is better read anew. */
+async function follow(documents: DocumentStore, list: string, loaded: Loaded): Promise<Loaded | undefined> {
+  for (let pages = 0; pages < DOMAIN_LIMITS.statusListPages; pages++) {
     const changes = await documents.changes(loaded.seq, DOMAIN_LIMITS.feedPage);
     const touched = new Set<string>();
     for (const { kind, id } of changes) {
@@ -194,6 +197,7 @@ async function follow(documents: DocumentStore, list: string, loaded: Loaded): P
     loaded.seq = changes.at(-1)?.seq ?? loaded.seq;
     if (changes.length < DOMAIN_LIMITS.feedPage) return loaded;
   }
+  return undefined;
 }
 
 function add({ entries, taken }: Loaded, entry: StatusEntry): void {
