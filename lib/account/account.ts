@@ -188,6 +188,20 @@ export function accounts(options: AccountsOptions): Accounts {
   };
 }
 
+/** The same accounts for simulated phones: under names that no phone number has, so apart from those of callers. */
+export function simulatedAccounts(accounts: Accounts): Accounts {
+  const nameApart = (phone: string) => `simulated ${phone}`;
+  const apart = <Call extends PinCall>(call: Call): Call => ({ ...call, phone: nameApart(call.phone) });
+  return {
+    exists: (phone) => accounts.exists(nameApart(phone)),
+    create: (call) => accounts.create(apart(call)),
+    verifyPin: (call) => accounts.verifyPin(apart(call)),
+    changePin: (call) => accounts.changePin(apart(call)),
+    standing: (phone) => accounts.standing(nameApart(phone)),
+    unlock: (phone, by) => accounts.unlock(nameApart(phone), by),
+  };
+}
+
 function readStanding(found: PhoneRecord, now: number): Standing {
   const account = found.kind === 'account' ? found.stored.body : undefined;
   const simChangedAt = isSimNew(account?.sim, now) ? account!.sim!.changedAt : null;

@@ -7,6 +7,11 @@ import type { Json, JsonObject } from '../store/store.ts';
 import type { Accounts } from './account.ts';
 import { ACCOUNT_LIMITS } from './limits.ts';
 
+export interface AccountServicesOptions {
+  /** Accounts of simulated phones. @default those of callers */
+  readonly simulated?: Accounts;
+}
+
 /**
  * The account services. Input: `phone` (or `phoneNumber`, `msisdn`; default: the caller's own), `pin`, `newPin`, `name`
  * (at most ACCOUNT_LIMITS.accountNameChars), `lang`. Answers, all with `ok`, so that a flow can branch on it:
@@ -19,12 +24,19 @@ import { ACCOUNT_LIMITS } from './limits.ts';
  *
  * Malformed input rejects with ERR_INPUT, naming the field and never its value.
  */
-export function accountServices(accounts: Accounts): Services {
+export function accountServices(callers: Accounts, { simulated = callers }: AccountServicesOptions = {}): Services {
+  const service = (name: string, act: Act): Service => {
+    // A service rejects; it never throws at once, not even on bad input.
+    return async (input, call) => {
+      const read = reader(name, input, call);
+      return act(read, { accounts: call.session.simulated ? simulated : callers, idempotencyKey: call.idempotencyKey });
+    };
+  };
   return {
-    'account.exists': service('account.exists', async (read) => {
+    'account.exists': service('account.exists', async (read, { accounts }) => {
       return { ok: true, exists: await accounts.exists(read.phone()) };
     }),
-    'account.create': service('account.create', async (read, idempotencyKey) => {
+    'account.create': service('account.create', async (read, { accounts, idempotencyKey }) => {
       const name = read.optional('name', cleanName);
       const lang = read.optional('lang', cleanLanguage);
       const known = { ...(name !== undefined && { name }), ...(lang !== undefined && { lang }) };
@@ -32,11 +44,11 @@ export function accountServices(accounts: Accounts): Services {
       const outcome = await accounts.create({ phone, pin, idempotencyKey, sim: read.sim(phone), ...known });
       return { ok: outcome.created, ...outcome };
     }),
-    'account.verifyPin': service('account.verifyPin', (read, idempotencyKey) => {
+    'account.verifyPin': service('account.verifyPin', (read, { accounts, idempotencyKey }) => {
       const [phone, pin] = [read.phone(), read.digits('pin')];
       return accounts.verifyPin({ phone, pin, idempotencyKey, sim: read.sim(phone) });
     }),
-    'account.changePin': service('account.changePin', async (read, idempotencyKey) => {
+    'account.changePin': service('account.changePin', async (read, { accounts, idempotencyKey }) => {
       const [phone, pin, newPin] = [read.phone(), read.digits('pin'), read.digits('newPin')];
       const outcome = await accounts.changePin({ phone, pin, newPin, idempotencyKey, sim: read.sim(phone) });
       return { ok: outcome.changed, ...outcome };
@@ -53,10 +65,7 @@ interface InputReader {
   sim(phone: string): string | undefined;
 }
 
-function service(name: string, act: (read: InputReader, idempotencyKey: string) => Promise<Json>): Service {
-  // A service rejects; it never throws at once, not even on bad input.
-  return async (input, call) => act(reader(name, input, call), call.idempotencyKey);
-}
+type Act = (read: InputReader, call: { readonly accounts: Accounts; readonly idempotencyKey: string }) => Promise<Json>;
 
 const PHONE_FIELDS = ['phone', 'phoneNumber', 'msisdn'];
 

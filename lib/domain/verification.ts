@@ -22,7 +22,7 @@ import {
   reviewProposal,
   type Voted,
 } from './voting/ballot.ts';
-import { type Executed, executionServices, noteOnDomain, readVerification } from './voting/execution.ts';
+import { executionServices, noteOnDomain, readVerification } from './voting/execution.ts';
 import type { Governance, VoterPower } from './voting/governance.ts';
 import {
   dueVotes,
@@ -46,8 +46,6 @@ export interface VerificationOptions {
   readonly governance: Governance;
   /** Who may vote in a tenant when the rules name no voters. @default nobody */
   readonly electorate?: (tenant: string) => readonly VoterPower[];
-  /** Called once a proposal has given its domain a new status, by the process that has stored it. */
-  readonly onExecuted?: (executed: Executed) => void;
   /** Receives the inspection events of proposals. */
   readonly inspector?: Inspector | undefined;
   /** Called after each stored step of a proposal: one for each ballot (`CAST`), one for each new state. */
@@ -127,13 +125,13 @@ export interface VerificationService {
  */
 export function verification(options: VerificationOptions): VerificationService {
   requireGiven('hold votes', options, { documents: 'documents', clock: 'clock', governance: 'object' });
-  const { documents, clock, governance, electorate = () => [], onExecuted } = options;
+  const { documents, clock, governance, electorate = () => [] } = options;
   const proposals = lifecycle<VotingContext, StoredProposal>({
     documents,
     kind: PROPOSAL,
     machine: compileMachine(domainVerification({ outcome })),
     clock,
-    services: executionServices({ documents, clock, onExecuted }),
+    services: executionServices({ documents, clock }),
     // A domain must not stay under review for good because its store was away for long.
     calls: { release: { tries: Number.POSITIVE_INFINITY }, present: { tries: Number.POSITIVE_INFINITY } },
     fields: proposalFields,
@@ -142,7 +140,7 @@ export function verification(options: VerificationOptions): VerificationService 
     onStep: options.onStep,
     ...(options.onProblem && { onProblem: options.onProblem }),
   });
-  const settle = dueVotes({ documents, clock, proposals, note: noteOnDomain({ documents, clock, onExecuted }) });
+  const settle = dueVotes({ documents, clock, proposals, note: noteOnDomain({ documents, clock }) });
   const deps: VotingDeps = { documents, clock, governance, proposals, electorate, settle };
 
   async function findOpenProposals(subject: string): Promise<Proposal[]> {

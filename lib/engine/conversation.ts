@@ -42,7 +42,7 @@ export interface ShownForms {
   output(id: string, output: Json): Json;
   /** The variables, private ones masked. @default as they are */
   context?(context: JsonObject): JsonObject;
-  /** What `render` gives, private values masked. @default as it is */
+  /** What `render` gives, or `waitText` where the view waits, private values masked. @default as it is */
   reply?(view: View): string;
 }
 

@@ -11,6 +11,8 @@ export interface ServiceSession {
   readonly serviceCode?: string;
   /** Keyed hashes of the SIM card, where the telecom gateway names it. */
   readonly sim?: string;
+  /** The phone is simulated by an operator: nobody has shown that the number is theirs. Missing for callers. */
+  readonly simulated?: true;
 }
 
 /** What a service is told of its call beside the input. */

@@ -1,5 +1,6 @@
 // Sessions outside of turns, for operators and tools: read one, list keys, end one, place one at a given state.
 
+import { setImmediate } from 'node:timers/promises';
 import type { StateValue } from 'xstate';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
@@ -46,13 +47,29 @@ export async function viewSession(engine: Engine, key: string): Promise<SessionV
   return { conversation, version, turn, startedAt, rest, door, reply: reply.text };
 }
 
-/** The same as those who watch may see it: private values are masked, and of the reply nothing is said. */
-export async function showSession(engine: Engine, key: string): Promise<Omit<SessionView, 'reply'> | undefined> {
+/** A living session as those may see it who watch: private values are masked. */
+export interface ShownSession extends Omit<SessionView, 'reply'> {
+  /** What was answered last. */
+  reply(): string;
+}
+
+/** The same as {@link viewSession}, for those who watch. */
+export async function showSession(engine: Engine, key: string): Promise<ShownSession | undefined> {
   const opened = openStored(engine, key, await engine.store.load(key));
   if (opened.kind !== 'live') return undefined;
   const { conversation, version, turn, startedAt, rest, door } = opened.record;
   const context = opened.conversation.shown?.context?.(rest.context) ?? rest.context;
-  return { conversation, version, turn, startedAt, rest: { ...rest, context }, door };
+  const reply = () => showReply(engine, key, opened);
+  return { conversation, version, turn, startedAt, rest: { ...rest, context }, door, reply };
+}
+
+// A reply that may hold private values is not opened but made again, with masks in their place.
+function showReply(engine: Engine, key: string, { conversation, record, stored }: Live): string {
+  const waiting = record.waiting === true || record.calls.length > 0;
+  const masked = conversation.shown?.reply?.({ ...record.rest, waiting });
+  if (masked !== undefined) return masked;
+  const opened = openReply(engine, key, stored);
+  return typeof opened === 'string' ? '' : opened.text;
 }
 
 /** Keys of living sessions that begin with `prefix`, in key order, at most `limit`. */
@@ -61,13 +78,22 @@ export async function sessionKeys(
   { prefix, limit }: { prefix: string; limit: number },
 ): Promise<string[]> {
   const found: string[] = [];
+  for await (const keys of sessionKeyPages(engine)) {
+    found.push(...keys.filter((key) => key.startsWith(prefix)));
+    if (found.length >= limit) break;
+  }
+  return found.slice(0, limit);
+}
+
+/** Keys of living sessions in key order, page by page; others get their turn between two pages. */
+export async function* sessionKeyPages(engine: Engine): AsyncGenerator<readonly string[]> {
   let cursor: string | undefined;
   do {
     const page = await engine.store.list(cursor === undefined ? {} : { cursor });
-    found.push(...page.keys.filter((key) => key.startsWith(prefix)));
+    yield page.keys;
     cursor = page.next;
-  } while (cursor !== undefined && found.length < limit);
-  return found.slice(0, limit);
+    if (cursor !== undefined) await setImmediate();
+  } while (cursor !== undefined);
 }
 
 export interface Ending {

@@ -19,6 +19,8 @@ interface PhoneDoor extends JsonObject {
   readonly sim?: string;
   /** An operator has ended the session. */
   readonly isClosed?: boolean;
+  /** The phone is one of the simulator. */
+  readonly simulated?: true;
 }
 
 /** Kept of a session that an operator ends: what its phone sends then begins nothing, whatever {@link UnknownSession} says. */
@@ -34,6 +36,8 @@ export interface DialRules {
   readonly flow: string;
   /** Variables that it begins with, besides those that the door fills; only those that it declares count. @default none */
   readonly given?: JsonObject;
+  /** The phone is one of the simulator: services are told so. @default false */
+  readonly simulated?: boolean;
   /** The first makes turn keys; the others know those that were made before a change of keys. At least one. */
   readonly keys: readonly Buffer[];
   readonly unknownSession: UnknownSession;
@@ -153,7 +157,7 @@ type Begin = (inputs: readonly string[]) => Decision;
 function prepareBegin(request: UssdRequest, rules: DialRules, marks: string): Begin {
   const { sessionId, phoneNumber, imsi } = request;
   const serviceCode = request.serviceCode || (request.dialled ?? '');
-  const known = { sessionId, phoneNumber, serviceCode, marks };
+  const known = { sessionId, phoneNumber, serviceCode, marks, ...(rules.simulated && { simulated: true as const }) };
   const input: DoorValues<'phone'> = { sessionId, phoneNumber, msisdn: phoneNumber, serviceCode };
   const first = rules.given ? { ...rules.given, ...input } : input;
   return (inputs) => {

@@ -1,11 +1,10 @@
 // The USSD service without HTTP: takes a phone request and always answers with a screen within the deadline.
 
-import { COMMON_LIMITS } from '../common-limits.ts';
 import type { Conversation } from '../engine/conversation.ts';
 import type { Engine } from '../engine/engine.ts';
 import { openStored } from '../engine/session/open.ts';
 import { type Decision, type SessionState, type TurnMove, type TurnResult, takeTurn } from '../engine/session/turn.ts';
-import { endSession, type SessionView, sessionKeys, viewSession } from '../engine/sessions.ts';
+import { endSession, type SessionView, sessionKeys, showSession, viewSession } from '../engine/sessions.ts';
 import { toPath } from '../flow/run/scope.ts';
 import { requireGiven } from '../given.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
@@ -13,6 +12,7 @@ import type { SharedNotes } from '../store/shared-note.ts';
 import type { UssdReply } from './adapter.ts';
 import { createAdapters } from './adapters.ts';
 import { CLOSED, type DialRefusal, type DialRules, markSim, readDial, type UnknownSession } from './dial.ts';
+import { KEY_PREFIX, listKeys, readSessionKey, simulatedKey, ussdKey } from './keys.ts';
 import { phoneSessions } from './phone-sessions.ts';
 import { INVALID_INPUT, NOTHING, UNAVAILABLE } from './reply.ts';
 import type { UssdRequest } from './request.ts';
@@ -54,12 +54,14 @@ export interface UssdTurn {
   readonly move: TurnMove | undefined;
 }
 
-/** A session as operators see it. */
+/** A session as operators see it: without secrets, with private values masked. */
 export interface SessionDebug {
   readonly state: string;
   readonly context: {
     readonly sessionId: string;
+    /** E.164 with `+`, whole. */
     readonly phoneNumber: string;
+    /** The screen that was shown last; in a conversation with private values, `*` stands for each of their characters. */
     readonly message: string;
     readonly isAuthenticated: boolean;
   };
@@ -68,17 +70,20 @@ export interface SessionDebug {
 
 /** What is known of a request besides what it says. */
 export interface TurnAbout {
-  readonly requestId: string;
+  readonly requestId?: string;
   /** What it begins when it is a dial. @default the flow of the door, and nothing given */
   readonly begin?: Partial<Pick<DialRules, 'flow' | 'given'>> | undefined;
+  /** The phone is one of the simulator: its sessions are apart from those of callers, also of the same id and number. @default false */
+  readonly simulated?: boolean | undefined;
 }
 
 /** The USSD door without HTTP. Exported as `UssdGateway`. */
 export interface UssdService<C extends Conversation = Conversation> {
   /** Answers a request of a dialect. Never rejects. */
   turn(request: UssdRequest, dialect: string, about?: TurnAbout): Promise<UssdReply>;
+  /** A living session; that of a simulated phone where no caller has one of this id. */
   inspect(sessionId: string): Promise<SessionDebug | undefined>;
-  /** The path of the screen that a living session is at, and the version of the flow that it is in. */
+  /** The path of the screen that a living session of a simulated phone is at, and the version of the flow that it is in. */
   locate(sessionId: string): Promise<{ readonly path: string; readonly conversation: C } | undefined>;
   /** Ids of living sessions. */
   sessions(): Promise<string[]>;
@@ -90,10 +95,9 @@ interface ServedRequest extends Partial<Pick<TurnAbout, 'begin'>> {
   readonly request: UssdRequest;
   readonly dialect: string;
   readonly requestId: string | undefined;
+  readonly simulated: boolean;
 }
 
-/** How the keys of sessions of phones begin. */
-export const KEY_PREFIX = 'ussd:';
 const SESSIONS_LISTED = 10_000;
 
 /**
@@ -132,8 +136,9 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   });
   const inFlight = new Map<string, Promise<UssdReply>>();
 
-  const answer = async ({ key, request, dialect, requestId, begin }: ServedRequest): Promise<UssdReply> => {
-    const dial = readDial(request, begin ? { ...rules, ...begin } : rules);
+  const answer = async ({ key, request, dialect, requestId, ...about }: ServedRequest): Promise<UssdReply> => {
+    const { begin, simulated } = about;
+    const dial = readDial(request, begin || simulated ? { ...rules, ...begin, simulated } : rules);
     let hasBegun = false;
     const decide = (seen: SessionState): Decision => {
       const decision = dial.decide(seen);
@@ -152,8 +157,10 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
     } catch (error) {
       report(error);
     }
-    if (reply.kind === 'end') phones.end(request.phoneNumber, key);
-    else if (hasBegun) await phones.begin(request.phoneNumber, key).catch(report);
+    // A simulated phone takes no place from the caller whose number it has.
+    const phone = simulated ? `simulated ${request.phoneNumber}` : request.phoneNumber;
+    if (reply.kind === 'end') phones.end(phone, key);
+    else if (hasBegun) await phones.begin(phone, key).catch(report);
     return reply;
   };
 
@@ -178,14 +185,14 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   // The turn goes on when its time is up: the telecom's retry then finds its answer.
   const turn: UssdService['turn'] = (request, dialect, about) =>
     new Promise((resolve) => {
-      const key = ussdKey(dialect, request.sessionId);
-      const requestId = about?.requestId;
+      const { requestId, begin, simulated = false } = about ?? {};
+      const key = (simulated ? simulatedKey : ussdKey)(dialect, request.sessionId);
       const timer = setTimeout(resolve, deadlineMs, UNAVAILABLE);
       const show = (reply: UssdReply) => {
         clearTimeout(timer);
         resolve(reply);
       };
-      const reply = act({ key, request, dialect, requestId, begin: about?.begin });
+      const reply = act({ key, request, dialect, requestId, begin, simulated });
       reply.then(show, (error) => {
         onProblem?.(error, requestId);
         show(UNAVAILABLE);
@@ -193,7 +200,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
     });
 
   const inspect = async (sessionId: string): Promise<SessionDebug | undefined> => {
-    for (const key of listKeys(dialects, sessionId)) {
+    for (const key of [...listKeys(dialects, sessionId, ussdKey), ...listKeys(dialects, sessionId, simulatedKey)]) {
       const found = await readDebug(engine, key);
       if (found) return found;
     }
@@ -201,7 +208,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   };
 
   const locate: UssdService<C>['locate'] = async (sessionId) => {
-    for (const key of listKeys(dialects, sessionId)) {
+    for (const key of listKeys(dialects, sessionId, simulatedKey)) {
       const opened = openStored(engine, key, await engine.store.load(key));
       if (opened.kind === 'live') return { path: toPath(opened.record.rest.state), conversation: opened.conversation };
     }
@@ -210,7 +217,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
 
   const sessions = async () => {
     const keys = await sessionKeys(engine, { prefix: KEY_PREFIX, limit: SESSIONS_LISTED });
-    return keys.map((key) => key.slice(key.indexOf(':', KEY_PREFIX.length) + 1));
+    return keys.map(readSessionKey);
   };
 
   return { turn, inspect, locate, sessions };
@@ -220,16 +227,6 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
 function namePhone(keyring: Keyring): (phone: string) => string {
   const key = keyring.subkey('phone-sessions/v1')!;
   return (phone) => `phone:${shortMac(key, [phone])}`;
-}
-
-// An id that no store could keep belongs to no session.
-function listKeys(dialects: readonly string[], sessionId: string): string[] {
-  return dialects.map((dialect) => ussdKey(dialect, sessionId)).filter((key) => key.length <= COMMON_LIMITS.keyChars);
-}
-
-/** Under which a session of a dialect is stored. */
-export function ussdKey(dialect: string, sessionId: string): string {
-  return `${KEY_PREFIX}${dialect}:${sessionId}`;
 }
 
 const REFUSALS: { readonly [reason in DialRefusal]: UssdReply } = {
@@ -285,13 +282,13 @@ async function readStatus(engine: Engine, key: string): Promise<UssdReply> {
 }
 
 async function readDebug(engine: Engine, key: string): Promise<SessionDebug | undefined> {
-  const session = await viewSession(engine, key);
+  const session = await showSession(engine, key);
   if (!session) return undefined;
   const { sessionId, phoneNumber } = session.door as { sessionId: string; phoneNumber: string };
   const isAuthenticated = session.rest.context.isAuthenticated === true;
   return {
     state: toPath(session.rest.state),
-    context: { sessionId, phoneNumber, message: session.reply, isAuthenticated },
+    context: { sessionId, phoneNumber, message: session.reply(), isAuthenticated },
     status: 'active',
   };
 }

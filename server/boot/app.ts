@@ -42,6 +42,7 @@ import {
   firstSegment,
   listRoutes,
   newRouter,
+  ownRequestFinder,
   pathNames,
   type RouteGroup,
   refuseUnrouted,
@@ -53,6 +54,7 @@ import type { Door as SocketDoor } from '../sockets/socket-server.ts';
 import type { AccountDesk } from '../ussd/account-desk.ts';
 import { USSD_BASE } from '../ussd/dialects.ts';
 import { forbiddenGateways, type UssdGateways } from '../ussd/gateways.ts';
+import type { OperatorNotes } from '../ussd/operator-notes.ts';
 import { operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { ussdRoutes } from '../ussd/routes.ts';
 import { sendErrorPage, sendWaitPage } from '../web/kit/error-page.ts';
@@ -67,6 +69,7 @@ export interface AppDeps {
   readonly ussd: UssdService;
   readonly gateways: UssdGateways;
   readonly desk: AccountDesk;
+  readonly notes: OperatorNotes | undefined;
   readonly adapters: Readonly<Record<string, Adapter>>;
   readonly health: Health;
   readonly overload: Overload;
@@ -131,7 +134,7 @@ export function createApp(deps: AppDeps): App {
     deps: { health, clock: deps.clock, environment: config.environment, sendHome: deps.toolPages.sendHome },
   });
   addRoutes(router, operatorRouteGroup({ metrics: config.metricsPort === undefined }), {
-    deps: { ussd: deps.ussd, desk: deps.desk, metrics, health },
+    deps: { ussd: deps.ussd, desk: deps.desk, notes: deps.notes, metrics, health },
     guards: { operator: operators },
   });
   addRoutes(router, PAGE_FILE_ROUTES, { deps: undefined });
@@ -146,7 +149,11 @@ export function createApp(deps: AppDeps): App {
   const own = [...ussdDoor.routes, ...deps.domain.routes, ...deps.agent.routes, ...listRoutes(router)];
   const query = deps.query?.door(own, { admit, cors: cors.gateway, record: recorder(deps) });
   const doors = doorsBySegment(deps, own);
+  const isOwnRequest = ownRequestFinder(parts);
   const isQuery = (url: string) => query !== undefined && !doors.has(firstSegment(url)) && query.owns(url);
+  const byPath = findExceptions(declared);
+  const exceptions = ({ path, req, state }: ParameterizedContext): Exceptions | undefined =>
+    state.isOwn ? { ...byPath(path), operator: deps.toolPages.findOperator(req.headers) } : byPath(path);
   const app = new Koa({ env: config.environment });
   setHeaderOptions(app, deps.toolPages.headers);
   app
@@ -157,13 +164,19 @@ export function createApp(deps: AppDeps): App {
       return isQuery(url) ? query!.answer(ctx, next) : next();
     })
     .use(assignRequestId())
-    .use((ctx, next) => cors[USSD_PATH.test(ctx.path) ? 'ussd' : findDoor(ctx).cors](ctx, next))
+    .use((ctx, next) => {
+      ctx.state.isOwn = isOwnRequest({
+        method: ctx.get('access-control-request-method') || ctx.method,
+        path: ctx.path,
+      });
+      return ctx.state.isOwn ? next() : cors[ctx.path.startsWith(USSD_BASE) ? 'ussd' : findDoor(ctx).cors](ctx, next);
+    })
     .use(securityHeaders())
     .use(answerErrors({ log, metrics, redact: config.redact, sendErrorPage }))
     .use(answerEarlyProblems())
     .use(boundAnswers())
     .use((ctx, next) => findDoor(ctx).beforeLimits(ctx, next))
-    .use(admitRequests({ admit, exceptions: findExceptions(declared), sendWaitPage }))
+    .use(admitRequests({ admit, exceptions, sendWaitPage }))
     .use((ctx, next) => findDoor(ctx).answer(ctx, next))
     .use(router.routes())
     .use((ctx) => {
@@ -233,9 +246,6 @@ function doorsBySegment(
   const doors = listed.flatMap(([all, door]) => all.map(({ path }) => [firstSegment(path), door] as const));
   return new Map([...doors, [firstSegment(sockets.path), socketDoor]]);
 }
-
-// Without what operators look at there.
-const USSD_PATH = /^\/api\/ussd(\/(?!(debug|sessions)(\/|$))|$)/;
 
 // Probes are answered under overload too: else an orchestrator would restart a busy process. So is the health report.
 const ALWAYS_ANSWERED = new Set(HEALTH_ROUTES.routes.map(({ path }) => path));

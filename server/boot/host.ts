@@ -1,6 +1,6 @@
 // The engine and what it works with, built from a configuration: keys, stores, services, menus, and the phone gateway.
 
-import { type Accounts, type AccountsOptions, accounts } from '../../lib/account/account.ts';
+import { type Accounts, type AccountsOptions, accounts, simulatedAccounts } from '../../lib/account/account.ts';
 import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
 import { pinVault } from '../../lib/account/pin.ts';
 import { accountServices } from '../../lib/account/services.ts';
@@ -18,7 +18,8 @@ import { findRedactor } from '../../lib/redact.ts';
 import { sharedNotes } from '../../lib/store/shared-note.ts';
 import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
 import { type UssdService, type UssdTurn, ussdService } from '../../lib/ussd/service.ts';
-import { type Audit, auditLog } from '../audit/audit.ts';
+import type { Audit } from '../audit/audit.ts';
+import { auditLog } from '../audit/writer.ts';
 import type { Config } from '../config/config.ts';
 import { Foreign, type Log } from '../health/log.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
@@ -40,6 +41,8 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
   readonly audit: Audit;
   /** What operators can do for callers. */
   readonly desk: AccountDesk;
+  /** Stands for a phone number where the number itself must not be written. */
+  readonly alias: (phone: string) => string;
   /** What flows may call. */
   readonly services: Services;
   /** Closes the stores. */
@@ -79,12 +82,19 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
   const isShared = redis !== undefined || options.parts?.stores?.snapshots !== undefined;
   try {
     await prepareStores({ documents: stores.documents, redis }, keyring);
+    const audit = auditLog({ documents: stores.documents, keyring, clock, log: options.log });
+    // Before anything is done that is noted: what the journal holds by then is of an earlier version.
+    await audit.readCursor();
     return {
-      ...(await build(config, options, { stores, keyring, clock, isShared })),
+      ...(await build(config, options, { stores, keyring, clock, isShared, audit })),
+      audit,
       stores,
       places,
       redis,
-      close,
+      close: async () => {
+        await audit.close();
+        await close();
+      },
     };
   } catch (error) {
     await close();
@@ -96,11 +106,12 @@ interface HostDeps {
   readonly stores: Stores;
   readonly keyring: Keyring;
   readonly clock: Clock;
+  readonly audit: Audit;
   /** Whether other instances have the same sessions. */
   readonly isShared: boolean;
 }
 
-async function build(config: Config, options: HostOptions, { stores, keyring, clock, isShared }: HostDeps) {
+async function build(config: Config, options: HostOptions, { stores, keyring, clock, isShared, audit }: HostDeps) {
   const { log, onProblem, onCrowded, parts = {}, services: between = (services) => services } = options;
   const vault = pinVault({ keyring });
   const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
@@ -116,9 +127,12 @@ async function build(config: Config, options: HostOptions, { stores, keyring, cl
       shareSpray: sharedSpray(sharedNotes({ ...noting, keepMs: ACCOUNT_LIMITS.sprayWindowMs }), clock),
     }),
   });
-  const audit = auditLog({ documents: stores.documents, keyring, clock, log });
-  const desk = accountDesk({ accounts: kept, alias: vault.alias, audit });
-  const services = between(await allServices(config, kept, parts.services));
+  // In development there are no callers whom a simulated phone could harm, and one account is there for all doors.
+  const simulated = config.production
+    ? simulatedAccounts(accounts({ documents: stores.documents, vault, clock }))
+    : undefined;
+  const desk = accountDesk({ accounts: kept, simulated, alias: vault.alias, audit });
+  const services = between(await allServices(config, { callers: kept, simulated }, parts.services));
   const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
   const menuFolder = { folder: config.menusDir, services: lintedServices(services), rules, clock };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
@@ -156,7 +170,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring, cl
       log.debug('a USSD session ended: its phone has begun too many');
     },
   });
-  return { menuFolder, menus, engine, ussd, keyring, desk, audit, services: observed };
+  return { menuFolder, menus, engine, ussd, keyring, desk, alias: vault.alias, services: observed };
 }
 
 const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } = {
@@ -165,8 +179,15 @@ const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } =
     'a stored session cannot go on: it was sealed with another PIN_ENCRYPTION_KEY. Give all instances the same keys',
 };
 
-async function allServices(config: Config, kept: Accounts, given?: Services): Promise<Services> {
-  const builtIn = { ...accountServices(kept), ...httpServices({ hosts: config.serviceHosts }) };
+interface KeptAccounts {
+  readonly callers: Accounts;
+  /** Those of simulated phones, where they are apart. */
+  readonly simulated: Accounts | undefined;
+}
+
+async function allServices(config: Config, kept: KeptAccounts, given?: Services): Promise<Services> {
+  const accountsOfFlows = accountServices(kept.callers, kept.simulated && { simulated: kept.simulated });
+  const builtIn = { ...accountsOfFlows, ...httpServices({ hosts: config.serviceHosts }) };
   const loaded = await loadServices(config.services, { builtIn, given, folder: process.cwd() });
   // Innermost, so that recorders and logs of services get no secret either.
   return keepSecrets(loaded, { own: isBuiltIn, redact: config.redact });

@@ -10,6 +10,7 @@ import type { Services } from '../../lib/engine/service.ts';
 import { sessionKeys } from '../../lib/engine/sessions.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
+import { KEY_PREFIX } from '../../lib/ussd/keys.ts';
 import type { UssdTurn } from '../../lib/ussd/service.ts';
 import type { Config } from '../config/config.ts';
 import { readVersion } from '../config/modules.ts';
@@ -60,7 +61,7 @@ const ANY = { prefix: '' };
 
 async function countIn(engine: Engine, documents: DocumentStore): Promise<StoredCounts> {
   const [keys, proposals, due, letters, runs] = await Promise.all([
-    sessionKeys(engine, { prefix: 'ussd:', limit: SESSIONS_COUNTED }),
+    sessionKeys(engine, { prefix: KEY_PREFIX, limit: SESSIONS_COUNTED }),
     documents.count(PROPOSAL, { index: 'open', where: { openFor: ANY } }),
     documents.count(DELIVERY, { index: 'due', where: { dueAt: { gte: 0 } } }),
     documents.count(DELIVERY, { index: 'webhook', where: { webhook: ANY } }),

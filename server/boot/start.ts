@@ -24,10 +24,11 @@ import { watchMenus } from '../menus/watch.ts';
 import { checkGivenStores } from '../stores/given.ts';
 import { loadAdapters } from '../ussd/adapters.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
+import { operatorNotes } from '../ussd/operator-notes.ts';
 import { createInspector } from '../web/inspector/open.ts';
 import { serviceRecorder } from '../web/simulator/flow-test.ts';
 import { openStudio } from '../web/studio/open.ts';
-import { toolPages } from '../web/tools.ts';
+import { openToolPages } from '../web/tools.ts';
 import { type AppDeps, createApp } from './app.ts';
 import { type HostOptions, openHost } from './host.ts';
 import { logPublicRoutes, storeHealthLogger, warnAtStart, warnOfLostIssuers } from './notices.ts';
@@ -151,11 +152,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
         clock,
         drawings: inspectorDoor.drawings,
         reload: () => reloads.now(),
-        onEdit: ({ by, ...details }) =>
-          audit.append({ action: 'menus.edited', by, details }).then(
-            () => {},
-            (err) => log.error({ err }, 'menus.edited is not in the audit log'),
-          ),
+        noteEdit: async ({ by, ...details }) => void (await audit.append({ action: 'menus.edited', by, details })),
         ...{ services, keyring, recorder },
         callsServices: !config.production,
       })
@@ -166,6 +163,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     ussd,
     gateways,
     desk: host.desk,
+    notes: config.operatorTokens.length ? operatorNotes(host) : undefined,
     operators,
     adapters,
     health,
@@ -180,8 +178,9 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     domain: domain.door,
     agent: agent.door,
     sockets: agent.sockets,
-    toolPages: toolPages({
+    toolPages: await openToolPages({
       config,
+      documents: stores.documents,
       keyring,
       service: ussd,
       flows: engine.library,
@@ -266,7 +265,7 @@ interface OperatorDeps {
 }
 
 function readOperators(config: Config, { keyring, log, clock }: OperatorDeps): OperatorRule {
-  const { trustedProxies: proxies, production, operatorTokens: tokens } = config;
+  const { trustedProxies: proxies, production, publicUrl, operatorTokens: tokens } = config;
   const readClient = clientReader({ ...config.rateLimit, proxies });
   const onWrong = callRarely(
     (address: string, times) => log.warn({ address, times }, 'wrong tokens of operators: somebody may be guessing'),
@@ -275,6 +274,7 @@ function readOperators(config: Config, { keyring, log, clock }: OperatorDeps): O
   const key = keyring.subkey('operator-pass/v1')!;
   return {
     production,
+    publicUrl,
     readClient,
     tokens: tokens.length ? operatorTokens(tokens, { key, readClient, onWrong, now: clock.monotonic }) : undefined,
   };

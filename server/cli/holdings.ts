@@ -10,7 +10,7 @@ import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { RECORD_FORMAT, readRecordHead } from '../../lib/engine/session/record.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { DocumentStore, Kind, SnapshotStore } from '../../lib/store/store.ts';
-import { AUDIT_KIND } from '../audit/audit.ts';
+import { AUDIT_KINDS } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import { STUDIO_VERSION } from '../web/studio/versions.ts';
@@ -22,7 +22,7 @@ export const SERVER_KINDS: readonly Kind[] = [
   ...DOMAIN_KINDS,
   ...AGENT_KINDS,
   ...DELEGATION_KINDS,
-  AUDIT_KIND,
+  ...AUDIT_KINDS,
   STUDIO_VERSION,
 ];
 const PAGE = 500;

@@ -123,8 +123,9 @@ export const FORMATS = {
     test: (text) => hasScheme(text.replace(/,[^/]*/, ''), ['mongodb:', 'mongodb+srv:']),
   },
   'http-url': { words: 'an http:// or https:// URL', test: (text) => hasScheme(text, ['http:', 'https:']) },
+  // Signed into credentials, and shown in commands by pages.
   'public-url': {
-    words: 'an http:// or https:// URL without a user, a query and a fragment',
+    words: 'an http:// or https:// URL without a user, a query and a fragment, and without characters that shells read',
     test: isPublicUrl,
   },
   'pin-keys': {
@@ -189,9 +190,8 @@ function hasScheme(text: string, schemes: readonly string[]): boolean {
   return URL.canParse(text) && schemes.includes(new URL(text).protocol) && new URL(text).host !== '';
 }
 
-// What is refused would be signed into credentials with it.
 function isPublicUrl(text: string): boolean {
-  if (!/^https?:\/\/[^\s?#\\]+$/i.test(text) || !URL.canParse(text)) return false;
+  if (!/^https?:\/\/[^\s"'`$;&|<>(){}*?!#\\]+$/i.test(text) || !URL.canParse(text)) return false;
   const { username, password } = new URL(text);
   return username === '' && password === '';
 }

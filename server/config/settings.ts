@@ -32,7 +32,7 @@ export const SETTINGS = {
   PUBLIC_URL: {
     kind: text('public-url'),
     meaning:
-      'how others reach the server, signed into credentials for good; unset = as each request says, which production refuses',
+      'how others reach the server, signed into credentials for good, and whose pages are ours; unset = as each request says, which production refuses',
     fix: 'Set for example PUBLIC_URL=https://twins.example.com, with a path where a proxy adds one.',
   },
   DATA_DIR: {

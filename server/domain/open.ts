@@ -22,7 +22,8 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { type SenderOptions, webhookSender } from '../../lib/http/client.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
-import type { Audit, AuditEvent } from '../audit/audit.ts';
+import type { Audit } from '../audit/audit.ts';
+import { auditJournal } from '../audit/journal.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { readSettingFile } from '../config/modules.ts';
 import type { Log } from '../health/log.ts';
@@ -91,13 +92,25 @@ export async function openDomain({
     onProblem();
     log.error({ err: error }, what);
   };
-  const note = (event: AuditEvent): Promise<void> =>
-    audit.append(event).then(() => {}, onFailure(`${event.action} is not in the audit log`));
   const noteKeys = ({ digest, keys }: HeldKeys) =>
     noteChange(audit, { action: 'keys.changed', file: apiKeysFile, digest, more: { keys } });
+  // Keys that were taken away must count for nothing at once, so they are noted once they are read, as soon as that can be.
+  let unnoted: HeldKeys | undefined;
+  const noteUnnoted = async (): Promise<void> => {
+    const held = unnoted;
+    unnoted = undefined;
+    if (!held) return;
+    await noteKeys(held).catch((error: unknown) => {
+      unnoted ??= held;
+      throw error;
+    });
+  };
   const { keys, governance } = readDomainFiles(governanceFile, {
     ...{ file: apiKeysFile, production, log, clock },
-    onChange: (held) => void noteKeys(held).catch(onFailure('keys.changed is not in the audit log')),
+    onChange: (held) => {
+      unnoted = held;
+      void noteUnnoted().catch(onFailure('keys.changed is not in the audit log yet; it is tried again'));
+    },
   });
   if (production && governanceFile === undefined) log.warn(BUILT_IN_RULES);
   await documents.declare(DOMAIN_KINDS);
@@ -112,13 +125,13 @@ export async function openDomain({
     electorate: keys.voters,
     inspector,
     onStep: counts.onStep,
-    onExecuted: (details) => void note({ action: 'proposal.executed', by: 'votes', details: { ...details } }),
     onProblem: ({ id, error }) => {
       onProblem();
       log.error({ err: error, proposal: id }, 'a proposal cannot go on; it is tried again');
     },
   });
   const settleVotes = votes.settle;
+  const journal = auditJournal({ audit, documents });
   const twins = registry({
     documents,
     clock,
@@ -167,7 +180,7 @@ export async function openDomain({
       onProblem();
       log.error({ err: error, requestId: ctx.state.requestId }, 'a request to the domain service failed');
     },
-    note,
+    audit,
   });
   return {
     door,
@@ -176,18 +189,21 @@ export async function openDomain({
     async sweep() {
       const settled = settledTime(clock);
       const limit = COMMON_LIMITS.sweepBatch;
-      const done = await Promise.all([
+      const [isBehind, , ...done] = await Promise.all([
+        journal.round(),
+        noteUnnoted(),
         twins.sweep(settled - SERVER_LIMITS.provisionalMs, limit),
         repeated.sweep(settled, limit),
         votes.sweep(limit),
         sending.sweep(limit),
       ]);
-      return done.some((count) => count === limit);
+      return isBehind || done.some((count) => count === limit);
     },
     drain: streams.close,
     async close() {
       events.close();
       await Promise.all([sending.close(), drawer.close()]);
+      await journal.catchUp().catch(onFailure('the audit log is behind the journal: the next start goes on there'));
     },
   };
 }

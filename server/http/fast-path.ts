@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Context, Middleware } from 'koa';
+import type { Context, Middleware, ParameterizedContext } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Config } from '../config/config.ts';
@@ -40,6 +40,8 @@ export interface Exceptions {
   readonly always?: boolean;
   /** Not counted by the rate limit. @default false */
   readonly uncounted?: boolean;
+  /** The operator who asks: counted apart from others at the same address. @default nobody is known */
+  readonly operator?: string | undefined;
 }
 
 /** Lets a request in, or says why not. Clients of RATE_LIMIT_EXEMPT are not counted here. */
@@ -48,18 +50,20 @@ export type Admit = (req: IncomingMessage, exceptions?: Exceptions) => Promise<A
 const REFUSED_AS_OVERLOADED: Admission = { kind: 'overloaded', seconds: 1 };
 
 export function admission({ overload, readClient, limiter }: AdmissionOptions): Admit {
-  return async (req, { always = false, uncounted = false } = {}) => {
+  const count = ({ bucket, network }: Client, operator: string | undefined) =>
+    operator === undefined || bucket === UNCOUNTED ? limiter(bucket, network) : limiter(`${operator} at ${bucket}`);
+  return async (req, { always = false, uncounted = false, operator } = {}) => {
     if (!always && overload.isOver(req)) return REFUSED_AS_OVERLOADED;
     const client = readClient(req);
-    const seconds = client.exempt || uncounted ? 0 : await limiter(client.bucket, client.network);
+    const seconds = client.exempt || uncounted ? 0 : await count(client, operator);
     return seconds === 0 ? { kind: 'admitted', client } : { kind: 'limited', seconds, client };
   };
 }
 
 export interface MiddlewareOptions {
   readonly admit: Admit;
-  /** What is not asked of requests to this path. */
-  readonly exceptions: (path: string) => Exceptions | undefined;
+  /** What is not asked of a request. */
+  readonly exceptions: (ctx: ParameterizedContext) => Exceptions | undefined;
   /** Answers 429 with a page where the client would rather have one; resolves to whether it did. */
   readonly sendWaitPage: (ctx: Context, seconds: number) => Promise<boolean>;
 }
@@ -67,7 +71,7 @@ export interface MiddlewareOptions {
 /** Lets requests in: 503 under overload, and 429 for one too many of a client, each with `Retry-After`. */
 export function admitRequests({ admit, exceptions, sendWaitPage }: MiddlewareOptions): Middleware {
   return async (ctx, next) => {
-    const admission = await admit(ctx.req, exceptions(ctx.path));
+    const admission = await admit(ctx.req, exceptions(ctx));
     if (admission.kind === 'admitted') return next();
     const { seconds } = admission;
     ctx.set('Retry-After', String(seconds));

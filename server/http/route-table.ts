@@ -84,6 +84,19 @@ export function addRoutes<Deps>(
   }
 }
 
+/** Tells which requests are for operators, or for our own pages: those to the routes of these groups that say so. */
+export function ownRequestFinder(groups: readonly RouteGroup[]): (request: ServedRoute) => boolean {
+  const routers = new Map<string, Router>();
+  const routes = groups.flatMap(({ access: usual, routes }) => routes.map((route) => ({ access: usual, ...route })));
+  for (const { method, path, access, ownPages } of routes) {
+    if (access !== 'operator' && !ownPages) continue;
+    const segment = firstSegment(path);
+    const router = routers.get(segment) ?? newRouter();
+    routers.set(segment, router.register(path, [method.toLowerCase()], []) && router);
+  }
+  return ({ method, path }) => routers.get(firstSegment(path))?.match(path, method).route ?? false;
+}
+
 function missingGuard(name: keyof Guards, { method, path }: ServedRoute): never {
   throw new TwinlineError('ERR_CONFIG', `${method} ${path} is for "${name}", and nothing checks who asks.`);
 }

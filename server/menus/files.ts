@@ -27,6 +27,11 @@ export interface FileChange {
   readonly base: string;
 }
 
+/** What is written into the audit log before the files; what it throws keeps them as they are. @default nothing */
+interface NotedWrite {
+  readonly note?: () => Promise<unknown>;
+}
+
 export type EditResult =
   | { readonly kind: 'written' }
   /** Somebody has written another text meanwhile: nothing was written. */
@@ -41,10 +46,10 @@ export interface FlowFiles {
    */
   write(
     flow: string,
-    change: { readonly flow?: FileChange | undefined; readonly tests?: FileChange | undefined },
+    change: { readonly flow?: FileChange | undefined; readonly tests?: FileChange | undefined } & NotedWrite,
   ): Promise<EditResult>;
   /** Makes the files of a new flow. Throws ERR_EXISTS when there is one of this name. */
-  create(flow: string, texts: { readonly flow: string; readonly tests: string }): Promise<void>;
+  create(flow: string, texts: { readonly flow: string; readonly tests: string } & NotedWrite): Promise<void>;
 }
 
 /** What a flow may be called that is written here: the name becomes a path. */
@@ -76,6 +81,7 @@ export function flowFiles(folder: string): FlowFiles {
           if (base !== undefined && base !== present[part].hash)
             return { kind: 'conflict', file: part, present: present[part] };
         }
+        await change.note?.();
         const files = paths(flow);
         // The tests first: a flow that is served was tested by them.
         if (change.tests) await replaceFile(files.tests, change.tests.text);
@@ -88,6 +94,7 @@ export function flowFiles(folder: string): FlowFiles {
         const present = await readBoth(flow);
         if (present.flow.hash !== '' || present.tests.hash !== '')
           throw new TwinlineError('ERR_EXISTS', `There is a flow "${flow}" already. Choose another name.`);
+        await texts.note?.();
         await replaceFile(files.tests, texts.tests);
         await replaceFile(files.flow, texts.flow);
       }),

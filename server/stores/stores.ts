@@ -6,7 +6,7 @@ import type { Keyring } from '../../lib/keyring.ts';
 import { checkCanary } from '../../lib/sealing.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { DocumentStore, Durability, SnapshotStore } from '../../lib/store/store.ts';
-import { AUDIT_KIND } from '../audit/audit.ts';
+import { AUDIT_KINDS } from '../audit/audit.ts';
 import {
   DOCUMENT_BACKENDS,
   type OpenedStore,
@@ -110,7 +110,7 @@ function describePlace(keeps: StorePlace['keeps'], { program, place, durability 
  * of the caller; every session of another instance would end.
  */
 export async function prepareStores({ documents, redis }: PreparedStores, keyring: Keyring): Promise<void> {
-  await documents.declare([...ACCOUNT_KINDS, AUDIT_KIND]);
+  await documents.declare([...ACCOUNT_KINDS, ...AUDIT_KINDS]);
   await agreeOnKey(await documentMark(documents), keyring);
   if (redis) await agreeOnKey(redisMark(redis), keyring);
 }
@@ -122,7 +122,7 @@ interface PreparedStores {
 
 /** For those who come beside a server: as {@link prepareStores}, but the mark stays as it is. */
 export async function checkDocuments(documents: DocumentStore, keyring: Keyring): Promise<void> {
-  await documents.declare([...ACCOUNT_KINDS, AUDIT_KIND]);
+  await documents.declare([...ACCOUNT_KINDS, ...AUDIT_KINDS]);
   const kept = await readPinCanary(documents);
   if (kept !== undefined) checkCanary(keyring, kept);
 }

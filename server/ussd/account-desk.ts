@@ -1,4 +1,5 @@
-// What operators can do for a caller: see how a phone number stands, and take away a lock. Each unlocking is in the audit log.
+// What operators can do for a caller: see how a phone number stands, and take away a lock. Each unlocking is in the audit log, before
+// it is done.
 
 import type { Accounts, Standing } from '../../lib/account/account.ts';
 import { readPhone } from '../../lib/account/services.ts';
@@ -36,12 +37,14 @@ export interface AccountDesk {
 
 export interface AccountDeskOptions {
   readonly accounts: Pick<Accounts, 'standing' | 'unlock'>;
+  /** Accounts of simulated phones, where they are apart: unlocked with those of callers. */
+  readonly simulated?: Pick<Accounts, 'unlock'> | undefined;
   /** Stands for a phone number where the number itself must not be written. */
   readonly alias: (phone: string) => string;
   readonly audit: Audit;
 }
 
-export function accountDesk({ accounts, alias, audit }: AccountDeskOptions): AccountDesk {
+export function accountDesk({ accounts, simulated, alias, audit }: AccountDeskOptions): AccountDesk {
   const read = (given: string): string => {
     const phone = readPhone(given);
     if (phone !== undefined) return phone;
@@ -51,11 +54,12 @@ export function accountDesk({ accounts, alias, audit }: AccountDeskOptions): Acc
     show: async (phone) => describeStanding(await accounts.standing(read(phone))),
     unlock: async (given, by) => {
       const phone = read(given);
-      const { unlocked, before } = await accounts.unlock(phone, by);
-      const { state, failuresInWindow, locks } = before;
-      const registered = before.customerId !== null;
-      const details = { phone: alias(phone), registered, unlocked, before: { state, failuresInWindow, locks } };
+      const { state, failuresInWindow, locks, customerId } = await accounts.standing(phone);
+      const registered = customerId !== null;
+      const details = { phone: alias(phone), registered, before: { state, failuresInWindow, locks } };
       await audit.append({ action: 'account.unlock', by, details });
+      const { unlocked, before } = await accounts.unlock(phone, by);
+      await simulated?.unlock(phone, by);
       return { registered, unlocked, before: describeStanding(before) };
     },
   };

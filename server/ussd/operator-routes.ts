@@ -11,10 +11,13 @@ import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../http/common-answers.ts';
 import type { Route, RouteGroup } from '../http/route-table.ts';
 import type { AccountDesk } from './account-desk.ts';
 import { SESSION } from './dialect-bodies.ts';
+import type { OperatorNotes } from './operator-notes.ts';
 
 export interface UssdOperatorDeps {
   readonly ussd: UssdService;
   readonly desk: AccountDesk;
+  /** Undefined where there are no tokens of operators: whoever sits at this machine needs no witness. */
+  readonly notes: Pick<OperatorNotes, 'shown'> | undefined;
   readonly metrics: Metrics;
   readonly health: Health;
 }
@@ -29,7 +32,10 @@ const DEBUG = record('A session', {
     context: record('What is known of it; never a PIN', {
       sessionId: TEXT,
       phoneNumber: TEXT,
-      message: { type: 'string', description: 'The screen that was shown last' },
+      message: {
+        type: 'string',
+        description: 'The screen that was shown last; `*` stands for each character of a private value',
+      },
       isAuthenticated: { type: 'boolean' },
     }),
     status: { const: 'active' },
@@ -143,6 +149,7 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
         path: '/api/ussd/debug/:sessionId',
         id: 'debugSession',
         summary: 'Where a USSD session stands',
+        description: 'With OPERATOR_TOKEN set, the audit log says who asked: the number of the caller is shown whole.',
         answers: {
           200: { description: 'The session', types: { 'application/json': DEBUG } },
           404: {
@@ -150,9 +157,10 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
             types: { 'application/json': record('No session', { error: TEXT, sessionId: TEXT }) },
           },
         },
-        handle: async (ctx, { ussd }) => {
+        handle: async (ctx, { ussd, notes }) => {
           const sessionId = ctx.params.sessionId as string;
           const debugInfo = await ussd.inspect(sessionId);
+          if (debugInfo) await notes?.shown(ctx.state.operator, debugInfo);
           if (!debugInfo) ctx.status = 404;
           ctx.body = debugInfo
             ? { sessionId, debugInfo, activeSessions: await ussd.sessions() }

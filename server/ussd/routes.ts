@@ -19,6 +19,7 @@ import { listRoutes, newRouter, type ServedRoute } from '../http/route-table.ts'
 import { readUssdBody, type UssdBody } from './body.ts';
 import { type DialectPlace, dialectRoutes, PLAIN_DIALECT, USSD_BASE } from './dialects.ts';
 import { EVERYBODY, type ForbiddenRequest, type UssdGateways } from './gateways.ts';
+import type { OperatorNotes } from './operator-notes.ts';
 
 export interface UssdDoor {
   readonly ussd: UssdService;
@@ -38,7 +39,12 @@ export interface UssdDoor {
   readonly errorStatus: number;
   /** For browsers; telecom gateways send no Origin. */
   readonly cors: Middleware;
+  /** Told of simulated phones. */
+  readonly notes: Pick<OperatorNotes, 'simulated'> | undefined;
 }
+
+/** Ids of sessions of simulated phones begin with this. */
+const SIMULATED = 'sim-';
 
 const SIMULATOR_BASE = '/simulator/dial';
 const NO_QUERY = new URLSearchParams();
@@ -87,7 +93,8 @@ export function ussdRoutes(door: UssdDoor): UssdRoutes {
   const take = taker(SIMULATOR_BASE, { method: 'POST', path: '' }, { door: trusted, adapter });
   const dial: Middleware = async (ctx) => {
     const body: UssdBody = { kind: 'text', text: (ctx.request.rawBody as string | undefined) ?? '' };
-    const { raw } = (await take({ req: ctx.req, id: ctx.state.requestId, read: async () => body }))!;
+    const { operator, requestId: id } = ctx.state;
+    const { raw } = (await take({ req: ctx.req, id, read: async () => body, simulatedBy: operator }))!;
     ctx.status = raw.status;
     ctx.set({ 'Content-Type': raw.type, 'Cache-Control': 'no-store' });
     ctx.body = raw.body;
@@ -103,7 +110,7 @@ export function ussdRoutes(door: UssdDoor): UssdRoutes {
     const raw = { method, path: segments, query: new URLSearchParams(query), headers, body: '' };
     const takeOne = taker(SIMULATOR_BASE, { method: 'POST', path: '' }, { door: trusted, adapter: spoken });
     const read = async (): Promise<UssdBody> => ({ kind: 'text', text: body });
-    return (await takeOne({ req, id: state.requestId, read, raw, begin }))!.raw;
+    return (await takeOne({ req, id: state.requestId, read, raw, begin, simulatedBy: state.operator }))!.raw;
   };
   const simulated: SimulatedDoor = { dial, ask };
   return Object.assign(router.routes() as Middleware, { routes: listRoutes(router), router, plain, simulated });
@@ -136,7 +143,7 @@ function server(base: string, route: AdapterRoute, dialect: Dialect): Serve {
   };
 }
 
-/** Takes a request and counts it; undefined when its sender has gone. Never rejects. */
+/** Takes a request and counts it; undefined when its sender has gone. Rejects with a {@link Refusal} of a simulated phone only. */
 type Take = (arrival: Arrival) => Promise<TurnAnswer | undefined>;
 
 interface Arrival {
@@ -146,10 +153,12 @@ interface Arrival {
   /** What is read in the place of the request itself. */
   readonly raw?: Writable<RawRequest>;
   readonly begin?: TurnAbout['begin'];
+  /** The operator who simulates the phone. @default it is the phone of a caller */
+  readonly simulatedBy?: string;
 }
 
 function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): Take {
-  const { ussd, gateways, onForbidden, admit, limiter, metrics, log, errorStatus } = door;
+  const { ussd, gateways, onForbidden, admit, limiter, metrics, log, errorStatus, notes } = door;
   const check = gateways.findCheck(adapter.name);
   const isDebug = log.isLevelEnabled('debug');
   const template = base + route.path;
@@ -164,7 +173,17 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
     return { raw: { ...conEnd(FORBIDDEN), status: 403 }, outcome: 'forbidden' };
   };
 
-  const answer: Take = async ({ req, id, read, begin, ...arrival }) => {
+  const noteSimulated = async (by: string, request: UssdRequest): Promise<void> => {
+    const { sessionId, event } = request;
+    if (!sessionId.startsWith(SIMULATED))
+      throw new Refusal(
+        'bad-request',
+        `The session of a simulated phone must have an id that begins with ${SIMULATED}`,
+      );
+    if (notes && event === 'turn' && !(await ussd.locate(sessionId))) await notes.simulated(by, adapter.name, request);
+  };
+
+  const answer: Take = async ({ req, id, read, begin, simulatedBy, ...arrival }) => {
     const raw = arrival.raw ?? rawRequest(req, { base, method: route.method });
     const admitted = await admit(req);
     if (admitted.kind === 'overloaded')
@@ -190,8 +209,10 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
     const caller = request.phoneNumber === '' ? `session ${request.sessionId}` : `phone ${request.phoneNumber}`;
     const retryAfter = client.exempt ? await limiter(caller) : 0;
     if (retryAfter > 0) return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter };
+    const simulated = simulatedBy !== undefined;
+    if (simulated) await noteSimulated(simulatedBy, request);
     if (request.text === '' && request.event === 'turn') metrics.dial(adapter.name);
-    const reply = await ussd.turn(request, adapter.name, { requestId: id, begin });
+    const reply = await ussd.turn(request, adapter.name, { requestId: id, begin, simulated });
     if (reply === UNAVAILABLE) {
       return { raw: { ...adapter.write(reply, request), status: errorStatus }, outcome: 'unavailable' };
     }
@@ -205,6 +226,7 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
     try {
       answered = await answer(arrival);
     } catch (error) {
+      if (error instanceof Refusal) throw error;
       metrics.problem('ussd');
       log.error({ err: error, dialect: adapter.name }, 'a USSD request failed');
       answered = refuse(rawRequest(req, { base, method: route.method }), UNAVAILABLE, 'unavailable');

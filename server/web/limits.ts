@@ -33,8 +33,10 @@ export const PAGE_LIMITS = {
   inspectorViewers: 32,
   /** Living sessions that a viewer gets when it connects. */
   inspectorSessions: 200,
-  /** Living sessions among which one is looked for by its name. */
+  /** Living sessions among which a caller is looked for by number. */
   inspectorSearched: 20_000,
+  /** Living sessions among which one is looked for by its name, at some microseconds each. */
+  namesTried: 1_000_000,
   /** Sessions that a search for a caller finds at most. */
   callersFound: 50,
   /** Milliseconds between two notes of an instance that it has viewers, and after which silence means that it has none. */

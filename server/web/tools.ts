@@ -1,5 +1,6 @@
 // The pages of operators: the home, phones that dial, chats with the agent, the inspector, the studio, and the settings.
 
+import type { IncomingHttpHeaders } from 'node:http';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
@@ -7,12 +8,13 @@ import { didOfKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import type { Library } from '../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { Keyring } from '../../lib/keyring.ts';
+import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 import { readVersion } from '../config/modules.ts';
 import type { Health } from '../health/health.ts';
 import { PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../http/common-answers.ts';
 import type { OperatorRule } from '../http/middleware/operator.ts';
-import { ownOriginOnly, ownPagesOnly } from '../http/middleware/own-origin.ts';
+import { ownPagesOnly } from '../http/middleware/own-origin.ts';
 import { addRoutes, type RouteGroup } from '../http/route-table.ts';
 import { CHAT_ROUTES, type ChatDeps } from './chat/routes.ts';
 import { homeReader } from './home/facts.ts';
@@ -22,12 +24,13 @@ import { INSPECTOR_ROUTES, type InspectorDoor } from './inspector/routes.ts';
 import type { HeaderOptions } from './kit/header.ts';
 import {
   browserOperators,
-  operatorPasses,
+  operatorFinder,
   readerIdentifier,
   SIGN_IN_ROUTE,
   SIGN_OUT_ROUTE,
   type SignInDeps,
 } from './kit/operators.ts';
+import { operatorPasses, SIGN_OUT } from './kit/passes.ts';
 import { SIMULATOR_ROUTES, type SimulatorDeps } from './simulator/routes.ts';
 import type { StudioDeps } from './studio/asked.ts';
 import { NO_STUDIO } from './studio/open.ts';
@@ -41,7 +44,7 @@ export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SettingsDeps 
   parameters: {
     sessionId: {
       description: 'The id of the session of a simulated phone',
-      schema: { type: 'string', examples: ['example-1'] },
+      schema: { type: 'string', examples: ['sim-example'] },
     },
   },
   answers: { ...PLAIN_ANSWERS, 401: SIGN_IN_ANSWER, 404: UNKNOWN },
@@ -58,21 +61,26 @@ export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder
   readonly operators: OperatorRule;
   readonly health: Health;
   readonly clock: Clock;
+  readonly documents: DocumentStore;
 }
 
 export interface ToolPages {
   readonly headers: HeaderOptions;
+  /** The name of the operator who sends a request; undefined for others. */
+  findOperator(headers: IncomingHttpHeaders): string | undefined;
   /** Adds the routes of the pages; `phones` answers those of operators. */
   addRoutes(router: Router, phones: Pick<SimulatorDeps, 'dial' | 'ask'>): void;
   /** Answers `GET /` with a page where the client would rather have one; resolves to whether it did. */
   sendHome(ctx: Context): Promise<boolean>;
 }
 
-export function toolPages(deps: ToolPagesDeps): ToolPages {
-  const { config, keyring, operators, clock } = deps;
-  const { tokens } = operators;
-  const passes = tokens && operatorPasses({ tokens, keyring, clock });
+export async function openToolPages(deps: ToolPagesDeps): Promise<ToolPages> {
+  const { config, keyring, operators, clock, documents } = deps;
+  const { tokens, publicUrl } = operators;
+  await documents.declare([SIGN_OUT]);
+  const passes = tokens && operatorPasses({ tokens, keyring, clock, documents, publicUrl });
   return {
+    findOperator: operatorFinder({ passes }, operators),
     addRoutes: (router, phones) => addToolRoutes(router, { ...deps, ...phones, passes }),
     headers: {
       production: config.production,
@@ -96,25 +104,21 @@ function addToolRoutes(router: Router, all: ToolRoutesDeps): void {
   const { ussd, agent } = config;
   const { maxTtlSeconds } = agent;
   const audience = agent.did ?? didOfKey(config.oracleKey);
-  const operator = browserOperators(deps, operators);
-  const ownOrigin = ownOriginOnly();
-  addRoutes(router, INSPECTOR_ROUTES, {
-    deps: inspector,
-    guards: { operator: (ctx, next) => ownOrigin(ctx, () => operator(ctx, next)) },
-  });
-  const guards = { operator, ownPages: ownPagesOnly() };
+  const guards = { operator: browserOperators(deps, operators), ownPages: ownPagesOnly(operators.publicUrl) };
+  addRoutes(router, INSPECTOR_ROUTES, { deps: inspector, guards });
   if (studio) addRoutes(router, STUDIO_ROUTES, { deps: studio, guards });
   else addRoutes(router, NO_STUDIO, { deps: undefined, guards });
   addRoutes(router, OPERATOR_PAGES, {
     deps: {
       ...deps,
       files: studio?.files,
-      onEdit: studio?.onEdit ?? (async () => {}),
+      noteEdit: studio?.noteEdit ?? (async () => {}),
       ussd,
       keyring,
       audience,
       maxTtlSeconds,
       settings: config.settings,
+      publicUrl: config.publicUrl,
       writer: config.model ? 'model' : 'flow',
     },
     guards,

@@ -35,6 +35,8 @@ test.after(async () => {
   await leave(mongo, DATABASE);
 });
 
+test.after(() => assert.ok((ground?.officials.least() ?? 1) > 0, 'no deed of some kind was acknowledged'));
+
 for (const [id, turns] of Object.entries(TURNS)) {
   const scenario = SCENARIOS[id]!;
   test(scenario.name, async () => {

@@ -50,6 +50,7 @@ export async function chaos(ground: Ground, options: ChaosOptions): Promise<Outc
   const urls = () => (balancer ? [balancer.url] : fleet.urls());
   const gateway = createGateway({ urls, random, tally, timeoutMs: TIMEOUT_MS });
   const crowd = newCrowd(ground, { gateway, scenario, tally, mix: MIX, thinkMs: options.thinkMs ?? 0 });
+  let unnoted: readonly string[] = [];
   const timer = setInterval(() => options.onProgress?.(tally), PROGRESS_MS);
   try {
     const isOver = () => options.isOver(tally);
@@ -59,10 +60,14 @@ export async function chaos(ground: Ground, options: ChaosOptions): Promise<Outc
       isQuiet = true;
     });
     const calls = Array.from({ length: callers }, (_, at) => crowd.call(at, () => isOver() && isQuiet));
-    for (const one of await Promise.allSettled([faults, ...calls])) if (one.status === 'rejected') throw one.reason;
+    const deeds = scenario.hasOfficials && ground.officials.work(() => isOver() && isQuiet, random);
+    for (const one of await Promise.allSettled([faults, deeds, ...calls]))
+      if (one.status === 'rejected') throw one.reason;
     // Whether all is there is asked when all who keep it are.
     await fleet.ready();
     await crowd.checkAccounts();
+    unnoted = await ground.officials.check();
+    tally.unnoted = unnoted.length;
   } finally {
     clearInterval(timer);
     gateway.close();
@@ -70,7 +75,7 @@ export async function chaos(ground: Ground, options: ChaosOptions): Promise<Outc
   }
   const said = fleet.printed().split('\n');
   const logged = [...said.filter((line) => line[0] === '{').slice(-LINES), ...votesOf(place).slice(-LINES)];
-  return { tally, breaches: crowd.breaches, logged };
+  return { tally, breaches: [...crowd.breaches, ...unnoted], logged };
 }
 
 async function untilOver(scenario: Scenario, world: World): Promise<void> {

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { files } from '../server/domain/place.ts';
 import { randomFrom } from '../simulation/random.ts';
 import type { MongoServer } from '../support/mongo-server.ts';
 import { type Dialogue, type DialogueName, rehearse } from './dialogues.ts';
@@ -11,6 +12,7 @@ import { type Fleet, startFleet } from './fleet.ts';
 import { createGateway } from './gateway.ts';
 import { type Ledger, startLedger } from './ledger.ts';
 import { FRONT, writeMenus } from './menus.ts';
+import { type Officials, startOfficials } from './officials.ts';
 import { newPerson, newSession } from './person.ts';
 import { type Place, STORES } from './stores.ts';
 import { newTally } from './tally.ts';
@@ -21,6 +23,7 @@ export interface Ground {
   readonly fleet: Fleet;
   readonly mongo: MongoServer;
   readonly dialogues: ReadonlyMap<DialogueName, Dialogue>;
+  readonly officials: Officials;
   close(): Promise<void>;
 }
 
@@ -57,7 +60,8 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
     const dialogues = await rehearseAll(fleet).catch((error: Error) => {
       throw new Error(`${error.message}\n${fleet.printed()}`, { cause: error });
     });
-    return { place, ledger, fleet, mongo: options.mongo, dialogues, close };
+    const officials = await startOfficials(fleet, env);
+    return { place, ledger, fleet, mongo: options.mongo, dialogues, officials, close };
   } catch (error) {
     await close();
     throw error;
@@ -81,6 +85,8 @@ function environment(
     SERVICE_HTTP_HOSTS: `localhost:${ledger.port}`,
     DRAIN_DELAY_MS: String(DRAIN_MS),
     LOG_LEVEL: 'warn',
+    PLUGINS: 'credits',
+    ...files(folder),
   };
 }
 

@@ -25,6 +25,8 @@ export interface Scenario {
   /** A row of the table. */
   readonly name: string;
   readonly store: keyof typeof STORES;
+  /** Operators and voters work beside the callers, which costs the stores more than they do. */
+  readonly hasOfficials?: true;
   /** Through a load balancer that asks for readiness, instead of to the instances themselves. */
   readonly isBalanced?: true;
   /** What may end a dialogue early here. */
@@ -49,6 +51,7 @@ export const SCENARIOS: { readonly [id: string]: Scenario } = {
   instances: {
     name: 'instances killed with kill -9 and started again',
     store: 'one',
+    hasOfficials: true,
     everyTurns: 60,
     // A call that holds a PIN is not made a second time by another process: its input is gone with the first.
     allows: ['retries', 'troubles'],
@@ -77,6 +80,7 @@ export const SCENARIOS: { readonly [id: string]: Scenario } = {
   always: {
     name: 'Redis, appendfsync always: killed',
     store: 'always',
+    hasOfficials: true,
     everyTurns: 150,
     allows: OUTAGE,
     fault: redisDies,

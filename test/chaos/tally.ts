@@ -1,7 +1,10 @@
 // What a scenario counts, and the table that is printed of it.
 
-/** What went wrong: a turn that is gone, one that was applied twice, and any other answer that nobody should get. */
-export const BREACHES = ['lost', 'doubled', 'mismatched'] as const;
+/**
+ * What went wrong: a turn that is gone, one that was applied twice, any other answer that nobody should get, and a deed without its
+ * entry in the audit log or with one too many.
+ */
+export const BREACHES = ['lost', 'doubled', 'mismatched', 'unnoted'] as const;
 export type Breach = (typeof BREACHES)[number];
 
 export interface Tally {
@@ -19,6 +22,7 @@ export interface Tally {
   lost: number;
   doubled: number;
   mismatched: number;
+  unnoted: number;
   /** Processes that were ended, and stores that were emptied. */
   faults: number;
   /** Accounts that were opened, and could be logged in to when all was over. */
@@ -29,7 +33,7 @@ export interface Tally {
 
 export const newTally = (): Tally => ({
   ...{ turns: 0, duplicates: 0, retries: 0, waits: 0, restarts: 0, troubles: 0 },
-  ...{ lost: 0, doubled: 0, mismatched: 0, faults: 0, accounts: 0, stallMs: 0 },
+  ...{ lost: 0, doubled: 0, mismatched: 0, unnoted: 0, faults: 0, accounts: 0, stallMs: 0 },
 });
 
 const COLUMNS: { readonly [title: string]: (tally: Tally) => string } = {
@@ -40,6 +44,7 @@ const COLUMNS: { readonly [title: string]: (tally: Tally) => string } = {
   lost: ({ lost }) => count(lost),
   doubled: ({ doubled }) => count(doubled),
   mismatched: ({ mismatched }) => count(mismatched),
+  unnoted: ({ unnoted }) => count(unnoted),
   'cut short': ({ restarts, troubles }) => count(restarts + troubles),
   'longest stall': ({ stallMs }) => `${(stallMs / 1000).toFixed(1)} s`,
 };

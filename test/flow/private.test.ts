@@ -157,10 +157,30 @@ test('those who watch see masks: variables, what was typed, answers, and `*` for
   assert.match(seen.at(-1)!.turn!.reply!, /^Paid\n1\. \*+ \*+ \*+/);
   const shown = await showSession(engine, KEY);
   assert.is(shown!.rest.context.nrc, MASK);
+  assert.is(shown!.reply(), seen.at(-1)!.turn!.reply, 'a stored session is shown as its turn was');
   assert.is((await viewSession(engine, KEY))!.rest.context.nrc, NRC);
   await textOf(say(engine, '1'));
   assert.is(seen.at(-1)!.turn!.reply, 'Goodbye ***** ******');
   assertHidden(JSON.stringify(seen), 'what is shown to those who watch');
+});
+
+test('the words of a caller who waits are masked like every other screen', async () => {
+  const seen: InspectionEvent[] = [];
+  const inspector = { isWatched: () => true, emit: (event: InspectionEvent) => void seen.push(event) };
+  const patient = compileFlow({ ...FARM, wait: '{{nrc}}: please wait.\n1. Continue' });
+  const { service, answer } = gate();
+  const here = place(patient, { keyring: KEYRING, inspector, services: { 'farm.find': service } });
+  const engine = here.engine();
+  await textOf(begin(engine));
+  const told = textOf(say(engine, NRC, { deadlineMs: 2_000 }));
+  await settled();
+  await here.clock.advance(2_000);
+  assert.is(await told, `${NRC}: please wait.\n1. Continue`);
+  const masked = '***********: please wait.\n1. Continue';
+  assert.is(seen.at(-1)!.turn!.reply, masked);
+  assert.is((await showSession(engine, KEY))!.reply(), masked);
+  answer(FOUND);
+  await settled();
 });
 
 test('an error of a service carries the words that logs mask', async () => {

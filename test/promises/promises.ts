@@ -161,12 +161,24 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     },
     {
       promise:
-        'Private values of a caller are sealed where they are stored and masked for those who watch; who is shown them is in the audit log',
-      proofs: ['flow/private', 'server/audit/audit'],
+        'Private values of a caller are sealed where they are stored and masked for those who watch or look a session up; who is shown them is in the audit log',
+      proofs: ['flow/private', 'server/audit/audit', 'server/inspector/one-session'],
     },
     {
-      promise: 'An entry of the audit log cannot be changed, removed or inserted unseen by those who have no key',
-      proofs: ['server/audit/audit'],
+      promise:
+        'A phone that an operator simulates meets no session of a caller, and in production no account of one; with tokens of operators the audit log says who began it',
+      proofs: ['server/ussd/simulated'],
+    },
+    {
+      promise:
+        'Those who have no key cannot change, remove or insert an entry of the audit log unseen, nor remove the newest, unless they set the whole store back to an earlier state',
+      proofs: ['server/audit/audit', 'server/audit/ledger'],
+    },
+    {
+      promise:
+        'Everything that the audit log is to tell of has its entry, whoever writes at the same time and wherever a process is killed: votes, vetoes and credits exactly one, what operators do one before it is done',
+      proofs: ['server/audit/ledger', 'server/domain/kill.short.kills'],
+      longer: 'npm run chaos',
     },
     {
       promise:
@@ -332,8 +344,22 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     },
     {
       promise:
-        'In production no debugger opens, tokens of operators are long, and an address that guesses at them is refused',
-      proofs: ['server/boot/process.short.kills', 'server/config/config', 'server/health/operator'],
+        'In production no debugger opens, and tokens of operators have 24 characters or more; from the sixth wrong one in a minute an address gets 429, and whoever shows a right one, or has signed in, is never refused for the requests of others there',
+      proofs: [
+        'server/boot/process.short.kills',
+        'server/config/config',
+        'server/health/operator',
+        'server/http/operator',
+      ],
+    },
+    {
+      promise:
+        'No page of another origin reads what is for operators, whatever CORS_ORIGIN lists; a browser that has signed out is out on all instances',
+      proofs: ['server/http/cors', 'server/http/cors-headers', 'server/pages/operators'],
+    },
+    {
+      promise: 'What a request says comes into no command that a page shows to be copied',
+      proofs: ['server/pages/commands'],
     },
     {
       promise: 'Every key changes without a pause',

@@ -144,7 +144,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/agent lib/agent/mcp lib/agent/responders lib/delegation lib/delegation/issuer lib/domain/schema lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/health server/http server/plugins server/sockets server/user',
     'lib/agent/run lib/engine lib/flow/run lib/http lib/store server/audit server/http/middleware server/stores',
   ),
-  'server/audit': room('lib', 'lib/store server/health'),
+  'server/audit': room('lib lib/domain lib/domain/feed lib/domain/twin lib/store', 'server/health'),
   'server/boot': room(
     'lib lib/account lib/agent lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
     'lib/flow/lint lib/flow/run lib/store/redis server/plugins server/sockets',
@@ -158,7 +158,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store server/boot',
   ),
   'server/cli/verbs': room(
-    'lib lib/account lib/delegation lib/delegation/issuer lib/domain/bulk lib/engine/session lib/flow/convert lib/flow/convert/floip/writing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/testing lib/gateway lib/ussd server/audit server/boot server/cli server/cli/phone server/config server/doctor server/gateway server/health server/http server/http/middleware server/menus server/openapi server/ussd server/web/diagram',
+    'lib lib/account lib/delegation lib/delegation/issuer lib/domain lib/domain/bulk lib/engine/session lib/flow/convert lib/flow/convert/floip/writing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/testing lib/gateway lib/ussd server/audit server/boot server/cli server/cli/phone server/config server/doctor server/gateway server/health server/http server/http/middleware server/menus server/openapi server/ussd server/web/diagram',
     'lib/flow/run lib/store',
   ),
   'server/config': room('lib lib/flow/expression lib/http lib/store/redis', 'server/plugins'),
@@ -175,8 +175,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store',
   ),
   'server/domain': room(
-    'lib lib/delegation/issuer lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/config server/health server/domain/routes server/http server/web/proposal server/web/registry',
-    'lib/engine lib/store server/audit',
+    'lib lib/delegation/issuer lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/audit server/config server/health server/domain/routes server/http server/web/proposal server/web/registry',
+    'lib/engine lib/store',
   ),
   'server/domain/routes': room(
     'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/domain/voting lib/domain/webhook server/config server/domain server/http server/web/kit',
@@ -234,7 +234,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/web': room(
     'lib/delegation/issuer server/config server/http server/http/middleware server/web/chat server/web/home server/web/inspector server/web/kit server/web/simulator server/web/studio',
-    'lib lib/engine lib/flow/run server/health',
+    'lib lib/engine lib/flow/run lib/store server/health',
   ),
   'server/web/browser': room('server/web/kit'),
   'server/web/browser/chat': room('lib server/web/browser', 'lib/agent/run lib/agent/session'),
@@ -260,7 +260,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/flow/testing server/http server/menus server/web server/web/kit',
     'lib/engine lib/flow/run server/config server/health',
   ),
-  'server/web/kit': room('lib server/http server/http/middleware server/web', 'lib/domain/schema'),
+  'server/web/kit': room('lib server/http server/http/middleware server/web', 'lib/domain/schema lib/store'),
   'server/web/proposal': room(
     'lib lib/domain lib/domain/voting server/http server/web server/web/kit',
     'lib/domain/twin lib/store machines',

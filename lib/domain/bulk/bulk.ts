@@ -5,7 +5,7 @@ import type { Clock } from '../../clock.ts';
 import type { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../given.ts';
 import type { DocumentStore, Json } from '../../store/store.ts';
-import type { Caller } from '../caller.ts';
+import { type Caller, requireRole } from '../caller.ts';
 import { mintDid } from '../did/did.ts';
 import type { Idempotency } from '../idempotency.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
@@ -31,6 +31,8 @@ export interface BulkRequest {
   readonly isPart?: boolean | undefined;
   /** An Idempotency-Key for all lines: the same lines with the same key change nothing. */
   readonly key?: string | undefined;
+  /** Called before the first line of an export is taken; what it rejects with is the error of that line. @default nothing */
+  readonly beforeRecords?: () => Promise<void>;
 }
 
 /** What became of a line: `created`, or it was there already; or why not; or it was the first or last one of an export. */
@@ -44,13 +46,24 @@ export type Bulk = (caller: Caller, request: BulkRequest) => AsyncGenerator<Line
 
 /** Twins, protocols (`kind: "protocol"`) and records of an export, in lines that may refer to lines before them. */
 export function bulk({ documents, clock, idempotency }: BulkOptions): Bulk {
-  return (caller, { lines, dryRun: isDry, key, isPart = false }) => {
+  return (caller, { lines, dryRun: isDry, key, isPart = false, beforeRecords = async () => {} }) => {
     const trial = isDry ? dryRun(documents) : undefined;
     const real = { documents, twins: registry({ documents, clock }) };
     const waitFor = waitingList();
+    let begun: Promise<void> | undefined;
+
+    async function beginRecords(): Promise<void> {
+      requireRole(caller, 'import records');
+      begun ??= beforeRecords();
+      await begun.catch((error: unknown) => {
+        begun = undefined;
+        throw error;
+      });
+    }
 
     async function take(line: Extract<NumberedLine, { value: Json }>): Promise<ImportedLine> {
       if (!trial) {
+        if (isRecordLine(line.value)) await beginRecords();
         const once = findKey(line, key);
         if (once === undefined) return takeLine(real, caller, { value: line.value });
         return takeOnce(idempotency, { caller, line, key: once }, (token) =>

@@ -9,7 +9,7 @@ import { STATUS_ENTRY } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import type { StoredProtocol } from '../protocol/protocol.ts';
 import type { StoredDomain } from '../twin/record.ts';
-import { CARRIED, type Carried, type RecordLine } from './record-lines.ts';
+import { asExported, CARRIED, type Carried, type RecordLine } from './record-lines.ts';
 
 type JournaledDocument = StoredDocument<Journaled>;
 
@@ -109,7 +109,7 @@ async function* recordLines(
 }
 
 function recordLine(kind: RecordLine['kind'], { id, revision, body }: JournaledDocument): RecordLine {
-  const { tenant: _tenant, ...carried } = body;
+  const { tenant: _tenant, ...carried } = asExported(body);
   const did = String(body.subject ?? body.did ?? id);
   return { import: true, kind, id, did, revision, body: carried };
 }

@@ -56,14 +56,8 @@ interface Wanted {
   readonly earlier?: number | undefined;
 }
 
-/** What must be here before a line is taken: a record of the tenant, by the field of the body that names it. */
-const NEEDS = {
-  protocol: { kind: PROTOCOL, field: 'parent' },
-  domain: { kind: PROTOCOL, field: 'class' },
-  proposal: { kind: DOMAIN, field: 'subject' },
-  credit: { kind: DOMAIN, field: 'did' },
-  place: { kind: DOMAIN, field: 'did' },
-} as const satisfies Record<Carried | 'place', { kind: Kind; field: string }>;
+/** Kinds that are about a domain of the tenant, which must be here first: by the field of the body that names it. */
+const ABOUT: { readonly [kind: string]: string } = { proposal: 'subject', credit: 'did', place: 'did' };
 
 /** Whether a line is one of an export. */
 export function isRecordLine(value: Json): boolean {
@@ -78,7 +72,7 @@ export async function importRecord(documents: DocumentStore, caller: Caller, val
   if (kind === 'place') return { did, created: await takePlace(documents, caller, line) };
   const wanted = readRecord(line, caller);
   if (kind === 'revision') return { did, created: await takeEarlier(documents, wanted) };
-  await requireNeeded(documents, wanted.body, kind);
+  await requireDomain(documents, wanted.body, kind);
   if (!(await takePresent(documents, wanted))) return { did, created: false };
   const { status } = wanted.body;
   return { did, created: true, imported: typeof status === 'string' ? { status } : {} };
@@ -93,18 +87,20 @@ function readRecord({ kind, of, id, did, revision, earlier, body }: RecordLine, 
   if (typeof stored.did === 'string' && stored.did !== (carried === 'credit' ? did : id))
     throw invalid('The record is about something else than its body.', [DIFFERS]);
   const terms = carried === 'domain' ? indexTerms(stored as unknown as StoredDomain) : {};
-  const journaled = { ...stored, ...terms, tenant } as unknown as Journaled;
+  const journal = { ...(stored.journal as JsonObject), imported: true };
+  const journaled = { ...stored, ...terms, tenant, journal } as unknown as Journaled;
   return { kind: CARRIED[carried], id, revision, body: journaled, earlier };
 }
 
-async function requireNeeded(documents: DocumentStore, body: JsonObject, of: keyof typeof NEEDS): Promise<void> {
-  const { kind, field } = NEEDS[of];
-  const id = body[field];
-  if (typeof id !== 'string') return;
-  const there = mayBeId(id) ? await documents.get<Journaled>(kind, id) : undefined;
+// A vote whose domain is not here yet would end as one whose domain is gone.
+async function requireDomain(documents: DocumentStore, body: JsonObject, kind: string): Promise<void> {
+  const field = ABOUT[kind];
+  if (field === undefined) return;
+  const id = String(body[field]);
+  const there = mayBeId(id) ? await documents.get<Journaled>(DOMAIN, id) : undefined;
   if (there?.body.tenant === body.tenant) return;
-  throw invalid('What the line builds on is not here. Send its line before this one, as exports do.', [
-    { field: `/body/${field}`, error: `names ${id}, and no ${kind.name} here has this DID` },
+  throw invalid('The domain that the line is about is not here. Send its line before this one, as exports do.', [
+    { field: `/body/${field}`, error: `names ${id}, and no domain here has this DID` },
   ]);
 }
 
@@ -119,13 +115,14 @@ async function takePlace(
   const { list, index, issuer } = entry;
   if (entry.did !== did)
     throw invalid('The place is of another domain than its body.', [{ ...DIFFERS, field: '/did' }]);
-  await requireNeeded(documents, entry, 'place');
+  await requireDomain(documents, entry, 'place');
   const neighbour = await findEntry(documents, { list });
   const isForeign = neighbour && (neighbour.tenant !== tenant || neighbour.issuer !== issuer);
   if (isForeign) throw refuse('already-exists', `The status list ${list} belongs to others.`);
   const write = async () => (await documents.insert(STATUS_ENTRY, `${list}/${index}`, entry)).kind === 'inserted';
   if (!(await findEntry(documents, { list, index })) && (await write())) return true;
-  if (isDeepStrictEqual(plain(await findEntry(documents, { list, index })), plain(entry))) return false;
+  const there = await findEntry(documents, { list, index });
+  if (there && isDeepStrictEqual(plain(there), plain(entry))) return false;
   throw refuse(
     'already-exists',
     `${id} is the place of another credential here. Imports change nothing that is there.`,
@@ -204,12 +201,18 @@ function same(
   body: Journaled,
   { id, revision }: { id: string; revision: number },
 ): false {
-  if (isDeepStrictEqual(plain(there), plain(body))) return false;
+  if (there && isDeepStrictEqual(plain(asExported(there)), plain(asExported(body)))) return false;
   throw differs(id, revision);
 }
 
-function plain(value: JsonObject | undefined): unknown {
-  return value && JSON.parse(JSON.stringify(value));
+function plain(value: JsonObject): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+/** What an export carries says nothing of where it was imported. */
+export function asExported<B extends JsonObject>({ journal, ...body }: B): JsonObject {
+  const { imported: _imported, ...carried } = (journal ?? {}) as JsonObject;
+  return { ...body, journal: carried };
 }
 
 function differs(id: string, revision: number): TwinlineError {

@@ -4,11 +4,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
 import { requireGiven } from '../../given.ts';
-import type { DocumentStore, JsonObject, Kind } from '../../store/store.ts';
-import { CREDIT, DOMAIN, PROPOSAL, PROTOCOL } from '../kinds.ts';
+import type { DocumentStore, JsonObject } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { isoTime } from '../twin/record.ts';
-import { type Journaled, type Revision, readRevision } from './journal.ts';
+import { EVENTS_PER_CHANGE, eventNumber, findSubject, type Written, writtenAfter } from './journal.ts';
 
 /** An event as subscribers see it, and whose it is. */
 export interface FeedEvent {
@@ -40,11 +39,8 @@ export interface FeedPage {
   readonly atEnd: boolean;
 }
 
-// A write makes up to this many events; together with the number of the change they give each event a number of its own.
-const EVENTS_PER_CHANGE = 16;
 /** Milliseconds; those who follow one another at this distance read for themselves. */
 const PAGE_KEPT_MS = 10_000;
-const KINDS = new Map<string, Kind>([PROTOCOL, DOMAIN, PROPOSAL, CREDIT].map((kind) => [kind.name, kind]));
 
 /**
  * The events numbered above `after`, of all tenants, out of the next `limit` changes of the store.
@@ -54,19 +50,11 @@ const KINDS = new Map<string, Kind>([PROTOCOL, DOMAIN, PROPOSAL, CREDIT].map((ki
  * await eventsAfter(documents, 0, 100); // → { events: [], upTo: 0, atEnd: true }
  */
 export async function eventsAfter(documents: DocumentStore, after: number, limit: number): Promise<FeedPage> {
-  const changes = await documents.changes(changeBefore(after), limit);
-  const found = await Promise.all(
-    changes.map(async ({ seq, kind, id, revision }) => {
-      const known = revision > 0 ? KINDS.get(kind) : undefined;
-      const written = known && (await readRevision<Journaled>(documents, { kind: known, id, revision }));
-      return written ? listEvents(seq, id, written) : [];
-    }),
-  );
-  const last = changes.at(-1)?.seq;
+  const { written, last, atEnd } = await writtenAfter(documents, changeBefore(after), limit);
   return {
-    events: found.flat().filter(({ seq }) => seq > after),
-    upTo: last === undefined ? after : Math.max(after, last * EVENTS_PER_CHANGE + EVENTS_PER_CHANGE - 1),
-    atEnd: changes.length < limit,
+    events: written.flatMap(listEvents).filter(({ seq }) => seq > after),
+    upTo: last === undefined ? after : Math.max(after, eventNumber(last, EVENTS_PER_CHANGE - 1)),
+    atEnd,
   };
 }
 
@@ -75,14 +63,13 @@ function changeBefore(after: number): number {
   return Math.max(0, Math.floor((after + 1) / EVENTS_PER_CHANGE) - 1);
 }
 
-function listEvents(change: number, id: string, { revision, body }: Revision): FeedEvent[] {
+function listEvents({ seq, id, revision, body }: Written): FeedEvent[] {
   const { tenant, journal } = body;
-  const did = typeof body.subject === 'string' ? body.subject : typeof body.did === 'string' ? body.did : id;
   return journal.events.slice(0, EVENTS_PER_CHANGE).map(({ type, data }, at) => ({
-    seq: change * EVENTS_PER_CHANGE + at,
+    seq: eventNumber(seq, at),
     tenant,
     type,
-    did,
+    did: findSubject(id, body),
     revision,
     at: isoTime(journal.at),
     by: journal.by,
@@ -98,7 +85,7 @@ export async function hasReached(documents: DocumentStore, seq: number): Promise
 
 /** The number after which only what happens from now on comes. */
 export async function endOfFeed(documents: DocumentStore): Promise<number> {
-  return (await documents.lastChange()) * EVENTS_PER_CHANGE + EVENTS_PER_CHANGE - 1;
+  return eventNumber(await documents.lastChange(), EVENTS_PER_CHANGE - 1);
 }
 
 export interface FollowOptions {

@@ -1,9 +1,9 @@
-// Exact history: every revision of a document is kept before it is overwritten. Also the types of events, and first inserts.
+// Exact history: every revision of a document is kept before it is overwritten. Also what was written in order, the types of events, and first inserts.
 
 import type { Clock } from '../../clock.ts';
 import type { Detail } from '../../errors.ts';
-import type { DocumentStore, JsonObject, Kind, ReplaceResult, StoredDocument } from '../../store/store.ts';
-import { JOURNAL } from '../kinds.ts';
+import type { Change, DocumentStore, JsonObject, Kind, ReplaceResult, StoredDocument } from '../../store/store.ts';
+import { CREDIT, DOMAIN, JOURNAL, PROPOSAL, PROTOCOL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
 
@@ -22,6 +22,8 @@ export interface JournalEntry {
   readonly by: string;
   readonly action: string;
   readonly events: readonly DomainEvent[];
+  /** An import has written the revision, so nothing of it has happened here. */
+  readonly imported?: true;
 }
 
 /** A body that says how it came about. */
@@ -125,6 +127,51 @@ export async function readRevisions<B extends Journaled>(
 
 function revisionIn(entry: string): number {
   return Number(entry.slice(-REVISION_DIGITS));
+}
+
+const JOURNALED = new Map<string, Kind>([PROTOCOL, DOMAIN, PROPOSAL, CREDIT].map((kind) => [kind.name, kind]));
+
+/** A revision as the store numbered it when it was written. */
+export interface Written extends Omit<Change, 'at'>, Revision {}
+
+/** Revisions, and how far the store was read for them. */
+export interface WrittenPage {
+  readonly written: readonly Written[];
+  /** The number of the last change that was looked at; undefined when there was none. */
+  readonly last: number | undefined;
+  readonly atEnd: boolean;
+}
+
+/** The revisions of protocols, domains, proposals and credits out of the next `limit` changes after `after`, those that are wanted. */
+export async function writtenAfter(
+  documents: DocumentStore,
+  after: number,
+  limit: number,
+  isWanted: (change: Change) => boolean = () => true,
+): Promise<WrittenPage> {
+  const changes = await documents.changes(after, limit);
+  const written = await Promise.all(
+    changes.map(async (change): Promise<Written[]> => {
+      const { seq, kind: name, id, revision } = change;
+      const kind = revision > 0 && isWanted(change) ? JOURNALED.get(name) : undefined;
+      const found = kind && (await readRevision(documents, { kind, id, revision }));
+      return found ? [{ seq, kind: name, id, ...found }] : [];
+    }),
+  );
+  return { written: written.flat(), last: changes.at(-1)?.seq, atEnd: changes.length < limit };
+}
+
+/** A write makes up to this many events; together with the number of the change they give each event a number of its own. */
+export const EVENTS_PER_CHANGE = 16;
+
+/** The number of an event: of the change, and its place in the change. */
+export function eventNumber(change: number, at: number): number {
+  return change * EVENTS_PER_CHANGE + at;
+}
+
+/** The DID that a document is about. */
+export function findSubject(id: string, { subject, did }: JsonObject): string {
+  return typeof subject === 'string' ? subject : typeof did === 'string' ? did : id;
 }
 
 /** Inserts a twin or protocol. One with its DID is of an earlier try of the request: no client chooses a DID. */

@@ -12,7 +12,7 @@ import { type DomainEvent, replaceJournaled, stamp } from '../feed/journal.ts';
 import { DOMAIN } from '../kinds.ts';
 import { materialHash } from '../twin/change.ts';
 import type { Status, StoredDomain } from '../twin/record.ts';
-import { type NoteOnDomain, PROPOSAL_KINDS, type ProposalKind } from './proposal.ts';
+import type { NoteOnDomain, ProposalKind } from './proposal.ts';
 
 /** What a domain keeps in `verification`. */
 export type Verification = {
@@ -85,20 +85,9 @@ export function mayBecome(kind: ProposalKind, body: StoredDomain): Status | unde
   return EXECUTION[kind][from];
 }
 
-/** A proposal that has given its domain a new status. */
-export interface Executed {
-  readonly proposal: string;
-  readonly kind: ProposalKind;
-  /** DID of the domain. */
-  readonly subject: string;
-  readonly status: Status;
-}
-
 export interface ExecutionDeps {
   readonly documents: DocumentStore;
   readonly clock: Pick<Clock, 'now'>;
-  /** Called once the new status is stored, by the process that has stored it. */
-  readonly onExecuted?: ((executed: Executed) => void) | undefined;
 }
 
 interface StatusChange {
@@ -211,7 +200,6 @@ function service(deps: ExecutionDeps, decide: Decide): Noting {
     // A deadline has its own time, however late it is met. Calls of earlier versions do not say.
     const { subject, at = deps.clock.now(), ...about } = input as Input;
     let unchanged: Unchanged = {};
-    let executed: Executed | undefined;
     const change = (body: StoredDomain | undefined) => {
       if (!body) {
         unchanged = { changed: 'domain-deactivated' };
@@ -222,16 +210,12 @@ function service(deps: ExecutionDeps, decide: Decide): Noting {
         unchanged = answer;
         return undefined;
       }
-      const kind = PROPOSAL_KINDS.find((one) => one === answer.action);
-      executed = kind && { proposal: session.id, kind, subject, status: answer.status };
       return applyChange(body, { ...answer, at });
     };
     const result = await update<StoredDomain>(deps.documents, DOMAIN, subject, change, {
       replace: (old, body) => replaceJournaled(deps.documents, { kind: DOMAIN, old, body }),
     });
-    if (result.kind !== 'updated') return unchanged as Json;
-    if (executed) deps.onExecuted?.(executed);
-    return {};
+    return result.kind === 'updated' ? {} : (unchanged as Json);
   };
 }
 

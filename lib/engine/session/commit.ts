@@ -138,7 +138,7 @@ function redactedContext(engine: Engine, { key, conversation, live }: Work): Jso
 // The reply as those who watch may see it.
 function showReply(work: Work, reply: string): string {
   const { conversation } = work;
-  return work.waiting ? reply : (conversation.shown?.reply?.(makeView(work)) ?? reply);
+  return conversation.shown?.reply?.(makeView(work)) ?? reply;
 }
 
 interface Committed {

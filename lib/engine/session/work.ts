@@ -229,11 +229,12 @@ function callKey(work: Work, id: string, hops: number): string {
 
 /** The caller, as services get it. */
 export function serviceSession(work: Work): ServiceSession {
-  const { sessionId, phoneNumber, serviceCode, sim } = work.door;
+  const { sessionId, phoneNumber, serviceCode, sim, simulated } = work.door;
   return {
     id: typeof sessionId === 'string' ? sessionId : work.key,
     ...(typeof phoneNumber === 'string' && { phoneNumber }),
     ...(typeof serviceCode === 'string' && { serviceCode }),
     ...(typeof sim === 'string' && { sim }),
+    ...(simulated === true && { simulated }),
   };
 }

@@ -43,18 +43,19 @@ export function flowConversation(
   );
   const session = flow.limits?.session === undefined ? undefined : durationMs(flow.limits.session);
   const findNode = (view: Pick<View, 'state'>) => nodes.get(toPath(view.state))!;
+  const waitText = (view: View) => {
+    const { scope } = findNode(view);
+    return scope.phrase(flow.wait ?? DEFAULT_WAIT).render(view.context, chooseLang(scope, view.context));
+  };
   return {
     read: (view, raw, prove) => readInput(findNode(view), raw, { view, prove, now: clock.now(), start: flow.start }),
     interrupt: (view, raw) => (raw === findNode(view).scope.keys.exit ? { type: 'exit' } : undefined),
     render: (view) => renderScreen(findNode(view), view),
-    waitText: (view) => {
-      const { scope } = findNode(view);
-      return scope.phrase(flow.wait ?? DEFAULT_WAIT).render(view.context, chooseLang(scope, view.context));
-    },
+    waitText,
     redact: (context, prove) => redact(context, { secrets, proven, prove }),
     callPolicy: (id) => policies.get(id)!,
     secretsIn: (context) => [...new Set(listSecretTexts(context, secrets))],
-    shown: showToWatchers(nodes, privates),
+    shown: showToWatchers(nodes, { privates, waitText }),
     ...(privates.size && {
       isPrivate: true,
       privateIn: (context) => [...new Set(listPrivateTexts(context, privates))],
@@ -165,14 +166,20 @@ function cleanInput(raw: string): string {
 }
 
 // What those who watch a flow may see of it: nothing that is a secret, and private values masked.
-function showToWatchers(nodes: ReadonlyMap<string, ScreenNode>, privates: ReadonlySet<string>): ShownForms {
+function showToWatchers(
+  nodes: ReadonlyMap<string, ScreenNode>,
+  { privates, waitText }: { privates: ReadonlySet<string>; waitText: Conversation['waitText'] },
+): ShownForms {
   const findNode = ({ state }: Pick<View, 'state'>) => nodes.get(toPath(state));
   const isHidden = (node: ScreenNode | undefined) => !node || keepsSecret(node) || keepsPrivate(node);
   return {
     ...(privates.size && {
       context: (context) => maskContext(context, privates),
       // What a caller reads, with `*` for each character of what private variables print. Pages may break elsewhere by a word.
-      reply: (view) => renderScreen(findNode(view)!, { context: maskPrinted(view.context, privates) }).text,
+      reply: (view) => {
+        const masked = { ...view, context: maskPrinted(view.context, privates) };
+        return view.waiting ? waitText(masked) : renderScreen(findNode(view)!, masked).text;
+      },
     }),
     input: (view, input) => {
       const node = findNode(view);

@@ -13,8 +13,8 @@ import { listPrivateServices, type Masks, masks } from '../../../lib/flow/testin
 import type { RecordedCall, RecordedTurn } from '../../../lib/flow/testing/replay.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import type { UssdReply } from '../../../lib/ussd/adapter.ts';
+import { ussdKey } from '../../../lib/ussd/keys.ts';
 import type { UssdRequest } from '../../../lib/ussd/request.ts';
-import { ussdKey } from '../../../lib/ussd/service.ts';
 import type { Host } from '../../boot/host.ts';
 import { readErrorCode } from '../remote.ts';
 

@@ -5,7 +5,7 @@ import { accounts } from '../../../lib/account/account.ts';
 import { pinVault } from '../../../lib/account/pin.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
-import { auditLog } from '../../audit/audit.ts';
+import { auditLog } from '../../audit/writer.ts';
 import type { AccountDesk, AccountReport } from '../../ussd/account-desk.ts';
 import { withDocuments } from '../documents.ts';
 import { readOperatorToken, readText, remote } from '../remote.ts';
@@ -80,9 +80,12 @@ function withDesk(env: NodeJS.ProcessEnv, work: (desk: AccountDesk) => Promise<n
     const { accountDesk } = await import('../../ussd/account-desk.ts');
     const vault = pinVault({ keyring });
     const audit = auditLog({ documents, keyring, clock: systemClock, log });
-    return work(
-      accountDesk({ accounts: accounts({ documents, vault, clock: systemClock }), alias: vault.alias, audit }),
-    );
+    const desk = accountDesk({
+      accounts: accounts({ documents, vault, clock: systemClock }),
+      alias: vault.alias,
+      audit,
+    });
+    return work(desk).finally(audit.close);
   });
 }
 

@@ -1,11 +1,15 @@
 // `twinline audit`: what operators and votes have done, and whether the log of it is whole.
 
 import { parseArgs } from 'node:util';
+import { systemClock } from '../../../lib/clock.ts';
+import { DOMAIN_KINDS } from '../../../lib/domain/kinds.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
-import type { Keyring } from '../../../lib/keyring.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
-import { AUDIT_ACTIONS, type AuditEntry, readAudit, verifyAudit } from '../../audit/audit.ts';
-import { withDocuments } from '../documents.ts';
+import { AUDIT_ACTIONS, type AuditEntry } from '../../audit/audit.ts';
+import { auditJournal } from '../../audit/journal.ts';
+import { readAudit, verifyAudit } from '../../audit/read.ts';
+import { auditLog } from '../../audit/writer.ts';
+import { type OpenDocuments, withDocuments } from '../documents.ts';
 import { UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = { after: { type: 'string' }, json: { type: 'boolean' } } as const;
@@ -16,7 +20,7 @@ export const auditVerb: Verb = {
   options: {
     '(show)': 'what operators and votes have done, the oldest first',
     '(verify)': 'checks that no entry was changed, removed or put in; prints the number and the hash of the newest',
-    '--after <number>': 'show: entries after this one only',
+    '--after <number>': 'entries after this one only; verify takes what comes before as it is',
     '--json': 'as JSON, one entry per line',
     '(exit codes)': '0 done, 1 an entry does not hold, 2 wrong use, 78 configuration',
   },
@@ -29,13 +33,33 @@ export const auditVerb: Verb = {
     if (!Number.isSafeInteger(after) || after < 0)
       throw new UsageError('--after takes the number of an entry, such as 120.');
     const json = values.json === true;
-    return withDocuments({ env, what: 'audit log' }, ({ documents, keyring }) =>
-      action === 'show' ? show(documents, { after, json }) : verify(documents, { keyring, json }),
-    );
+    return withDocuments({ env, what: 'audit log' }, async (open) => {
+      await noteJournal(open);
+      return action === 'show' ? show(open.documents, { after, json }) : verify(open, { after, json });
+    });
   },
 };
 
-async function show(documents: DocumentStore, { after, json }: { after: number; json: boolean }): Promise<number> {
+/** Writes the entries of what the domain service did last, when its server was killed before it has written them. */
+async function noteJournal({ documents, keyring, log }: OpenDocuments): Promise<void> {
+  const audit = auditLog({ documents, keyring, clock: systemClock, log });
+  try {
+    await documents.declare(DOMAIN_KINDS);
+    await auditJournal({ audit, documents }).catchUp();
+  } catch (error) {
+    // What is there can be shown all the same.
+    log.warn({ err: error }, 'the newest entries may be missing: the journal was not read to its end');
+  } finally {
+    await audit.close();
+  }
+}
+
+interface Asked {
+  readonly after: number;
+  readonly json: boolean;
+}
+
+async function show(documents: DocumentStore, { after, json }: Asked): Promise<number> {
   let count = 0;
   for await (const entry of readAudit(documents, after)) {
     count++;
@@ -50,19 +74,16 @@ function formatEntry({ number, at, action, by, details }: AuditEntry): string {
   return `${String(number).padStart(6)}  ${at}  ${by}: ${AUDIT_ACTIONS[action] ?? action}\n        ${parts.join(' ')}`;
 }
 
-async function verify(
-  documents: DocumentStore,
-  { keyring, json }: { keyring: Keyring; json: boolean },
-): Promise<number> {
-  const verdict = await verifyAudit(documents, keyring);
+async function verify({ documents, keyring }: OpenDocuments, { after, json }: Asked): Promise<number> {
+  const verdict = await verifyAudit(documents, keyring, after);
   if (json) console.log(JSON.stringify(verdict));
   else if (verdict.kind === 'broken') console.log(`✘ Entry ${verdict.number}: ${verdict.why}.`);
-  else if (!verdict.last) console.log('✓ The audit log is empty.');
+  else if (!verdict.last) console.log(after ? `✓ There is no entry after ${after}.` : '✓ The audit log is empty.');
   else {
     const { number, at, mac } = verdict.last;
     console.log(`✓ ${verdict.entries} entries are whole. The newest is ${number} of ${at}, hash ${mac}.`);
     console.log(
-      '  Compare it with the last line of the server log that has "audit": newer entries may have been cut off.',
+      '  Compare it with the last line of the server log that has "audit": the whole store may have been set back to an earlier state.',
     );
   }
   return verdict.kind === 'whole' ? 0 : 1;

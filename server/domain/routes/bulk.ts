@@ -1,5 +1,6 @@
 // Routes of many records: POST /v1/bulk and GET /v1/export, as lines of JSON that are read and written as they come.
 
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context, ParameterizedContext } from 'koa';
@@ -7,7 +8,7 @@ import type { Bulk, LineResult } from '../../../lib/domain/bulk/bulk.ts';
 import { exportLines } from '../../../lib/domain/bulk/export-lines.ts';
 import { writeExport } from '../../../lib/domain/bulk/manifest.ts';
 import { type NumberedLine, readLines } from '../../../lib/domain/bulk/ndjson.ts';
-import { type Caller, requireRole } from '../../../lib/domain/caller.ts';
+import { requireRole } from '../../../lib/domain/caller.ts';
 import type { Feed } from '../../../lib/domain/feed/feed.ts';
 import type { SettleVotes } from '../../../lib/domain/find.ts';
 import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
@@ -15,7 +16,7 @@ import { isRefusal, refuse } from '../../../lib/domain/problems.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { BULK_LINE, BULK_ROW, EXPORT_LINE } from '../../../lib/domain/schema/records.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
-import type { AuditEvent } from '../../audit/audit.ts';
+import type { Audit, AuditEvent } from '../../audit/audit.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { readVersion } from '../../config/modules.ts';
 import { allowLongUpload } from '../../http/connections.ts';
@@ -32,8 +33,8 @@ export interface BulkDeps {
   readonly feed: Feed;
   readonly settleVotes: SettleVotes;
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
-  /** Writes into the audit log what an operator does: records come with their statuses, without a vote here. */
-  readonly note: (event: AuditEvent) => Promise<void>;
+  /** Records come with their statuses, without a vote here. */
+  readonly audit: Pick<Audit, 'append'>;
 }
 
 const NDJSON = 'application/x-ndjson';
@@ -90,7 +91,7 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
       answers: { 207: { description: 'A line for each line', types: { [NDJSON]: lines(BULK_ROW) } } },
       problems: ['role-missing'],
       handle: (ctx, deps) => {
-        const { bulk, imports } = deps;
+        const { bulk, imports, audit } = deps;
         const caller = readCaller(ctx);
         requireRole(caller, 'import in bulk');
         requireLines(ctx);
@@ -100,9 +101,11 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
         allowLongUpload(ctx.req);
         ctx.status = 207;
         ctx.set({ 'Content-Type': NDJSON, 'X-Accel-Buffering': 'no', Connection: 'close' });
-        const rows = bulk(caller, { lines: linesUntilTooSlow(ctx.req), dryRun, isPart, key });
+        const noted = { by: caller.principal, details: { tenant: caller.tenant, import: randomUUID() } };
+        const beforeRecords = async () => void (await audit.append({ action: 'records.importing', ...noted }));
+        const rows = bulk(caller, { lines: linesUntilTooSlow(ctx.req), dryRun, isPart, key, beforeRecords });
         // A client that sends everything before it reads must not be waited for while it waits for us.
-        const texts = answerRows(ctx, { caller, rows }, deps);
+        const texts = answerRows(ctx, { noted, rows }, deps);
         const body = Readable.from(isProxied(ctx) ? holdUntilRead(ctx.req, texts) : texts, {
           objectMode: false,
           highWaterMark: SERVER_LIMITS.bulkAnswerBytes,
@@ -122,9 +125,11 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
         200: { description: 'A line for each revision', types: { [NDJSON]: lines(EXPORT_LINE) } },
       },
       problems: ['role-missing'],
-      handle: (ctx, { documents, settleVotes, note }) => {
+      handle: async (ctx, { documents, settleVotes, audit }) => {
         const caller = readCaller(ctx);
         requireRole(caller, 'export');
+        if (ctx.method !== 'HEAD')
+          await audit.append({ action: 'records.export', by: caller.principal, details: { tenant: caller.tenant } });
         ctx.set({
           'Content-Type': NDJSON,
           'Cache-Control': 'no-store',
@@ -132,7 +137,6 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
         });
         ctx.status = 200;
         const lines = async function* () {
-          await note({ action: 'records.export', by: caller.principal, details: { tenant: caller.tenant } });
           const records = exportLines({ documents, settleVotes }, caller);
           yield* writeExport(records, { version: readVersion(), leftOut: LEFT_OUT });
         };
@@ -149,8 +153,8 @@ function readFlags(ctx: Context) {
 
 async function* answerRows(
   ctx: Context,
-  { caller, rows }: { readonly caller: Caller; readonly rows: AsyncIterable<LineResult> },
-  { feed, onFault, note }: Pick<BulkDeps, 'feed' | 'onFault' | 'note'>,
+  { noted, rows }: { readonly noted: Omit<AuditEvent, 'action'>; readonly rows: AsyncIterable<LineResult> },
+  { feed, onFault, audit }: Pick<BulkDeps, 'feed' | 'onFault' | 'audit'>,
 ): AsyncGenerator<string> {
   let [records, verified] = [0, 0];
   try {
@@ -166,8 +170,12 @@ async function* answerRows(
     if (!ctx.req.destroyed) onFault(error, ctx);
     throw error;
   } finally {
-    const details = { tenant: caller.tenant, records, verified };
-    if (records && !readFlags(ctx).dryRun) await note({ action: 'records.import', by: caller.principal, details });
+    // That there was an import was noted before its first record.
+    const details = { ...noted.details, records, verified };
+    if (records && !readFlags(ctx).dryRun)
+      await audit
+        .append({ action: 'records.import', by: noted.by, details })
+        .catch((error: unknown) => onFault(error, ctx));
     feed.nudge();
   }
 }

@@ -15,7 +15,6 @@ import {
 import type { VerificationService } from '../../../lib/domain/verification.ts';
 import { type Credits, canParticipate } from '../../../lib/domain/voting/credits.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
-import type { AuditEvent } from '../../audit/audit.ts';
 import type { Route } from '../../http/route-table.ts';
 import { answerOnce, answerPage, proposalHeaders, showProposal, twinLinks } from '../answers.ts';
 import { readCaller } from '../api-keys.ts';
@@ -28,8 +27,6 @@ export interface SubjectDeps {
   readonly credits: Credits;
   readonly idempotency: Idempotency;
   readonly settleVotes: SettleVotes;
-  /** Writes credits that were issued, and vetoes, into the audit log. */
-  readonly note: (event: AuditEvent) => Promise<void>;
   readonly clock: Clock;
 }
 
@@ -134,17 +131,11 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
       body: { types: { [JSON_TYPE]: NEW_CREDIT }, example: { amount: '12.5', unit: 'tCO2e' } },
       answers: { 201: { description: 'They are issued', types: { [JSON_TYPE]: CREDIT_ANSWER } } },
       problems: ['role-missing', 'domain-not-verified', 'not-found', 'gone', ...ONCE_PROBLEMS],
-      handle: async (ctx, { credits, idempotency, note }) => {
+      handle: async (ctx, { credits, idempotency }) => {
         const issue = await credits.permitIssue(readCaller(ctx), ctx.params.did!);
         const body = await readBody(ctx);
         await answerOnce(ctx, { idempotency, body }, async (id) => {
           const issued = await issue({ body: body.value, id });
-          const { id: credit, did, amount, issuer } = issued;
-          await note({
-            action: 'credits.issued',
-            by: String(issuer),
-            details: { credit: credit!, did: did!, amount: amount! },
-          });
           return { status: 201, headers: {}, body: issued };
         });
       },

@@ -224,14 +224,12 @@ function action(name: 'withdraw' | 'veto' | 'execute', summary: string, descript
       ...(name === 'withdraw' ? (['not-proposer'] as const) : []),
       ...ONCE_PROBLEMS,
     ],
-    handle: async (ctx, { verification, idempotency, note }) => {
+    handle: async (ctx, { verification, idempotency }) => {
       const caller = readCaller(ctx);
       const act = await verification.permit(caller, { id: ctx.params.id!, action: name });
       const body = await readBody(ctx, { optional: true });
       await answerOnce(ctx, { idempotency, body }, async () => {
         const proposal = await act({ body: body.value, key: idempotencyKey(ctx) });
-        if (name === 'veto')
-          await note({ action: 'proposal.vetoed', by: caller.principal, details: { proposal: proposal.id } });
         return { status: 200, headers: proposalHeaders(proposal), body: showProposal(proposal) };
       });
     },

@@ -8,13 +8,15 @@ import { shortMac } from '../../../lib/keyring.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { REFUSALS, Refusal } from '../errors.ts';
 import type { ReadClient } from './client.ts';
-import { ownOriginOnly } from './own-origin.ts';
+import { isAskedLocally, ownOriginOnly } from './own-origin.ts';
 
 export interface OperatorRule {
   /** Undefined where there are none. */
   readonly tokens: OperatorTokens | undefined;
   readonly production: boolean;
   readonly readClient: ReadClient;
+  /** How browsers reach this server. @default by the host that each asks */
+  readonly publicUrl?: string | undefined;
 }
 
 /** The tokens that open the routes of operators. */
@@ -23,9 +25,12 @@ export interface OperatorTokens {
   readonly names: readonly string[];
   /**
    * The name of the token that was given, or undefined when it is none. Too many wrong ones of one address are a refusal
-   * with Retry-After, and then the right one from there is, too: else guessing would go on.
+   * with Retry-After; a right one never is, for others may share its address. What keeps guesses from success is how long tokens
+   * are, and the limit of requests.
    */
   identify(ctx: Context, given: string): string | undefined;
+  /** The name of the token in an Authorization header; undefined where there is none or a wrong one, which is not counted. */
+  recognize(authorization: string): string | undefined;
 }
 
 export interface OperatorTokensOptions {
@@ -47,9 +52,17 @@ export function operatorTokens(tokens: readonly string[], options: OperatorToken
     matches: secretCheck(token),
   }));
   const failures = new LRUCache<string, { count: number; until: number }>(growing(SERVER_LIMITS.countedClients));
+  // All are compared, whichever is right.
+  const findName = (given: string) => known.filter(({ matches }) => matches(given))[0]?.name;
   return {
     names: known.map(({ name }) => name),
+    recognize(authorization) {
+      const given = readBearer(authorization);
+      return given === undefined ? undefined : findName(given);
+    },
     identify(ctx, given) {
+      const name = findName(given);
+      if (name !== undefined) return name;
       const { bucket, address } = readClient(ctx.req);
       const at = now();
       const seen = failures.get(bucket);
@@ -58,8 +71,6 @@ export function operatorTokens(tokens: readonly string[], options: OperatorToken
         ctx.set('Retry-After', String(Math.ceil((counted.until - at) / 1_000)));
         throw new Refusal('too-many-requests', 'Too many wrong tokens of operators came from this address. Try later');
       }
-      const right = known.filter(({ matches }) => matches(given));
-      if (right.length) return right[0]!.name;
       counted.count++;
       failures.set(bucket, counted);
       onWrong?.(address);
@@ -68,11 +79,16 @@ export function operatorTokens(tokens: readonly string[], options: OperatorToken
   };
 }
 
-/** Lets operators through, named in `ctx.state.operator`; others get 401 where there is a token, 404 where there is none. */
+/**
+ * Lets operators through, named in `ctx.state.operator`; others get 401 where there is a token, 404 where there is none, and pages
+ * of other origins 400: operators visit those, too.
+ */
 export function operatorsOnly(rule: OperatorRule): Middleware {
-  if (rule.tokens) return tokenHolders(rule.tokens);
-  // Who sits at this machine also visits pages of others.
-  const ownOrigin = ownOriginOnly();
+  const ownOrigin = ownOriginOnly(rule.publicUrl);
+  if (rule.tokens) {
+    const holders = tokenHolders(rule.tokens);
+    return (ctx, next) => ownOrigin(ctx, () => holders(ctx, next) as Promise<unknown>);
+  }
   return (ctx, next) => {
     ctx.state.operator = readLocalOperator(ctx, rule);
     if (ctx.state.operator === undefined) throw new Refusal('not-found');
@@ -84,7 +100,7 @@ export function operatorsOnly(rule: OperatorRule): Middleware {
 /** `loopback` for clients of this machine in development, where they count as operators; else undefined. */
 export function readLocalOperator(ctx: Pick<Context, 'req' | 'get'>, rule: OperatorRule): 'loopback' | undefined {
   if (rule.production || rule.tokens) return undefined;
-  const isHere = rule.readClient(ctx.req).loopback && !isRelayed(ctx.req.headers) && isLocalName(ctx.get('host'));
+  const isHere = rule.readClient(ctx.req).loopback && isAskedLocally(ctx.req.headers);
   return isHere ? 'loopback' : undefined;
 }
 
@@ -119,10 +135,3 @@ function secretCheck(secret: string): (given: string) => boolean {
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
-
-// Behind a proxy on this machine, everybody's socket comes from this machine.
-const isRelayed = (headers: NodeJS.Dict<string | string[]>) =>
-  headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
-
-// A page of another site can reach this machine by a name of its own that leads here, but not by ours.
-const isLocalName = (host: string) => /^(localhost|[\w-]+\.localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i.test(host);

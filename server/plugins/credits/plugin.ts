@@ -138,30 +138,30 @@ function creditRoutes({ gate, audit, open }: Desk): readonly PluginRoute[] {
         const micros = Math.round(amount * MICRO);
         const booking: Booking = { id: grantId(did, key), did, amount: micros, without: 'refuse', terms };
         const desk = open(ctx);
-        const isNew = (await desk.bookedAmount(booking.id)) === undefined;
-        if (isNew) {
-          const before = (await desk.read(did))?.balance ?? 0;
-          if (before + booking.amount > CREDITS_MAX * MICRO)
-            throw ctx.refuse(422, `An account holds ${CREDITS_MAX} credits at most; this one has ${before / MICRO}.`);
-          if (micros < 0 && before + micros < 0)
-            throw ctx.refuse(
-              422,
-              `Cannot take ${-amount} credits back: this account has ${before / MICRO}. Take less.`,
-            );
-        }
-        const { account, amount: booked } = await desk.book(booking);
-        gate.forget(did);
-        if (booked !== booking.amount)
-          throw ctx.refuse(422, `This Idempotency-Key has added ${booked / MICRO} credits. Send another key.`);
-        // A grant that is sent again is noted again: the first answer may have been lost before its note was stored.
+        const requireSame = (booked: number) => {
+          if (booked !== booking.amount)
+            throw ctx.refuse(422, `This Idempotency-Key has added ${booked / MICRO} credits. Send another key.`);
+        };
+        const booked = await desk.bookedAmount(booking.id);
+        const before = (await desk.read(did))?.balance ?? 0;
+        if (booked !== undefined) requireSame(booked);
+        else if (before + micros > CREDITS_MAX * MICRO)
+          throw ctx.refuse(422, `An account holds ${CREDITS_MAX} credits at most; this one has ${before / MICRO}.`);
+        else if (micros < 0 && before + micros < 0)
+          throw ctx.refuse(422, `Cannot take ${-amount} credits back: this account has ${before / MICRO}. Take less.`);
+        // A grant that is sent again is noted again: the first try may have died before it was booked.
         const details = {
           did,
           credits: booking.amount / MICRO,
-          repeated: !isNew,
-          left: account.balance / MICRO,
+          repeated: booked !== undefined,
+          before: before / MICRO,
           ...terms,
         };
         await audit.append({ action: 'credits.added', by: String(koa.state.operator), details });
+        const { account, amount: added } = await desk.book(booking);
+        gate.forget(did);
+        // Another request with this key may have come meanwhile.
+        requireSame(added);
         koa.status = 201;
         koa.body = viewAccount(did, account);
       },
@@ -169,7 +169,7 @@ function creditRoutes({ gate, audit, open }: Desk): readonly PluginRoute[] {
   ];
 }
 
-/** Grants of operators are noted in `audit`. */
+/** Grants of operators are noted in `audit` before they are booked. */
 export function creditsPlugin(settings: CreditsSettings, audit: Pick<Audit, 'append'>): Plugin {
   const gate = creditGate(settings.heldPerRun);
   const mutex = bookingMutex();

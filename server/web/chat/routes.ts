@@ -11,10 +11,13 @@ import { html } from '../../../lib/markup.ts';
 import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
 import type { Route } from '../../http/route-table.ts';
 import { type PageContent, pageRoute } from '../kit/frame.ts';
+import { siteCookie } from '../kit/passes.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 
 export interface ChatDeps {
   readonly keyring: Keyring;
+  /** How browsers reach this server. @default by the host that each asks */
+  readonly publicUrl: string | undefined;
   /** The DID that tokens must name. */
   readonly audience: string;
   /** Seconds that the agent lets an invocation live. */
@@ -81,8 +84,8 @@ export const CHAT_ROUTES: readonly Route<ChatDeps>[] = [
       ...JSON_BODY_ANSWERS,
     },
     ownPages: true,
-    handle: async (ctx, { keyring, audience, maxTtlSeconds }) => {
-      const key = userKey(ctx, keyring);
+    handle: async (ctx, { keyring, audience, maxTtlSeconds, publicUrl }) => {
+      const key = userKey(ctx, { keyring, publicUrl });
       const expiresIn = Math.min(PAGE_LIMITS.chatTokenSeconds, maxTtlSeconds);
       const token = await mintInvocation({ key, audience, expiresIn, capability: CAPABILITY });
       ctx.body = { token, did: key.did, expiresIn };
@@ -90,19 +93,15 @@ export const CHAT_ROUTES: readonly Route<ChatDeps>[] = [
   },
 ];
 
-const COOKIE = 'twinline-chat';
 const USER = /^([\w-]{43})\.([\w.-]{1,32})$/;
 
 /** The key of the browser that asks; one that has none, or one of a key that is gone, becomes a new user. */
-export function userKey(ctx: Context, keyring: Keyring): OracleKey {
-  const [, known, kid] = USER.exec(ctx.cookies.get(COOKIE) ?? '') ?? [];
+export function userKey(ctx: Context, { keyring, publicUrl }: Pick<ChatDeps, 'keyring' | 'publicUrl'>): OracleKey {
+  const cookie = siteCookie('twinline-chat', { publicUrl, path: '/chat' });
+  const [, known, kid] = USER.exec(cookie.read(ctx.req.headers) ?? '') ?? [];
   const isKept = known !== undefined && keyring.ids.includes(kid!);
   const id = isKept ? known : randomBytes(32).toString('base64url');
   const from = isKept ? kid! : keyring.active;
-  ctx.cookies.set(COOKIE, `${id}.${from}`, {
-    path: '/chat',
-    maxAge: PAGE_LIMITS.chatUserSeconds * 1_000,
-    sameSite: 'strict',
-  });
+  cookie.write(ctx, `${id}.${from}`, PAGE_LIMITS.chatUserSeconds);
   return makeOracleKey(Buffer.from(hmacSha256(keyring.subkey('chat-user/v1', from)!, id), 'base64url'));
 }

@@ -31,7 +31,7 @@ export function homeSender(options: HomeOptions): (ctx: Context) => Promise<bool
 }
 
 async function makeHome(ctx: Context, options: HomeOptions): Promise<PageContent> {
-  const reader = identifyReader(ctx);
+  const reader = await identifyReader(ctx);
   if (reader.kind === 'visitor') return publicHome(options);
   const url = options.publicUrl ?? localUrl(ctx.req.socket);
   return operatorHome(await options.readFacts(), { ...options, tools: listTools(ctx, reader), url });

@@ -3,6 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Engine } from '../../../lib/engine/engine.ts';
 import { sessionKeys, showSession } from '../../../lib/engine/sessions.ts';
+import { KEY_PREFIX } from '../../../lib/ussd/keys.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { maskSession, type OpenSession } from './trace.ts';
 
@@ -28,7 +29,7 @@ const AT_ONCE = 64;
 /** Living sessions of phones whose number is, or ends with, these digits. Their masked forms tell no more than before. */
 export async function findCallers({ engine, secret }: CallerSearchOptions, digits: string): Promise<FoundCallers> {
   const limit = PAGE_LIMITS.inspectorSearched;
-  const keys = await sessionKeys(engine, { prefix: 'ussd:', limit: limit + 1 });
+  const keys = await sessionKeys(engine, { prefix: KEY_PREFIX, limit: limit + 1 });
   const wanted = digest(digits);
   const sessions: OpenSession[] = [];
   for (

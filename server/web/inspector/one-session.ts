@@ -1,13 +1,15 @@
-// What an operator may do with one session: see its private values, and end it. Who did it is in the audit log.
+// What an operator may do with one session: see its private values, and end it. Who does it is in the audit log, before it is done.
 
 import type { Engine } from '../../../lib/engine/engine.ts';
-import { type SessionView, sessionKeys, showSession, viewSession } from '../../../lib/engine/sessions.ts';
+import { type SessionView, sessionKeyPages, showSession, viewSession } from '../../../lib/engine/sessions.ts';
 import { toPath } from '../../../lib/flow/run/scope.ts';
 import { shortMac } from '../../../lib/keyring.ts';
 import { MASK } from '../../../lib/redact.ts';
 import type { Json, JsonObject } from '../../../lib/store/store.ts';
-import { closeSession, KEY_PREFIX } from '../../../lib/ussd/service.ts';
+import { KEY_PREFIX } from '../../../lib/ussd/keys.ts';
+import { closeSession } from '../../../lib/ussd/service.ts';
 import type { Audit } from '../../audit/audit.ts';
+import { Refusal } from '../../http/errors.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { identify } from './trace.ts';
 
@@ -16,6 +18,8 @@ export interface SessionOptions {
   readonly audit: Audit;
   /** Makes the names of sessions. */
   readonly secret: Buffer;
+  /** Living sessions among which one is looked for. @default PAGE_LIMITS.namesTried */
+  readonly most?: number;
 }
 
 export interface SessionRequest {
@@ -25,33 +29,37 @@ export interface SessionRequest {
   readonly by: string;
 }
 
-/** The private variables of a session with their values; undefined when no such session lives. Chats have none to show. */
+/**
+ * The private variables of a session with their values; undefined when no such session lives. Chats have none to show. Throws a
+ * refusal when there are more sessions than are looked at.
+ */
 export async function showPrivate(
-  { engine, audit, secret }: SessionOptions,
+  options: SessionOptions,
   { actor, by }: SessionRequest,
 ): Promise<JsonObject | undefined> {
-  const key = await findKey(engine, (one) => shortMac(secret, [one]) === actor);
+  const { engine, audit, secret } = options;
+  const key = await findKey(options, { actor, prefix: '' });
   const [masked, whole] = key === undefined ? [] : [await showSession(engine, key), await viewSession(engine, key)];
   if (key === undefined || !masked || !whole) return undefined;
   const values = listMasked(masked.rest.context, whole.rest.context);
   if (values.length === 0) return {};
   const details = { ...nameSession(key, whole, secret), names: values.map(([name]) => name) };
-  // Before they are shown.
   await audit.append({ action: 'session.private', by, details });
   return Object.fromEntries(values);
 }
 
-/** Ends a living session of a phone; false when there is none. Those of chats belong to the people who write there. */
-export async function endCall(
-  { engine, audit, secret }: SessionOptions,
-  { actor, by }: SessionRequest,
-): Promise<boolean> {
-  const key = await findKey(engine, (one) => one.startsWith(KEY_PREFIX) && shortMac(secret, [one]) === actor);
+/**
+ * Ends a living session of a phone; false when there is none. Those of chats belong to the people who write there. Throws a
+ * refusal when there are more sessions than are looked at.
+ */
+export async function endCall(options: SessionOptions, { actor, by }: SessionRequest): Promise<boolean> {
+  const { engine, audit, secret } = options;
+  const key = await findKey(options, { actor, prefix: KEY_PREFIX });
   const session = key === undefined ? undefined : await showSession(engine, key);
-  if (key === undefined || !session || !(await closeSession(engine, key))) return false;
+  if (key === undefined || !session) return false;
   const details = { ...nameSession(key, session, secret), state: toPath(session.rest.state) };
   await audit.append({ action: 'session.ended', by, details });
-  return true;
+  return closeSession(engine, key);
 }
 
 function nameSession(key: string, { door, conversation }: Pick<SessionView, 'door' | 'conversation'>, secret: Buffer) {
@@ -66,7 +74,21 @@ function listMasked(masked: JsonObject, whole: JsonObject): [string, Json][] {
   return hidden.map((name) => [name, whole[name]!]);
 }
 
-async function findKey(engine: Engine, fits: (key: string) => boolean): Promise<string | undefined> {
-  const keys = await sessionKeys(engine, { prefix: '', limit: PAGE_LIMITS.inspectorSearched });
-  return keys.find(fits);
+// A name does not tell the key, so all keys are tried. Throws a refusal where there are too many to try them all.
+async function findKey(
+  { engine, secret, most = PAGE_LIMITS.namesTried }: SessionOptions,
+  { actor, prefix }: { readonly actor: string; readonly prefix: string },
+): Promise<string | undefined> {
+  let looked = 0;
+  for await (const keys of sessionKeyPages(engine)) {
+    if (looked >= most)
+      throw new Refusal(
+        'not-found',
+        `It is not among the ${looked} living sessions that were looked at; there are more`,
+      );
+    const key = keys.find((one) => one.startsWith(prefix) && shortMac(secret, [one]) === actor);
+    if (key !== undefined) return key;
+    looked += keys.length;
+  }
+  return undefined;
 }

@@ -60,7 +60,7 @@ export async function sendPage(ctx: Context, page: PageContent): Promise<void> {
 
 async function framePage(ctx: Context, page: PageContent): Promise<Markup> {
   const { title, body, style = 'page.css', head, layout = 'text' } = page;
-  const reader = identifyReader(ctx);
+  const reader = await identifyReader(ctx);
   const script = page.script ?? (reader.kind === 'operator' ? 'header.js' : undefined);
   return html`<html lang="en">
 <head>

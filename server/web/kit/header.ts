@@ -42,7 +42,7 @@ export interface HeaderOptions {
   /** In production only operators are shown the links to tools. */
   readonly production: boolean;
   readonly studio: boolean;
-  readonly identifyReader: (ctx: Context) => PageReader;
+  readonly identifyReader: (ctx: Context) => Promise<PageReader>;
 }
 
 /** Of what the headers of all pages of an application are made. */
@@ -51,11 +51,11 @@ export function setHeaderOptions(app: Koa, options: HeaderOptions): void {
 }
 
 /** For an application without {@link setHeaderOptions}: no tools. */
-const PLAIN: HeaderOptions = { production: true, studio: false, identifyReader: () => ({ kind: 'visitor' }) };
+const PLAIN: HeaderOptions = { production: true, studio: false, identifyReader: async () => ({ kind: 'visitor' }) };
 
 const readOptions = (ctx: Context): HeaderOptions => ctx.headerOptions ?? PLAIN;
 
-export const identifyReader = (ctx: Context): PageReader => readOptions(ctx).identifyReader(ctx);
+export const identifyReader = (ctx: Context): Promise<PageReader> => readOptions(ctx).identifyReader(ctx);
 
 /** The tools that this reader of a page may open. */
 export function listTools(ctx: Context, reader: PageReader): readonly SiteLink[] {

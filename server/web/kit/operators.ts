@@ -1,24 +1,18 @@
-// Who may use the pages of operators, and how a browser signs in where there is an OPERATOR_TOKEN: once, by a signed cookie.
+// Who may use the pages of operators, and how a browser signs in where there is an OPERATOR_TOKEN: once, for a pass.
 
-import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Context, Middleware } from 'koa';
-import type { Clock } from '../../../lib/clock.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
-import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
 import { html } from '../../../lib/markup.ts';
 import { readInput } from '../../http/check-input.ts';
 import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
-import {
-  type OperatorRule,
-  type OperatorTokens,
-  operatorsOnly,
-  readLocalOperator,
-} from '../../http/middleware/operator.ts';
+import { type OperatorRule, operatorsOnly, readLocalOperator } from '../../http/middleware/operator.ts';
+import { isForeign, ownOriginOnly } from '../../http/middleware/own-origin.ts';
 import type { Route } from '../../http/route-table.ts';
-import { PAGE_LIMITS } from '../limits.ts';
 import { prefersHtml, sendPage } from './frame.ts';
 import type { PageReader } from './header.ts';
+import type { OperatorPasses } from './passes.ts';
 
 export interface SignInDeps {
   /** Undefined without OPERATOR_TOKEN. */
@@ -64,20 +58,30 @@ export const SIGN_OUT_ROUTE: Route<SignInDeps> = {
   },
   access: 'public',
   ownPages: true,
-  handle: (ctx, { passes }) => {
+  handle: async (ctx, { passes }) => {
     if (!passes) throw new Refusal('not-found');
-    passes.signOut(ctx);
     ctx.set('Cache-Control', 'no-store');
+    await passes.signOut(ctx);
     ctx.status = 204;
   },
 };
 
-/** Tells operators from visitors, of pages that all may read. */
-export function readerIdentifier({ passes }: SignInDeps, rule: OperatorRule): (ctx: Context) => PageReader {
-  return (ctx) => {
-    const name = passes ? passes.identify(ctx) : readLocalOperator(ctx, rule);
+/** Tells operators from visitors, of pages that all may read. Pages of other origins are visitors, and all are while the store is away. */
+export function readerIdentifier({ passes }: SignInDeps, rule: OperatorRule): (ctx: Context) => Promise<PageReader> {
+  const identify = (ctx: Context) =>
+    passes ? passes.identify(ctx.req.headers).catch(() => undefined) : readLocalOperator(ctx, rule);
+  return async (ctx) => {
+    const name = isForeign(ctx.req.headers, rule.publicUrl) ? undefined : await identify(ctx);
     return name === undefined ? { kind: 'visitor' } : { kind: 'operator', isSignedIn: passes !== undefined };
   };
+}
+
+/** Finds the name of the operator who sends a request, by a token or the pass of a browser. */
+export function operatorFinder(
+  { passes }: SignInDeps,
+  { tokens }: OperatorRule,
+): (headers: IncomingHttpHeaders) => string | undefined {
+  return (headers) => passes?.recognize(headers) ?? tokens?.recognize(headers.authorization ?? '');
 }
 
 /**
@@ -86,19 +90,22 @@ export function readerIdentifier({ passes }: SignInDeps, rule: OperatorRule): (c
  */
 export function browserOperators({ passes }: SignInDeps, rule: OperatorRule): Middleware {
   const operators = operatorsOnly(rule);
-  return async (ctx, next) => {
-    const name = passes?.identify(ctx);
+  if (!passes) return operators;
+  const ownOrigin = ownOriginOnly(rule.publicUrl);
+  const enter: Middleware = async (ctx, next) => {
+    const name = await passes.identify(ctx.req.headers);
     if (name !== undefined) {
       ctx.state.operator = name;
       ctx.set('Cache-Control', 'no-store');
       return next();
     }
     const wantsPage = ctx.method === 'GET' && ctx.get('authorization') === '' && prefersHtml(ctx);
-    if (!passes || !wantsPage) return operators(ctx, next);
+    if (!wantsPage) return operators(ctx, next);
     ctx.status = 401;
     ctx.set({ 'WWW-Authenticate': 'Bearer realm="operator"', 'Cache-Control': 'no-store' });
     await sendPage(ctx, SIGN_IN);
   };
+  return (ctx, next) => ownOrigin(ctx, async () => enter(ctx, next));
 }
 
 const SIGN_IN = {
@@ -112,48 +119,7 @@ const SIGN_IN = {
 <noscript><p>Signing in needs JavaScript.</p></noscript></section>`,
 };
 
-const COOKIE = 'twinline-operator';
-const PASS = /^([1-9]\d{0,11})\.([\w-]{43})$/;
-
-export interface OperatorPasses {
-  /** The name of the token that the browser has signed in with, or undefined when it may not come in. */
-  identify(ctx: Context): string | undefined;
-  /** Signs the browser in if the token is a right one. Throws as {@link OperatorTokens.identify} does. */
-  signIn(ctx: Context, token: string): boolean;
-  signOut(ctx: Context): void;
-}
-
 /** Who asks, as the audit log names operators. */
 export function nameOperator({ state }: Pick<Context, 'state'>): string {
   return typeof state.operator === 'string' ? state.operator : 'operator';
-}
-
-/** Passes for holders of these tokens: when a token is taken away, or the key, all who signed in with it are signed out. */
-export function operatorPasses(options: {
-  readonly tokens: OperatorTokens;
-  readonly keyring: Keyring;
-  readonly clock: Pick<Clock, 'now'>;
-}): OperatorPasses {
-  const { tokens, keyring, clock } = options;
-  const key = keyring.subkey('operator-pass/v1')!;
-  const mac = (until: number, name: string) => hmacSha256(key, JSON.stringify([until, name]));
-  return {
-    identify(ctx) {
-      const [, until, given] = PASS.exec(ctx.cookies.get(COOKIE) ?? '') ?? [];
-      if (until === undefined || clock.now() >= Number(until) * 1_000) return undefined;
-      const pass = Buffer.from(given!);
-      return tokens.names.find((name) => timingSafeEqual(Buffer.from(mac(Number(until), name)), pass));
-    },
-    signIn(ctx, given) {
-      const name = tokens.identify(ctx, given);
-      if (name === undefined) return false;
-      const until = Math.ceil(clock.now() / 1_000) + PAGE_LIMITS.operatorPassSeconds;
-      ctx.cookies.set(COOKIE, `${until}.${mac(until, name)}`, {
-        maxAge: PAGE_LIMITS.operatorPassSeconds * 1_000,
-        sameSite: 'strict',
-      });
-      return true;
-    },
-    signOut: (ctx) => void ctx.cookies.set(COOKIE, null, { sameSite: 'strict' }),
-  };
 }

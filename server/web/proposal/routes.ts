@@ -74,7 +74,10 @@ export function proposalPages(options: ProposalPageOptions): ProposalPages {
     const { pass } = ctx.query;
     if (pass !== undefined) return showByPass(ctx, ctx.params.id!, pass);
     if (ctx.get('authorization') !== '' || !prefersHtml(ctx)) return next();
-    return sendRefusal(ctx, 'none', `${publicUrl || localUrl(ctx.req.socket)}/v1/proposals/${ctx.params.id}`);
+    const id = ctx.params.id!;
+    // The page shows a command with it.
+    if (!ID.test(id)) return sendRefusal(ctx, 'wrong');
+    return sendRefusal(ctx, 'none', `${publicUrl || localUrl(ctx.req.socket)}/v1/proposals/${id}`);
   });
 
   return {
@@ -87,6 +90,9 @@ export function proposalPages(options: ProposalPageOptions): ProposalPages {
     browsers: router.routes() as Middleware,
   };
 }
+
+/** What may be the id of a proposal. */
+const ID = /^[\w-]{1,100}$/;
 
 const TITLES = {
   none: 'This page opens by a link',

@@ -83,9 +83,6 @@ export async function recordDialogue(
   return test;
 }
 
-/** Ids of sessions of simulated phones begin with this; those of telecoms are never recorded. */
-export const SIMULATED = 'sim-';
-
 export interface ServiceRecorder {
   /** The same services, but their answers to simulated phones are kept. What they were called with never is: it may be a PIN. */
   watch(services: Services): Services;
@@ -109,8 +106,8 @@ export function serviceRecorder(): ServiceRecorder {
 
   const recordService = (name: string, service: Service): Service => {
     return async (input, call) => {
-      const { id } = call.session;
-      if (!id.startsWith(SIMULATED)) return service(input, call);
+      const { id, simulated } = call.session;
+      if (!simulated) return service(input, call);
       try {
         const answer = await service(input, call);
         keep(id, { service: name, answer: { return: structuredClone(answer ?? null) } });

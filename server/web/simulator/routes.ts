@@ -43,7 +43,7 @@ export interface SimulatorDeps {
   /** Where tests are written; undefined where operators may not. */
   readonly files: Pick<FlowFiles, 'read' | 'write'> | undefined;
   /** Called once tests were written. Resolves when that is noted, or could not be. */
-  readonly onEdit: (edit: { readonly by: string; readonly flow: string; readonly wrote: ['tests'] }) => Promise<void>;
+  readonly noteEdit: (edit: { readonly by: string; readonly flow: string; readonly wrote: ['tests'] }) => Promise<void>;
   /** What stands in the way of menus that are not served as edited, in words. */
   readonly refusedEdits: () => readonly string[];
   /** The flow that a dial starts, and how `text` is read. */
@@ -127,8 +127,13 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     path: '/simulator/dial',
     id: 'dialSimulated',
     summary: 'What a telecom gateway asks, for the phones of operators',
-    description: 'As POST /api/ussd, whatever USSD_GATEWAYS lists. Only the page of phones may ask.',
-    body: { types: jsonTypes(PLAIN_BODY), checkedBy: 'handler' },
+    description:
+      'As POST /api/ussd, whatever USSD_GATEWAYS lists, in a session apart from those of callers, whose id begins with `sim-`. Only the page of phones may ask. With OPERATOR_TOKEN set, the audit log says who began it.',
+    body: {
+      types: jsonTypes(PLAIN_BODY),
+      example: { sessionId: 'sim-example', serviceCode: '*2233#', phoneNumber: '+260971230001', text: '' },
+      checkedBy: 'handler',
+    },
     answers: { 200: { description: 'A screen', types: { [PLAIN_TYPE]: CON_END } }, ...JSON_BODY_ANSWERS },
     ownPages: true,
     handle: (ctx, { dial }) => dial(ctx, async () => {}),
@@ -139,7 +144,7 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     id: 'askSimulated',
     summary: 'What the gateway of a telecom dialect asks, for the phones of operators',
     description:
-      'As below the address of the dialect, whatever USSD_GATEWAYS lists; a dial may begin another flow, or in another language. Only the page of phones may ask.',
+      'As below the address of the dialect, whatever USSD_GATEWAYS lists, and as the plain endpoint of phones; a dial may begin another flow, or in another language.',
     body: {
       types: jsonTypes(ASKED),
       example: {
@@ -193,7 +198,7 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
       ...JSON_BODY_ANSWERS,
     },
     ownPages: true,
-    handle: async (ctx, { flows, ussd, recorder, files, onEdit }) => {
+    handle: async (ctx, { flows, ussd, recorder, files, noteEdit }) => {
       const { body } = readInput<{ body: Dialogue & { readonly name?: string; readonly flow?: string } }>(ctx);
       const dialogue = readDialogue(body);
       const { flow = ussd.flow } = body;
@@ -206,9 +211,12 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
           answers: recorder.answers(dialogue.sessionId),
           name,
         });
-        const written = await addTestToFile(files, flow, test);
-        await onEdit({ by: nameOperator(ctx), flow, wrote: ['tests'] });
-        ctx.body = written;
+        const note = () => noteEdit({ by: nameOperator(ctx), flow, wrote: ['tests'] });
+        ctx.body = await addTestToFile(
+          { write: (name, change) => files.write(name, { ...change, note }), read: files.read },
+          flow,
+          test,
+        );
         return;
       }
       ctx.body = await makeFlowTest(compiled, dialogue, recorder.answers(dialogue.sessionId));

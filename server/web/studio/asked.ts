@@ -12,14 +12,14 @@ import { DIALOGUE_INPUTS, type ServiceRecorder } from '../simulator/flow-test.ts
 import type { Drafts } from './drafts.ts';
 import type { Versions } from './versions.ts';
 
-/** What an operator has written: the flow, and the kinds of its files. */
+/** What an operator writes: the flow, and the kinds of its files. */
 export interface MenuEdit {
   readonly by: string;
   readonly flow: string;
   readonly wrote: readonly ('flow' | 'tests')[];
 }
 
-export type OnEdit = (edit: MenuEdit) => Promise<void>;
+export type NoteEdit = (edit: MenuEdit) => Promise<void>;
 
 export interface StudioDeps {
   readonly files: FlowFiles;
@@ -31,8 +31,8 @@ export interface StudioDeps {
   readonly flow: string;
   /** Whether drafts that are dialled call the services. */
   readonly callsServices: boolean;
-  /** Called once files were written. Resolves when that is noted, or could not be. */
-  readonly onEdit: OnEdit;
+  /** Notes in the audit log what is about to be written. What it rejects with keeps the files as they are. */
+  readonly noteEdit: NoteEdit;
   /** Serves what was saved; resolves when that is so, or was refused. */
   readonly reload: () => Promise<void>;
 }

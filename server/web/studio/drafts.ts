@@ -142,7 +142,7 @@ export function drafts({ flows, services, callsServices, keyring }: DraftsOption
       if (!phone) return { kind: 'end', text: 'This session is over. Dial again.' };
       phones.set(sessionId, phone);
       const request = { sessionId, phoneNumber, serviceCode, text, event: 'turn', mode: 'cumulative' } as const;
-      return phone.turn(request, PLAIN_DIALECT);
+      return phone.turn(request, PLAIN_DIALECT, { simulated: true });
     },
     phone: (sessionId) => phones.get(sessionId),
     close: thread.close,

@@ -13,7 +13,7 @@ import { flowFiles } from '../../menus/files.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { messagePage, sendPage } from '../kit/frame.ts';
 import type { ServiceRecorder } from '../simulator/flow-test.ts';
-import type { OnEdit, StudioDeps } from './asked.ts';
+import type { NoteEdit, StudioDeps } from './asked.ts';
 import { drafts } from './drafts.ts';
 import { STUDIO_ROUTES } from './routes.ts';
 import { STUDIO_VERSION, versions } from './versions.ts';
@@ -32,7 +32,7 @@ export interface StudioOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly drawings: Pick<Drawings, 'draw'>;
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
-  readonly onEdit: OnEdit;
+  readonly noteEdit: NoteEdit;
   readonly reload: () => Promise<void>;
 }
 

@@ -213,13 +213,13 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       summary: 'Begins a flow with a few screens and a test',
       needs: ['flow', 'starter'],
       answers: { 409: { description: 'There is a flow of this name', types: jsonTypes(ANY) } },
-      handle: async (ctx, { flow, starter }, { files, onEdit, reload }) => {
+      handle: async (ctx, { flow, starter }, { files, noteEdit, reload }) => {
         const found = Object.hasOwn(STARTERS, starter) ? STARTERS[starter]! : undefined;
         if (!found) throw new Refusal('bad-request', 'A flow begins with one of the starters that are listed');
         if (!FLOW_NAME.test(flow))
           throw new Refusal('bad-request', 'A name is a letter, and up to 63 letters, digits, - and _');
-        await files.create(flow, writeStarter(flow, found));
-        await onEdit({ by: nameOperator(ctx), flow, wrote: ['flow', 'tests'] });
+        const note = () => noteEdit({ by: nameOperator(ctx), flow, wrote: ['flow', 'tests'] });
+        await files.create(flow, { ...writeStarter(flow, found), note });
         await reload();
         ctx.body = { flow };
       },

@@ -13,7 +13,7 @@ type Saved = Body<'flow' | 'text' | 'base', 'tests' | 'testsBase'>;
 export async function saveDraft(
   ctx: Context,
   body: Saved,
-  { drafts, files, versions, onEdit, reload }: StudioDeps,
+  { drafts, files, versions, noteEdit, reload }: StudioDeps,
 ): Promise<void> {
   const { flow, text, base, tests, testsBase } = body;
   const { problems } = await drafts.check({ flow, text });
@@ -30,14 +30,14 @@ export async function saveDraft(
     return;
   }
   const change = tests === undefined ? undefined : { text: tests, base: testsBase ?? '' };
-  const written = await files.write(flow, { flow: { text, base }, tests: change });
+  const by = nameOperator(ctx);
+  const note = () => noteEdit({ by, flow, wrote: change ? ['flow', 'tests'] : ['flow'] });
+  const written = await files.write(flow, { flow: { text, base }, tests: change, note });
   if (written.kind === 'conflict') {
     ctx.status = 409;
     ctx.body = { file: written.file, present: written.present };
     return;
   }
-  const by = nameOperator(ctx);
-  await onEdit({ by, flow, wrote: change ? ['flow', 'tests'] : ['flow'] });
   if (!(await versions.list(flow)).length) await versions.keep(flow, { text: before.flow.text, by: 'disk' });
   await versions.keep(flow, { text, by });
   await reload();

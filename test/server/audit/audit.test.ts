@@ -1,14 +1,27 @@
 // The audit log: entries in order, whoever writes at the same time; any change, removal or insertion in the middle is found; and what a
 // server writes into it.
 
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
+import { TwinlineError } from '../../../lib/errors.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
-import { AUDIT_KIND, type AuditEntry, auditLog, readAudit, verifyAudit } from '../../../server/audit/audit.ts';
+import {
+  AUDIT_HEAD_KIND,
+  AUDIT_KIND,
+  AUDIT_KINDS,
+  type AuditEntry,
+  formatId,
+  HEAD_ID,
+} from '../../../server/audit/audit.ts';
+import { readAudit, verifyAudit } from '../../../server/audit/read.ts';
+import { auditLog } from '../../../server/audit/writer.ts';
+import { flowFiles } from '../../../server/menus/files.ts';
+import { accountDesk } from '../../../server/ussd/account-desk.ts';
+import { flowFixture } from '../../support/flow-fixture.ts';
 import { withFolder } from '../../support/process.ts';
 import { asker, COOKING, created, didOf, files, KEYS, PROTOCOL, path, view, YES } from '../domain/place.ts';
 import { AUDIT_KEYS } from '../support/audit.ts';
@@ -16,15 +29,16 @@ import { run } from '../support/command.ts';
 import { DIAL, json, type Served, withServer } from '../support/serve.ts';
 
 const test = suite('audit log');
+const RESTORED = '. It was removed, or the store was restored without it';
 const EVENT = { action: 'account.unlock', by: 'cli', details: { phone: 'alias', b: 1, a: { y: 1, x: [2] } } } as const;
 
 async function fresh() {
   const clock = new SimulatedClock();
   const documents = memoryDocuments({ clock });
-  await documents.declare([AUDIT_KIND]);
+  await documents.declare(AUDIT_KINDS);
   const lines: unknown[] = [];
   const log = { warn: (line: unknown) => void lines.push(line) };
-  return { documents, lines, audit: auditLog({ documents, keyring: AUDIT_KEYS, clock, log }) };
+  return { documents, clock, lines, audit: auditLog({ documents, keyring: AUDIT_KEYS, clock, log }) };
 }
 
 async function all(documents: DocumentStore, after = 0): Promise<AuditEntry[]> {
@@ -33,26 +47,21 @@ async function all(documents: DocumentStore, after = 0): Promise<AuditEntry[]> {
   return entries;
 }
 
-test('entries are numbered without gaps and bound to the one before, also when many write at once; each is a line of the log', async () => {
+test('each entry is bound to the one before and is a line of the log; the newest of an action is found', async () => {
   const { documents, audit, lines } = await fresh();
-  await Promise.all(Array.from({ length: 4 }, () => audit.append(EVENT)));
+  for (let count = 0; count < 4; count++) await audit.append(EVENT);
   const entries = await all(documents);
-  assert.equal(
-    entries.map(({ number }) => number),
-    [1, 2, 3, 4],
-  );
   assert.equal(
     entries.map(({ previous }) => previous),
     ['', ...entries.slice(0, 3).map(({ mac }) => mac)],
   );
-  assert.is((await verifyAudit(documents, AUDIT_KEYS)).kind, 'whole');
-  assert.equal(lines.map((line) => (line as { number: number }).number).sort(), [1, 2, 3, 4]);
+  assert.equal(
+    lines.map((line) => (line as { number: number }).number),
+    [1, 2, 3, 4],
+  );
   assert.is((await audit.findLast('account.unlock'))?.number, 4);
   assert.is(await audit.findLast('records.import'), undefined);
-  assert.equal(
-    (await all(documents, 3)).map(({ number }) => number),
-    [4],
-  );
+  assert.equal(await all(documents, 3), entries.slice(3));
 });
 
 test('a changed, a removed and an inserted entry are found, and one of a key that is not known', async () => {
@@ -62,15 +71,27 @@ test('a changed, a removed and an inserted entry are found, and one of a key tha
     await harm(documents);
     return verifyAudit(documents, AUDIT_KEYS);
   };
-  const id = (number: number) => String(number).padStart(12, '0');
   const change = (number: number, part: object) =>
     broken(async (documents) => {
-      const { body, revision } = (await documents.get(AUDIT_KIND, id(number)))!;
-      await documents.replace(AUDIT_KIND, id(number), revision, { ...body, ...part });
+      const { body, revision } = (await documents.get(AUDIT_KIND, formatId(number)))!;
+      await documents.replace(AUDIT_KIND, formatId(number), revision, { ...body, ...part });
     });
   const changed = { kind: 'broken', number: 2, why: 'it was changed after it was written' };
   assert.equal(await change(2, { by: 'somebody' }), changed);
   assert.equal(await change(2, { details: { phone: 'alias', b: 1, a: { y: 1, x: [3] } } }), changed);
+  const asList = [
+    [
+      'a',
+      [
+        ['x', [2]],
+        ['y', 1],
+      ],
+    ],
+    ['b', 1],
+    ['phone', 'alias'],
+  ];
+  for (const details of [asList, { ...EVENT.details, a: asList[0]![1] }])
+    assert.equal(await change(2, { details }), changed);
   assert.equal(await change(2, { at: '2020-01-01T00:00:00.000Z' }), changed);
   assert.equal(
     await change(2, { details: { a: { x: [2], y: 1 }, b: 1, phone: 'alias' } }),
@@ -80,36 +101,81 @@ test('a changed, a removed and an inserted entry are found, and one of a key tha
     'the order of fields says nothing',
   );
   assert.match(JSON.stringify(await change(2, { kid: 'gone' })), /the key \\"gone\\", which is not configured/);
-  const removed = await broken((documents) => documents.remove(AUDIT_KIND, id(3)));
-  assert.equal(removed, { kind: 'broken', number: 3, why: 'it is missing: entry 4 comes in its place' });
+  const removed = await broken((documents) => documents.remove(AUDIT_KIND, formatId(3)));
+  assert.equal(removed, { kind: 'broken', number: 3, why: `it is missing: entry 4 comes in its place${RESTORED}` });
   const other = await broken(async (documents) => {
-    const { body, revision } = (await documents.get(AUDIT_KIND, id(1)))!;
-    await documents.replace(AUDIT_KIND, id(3), revision + 2, { ...body, number: 3 });
-    const third = (await documents.get(AUDIT_KIND, id(3)))!;
-    await documents.replace(AUDIT_KIND, id(3), third.revision, { ...body, number: 3 });
+    const { body, revision } = (await documents.get(AUDIT_KIND, formatId(1)))!;
+    await documents.replace(AUDIT_KIND, formatId(3), revision + 2, { ...body, number: 3 });
+    const third = (await documents.get(AUDIT_KIND, formatId(3)))!;
+    await documents.replace(AUDIT_KIND, formatId(3), third.revision, { ...body, number: 3 });
   });
   assert.is(other.kind === 'broken' && other.number, 3);
+});
+
+type Bench = Awaited<ReturnType<typeof fresh>>;
+const cut = async ({ documents }: Bench, ...numbers: number[]) => {
+  for (const number of numbers) await documents.remove(AUDIT_KIND, formatId(number));
+};
+/** Changes the head, and takes away the copies of the newest entries that it has. */
+const behead = async ({ documents }: Bench, part: object = {}) => {
+  const { body, revision } = (await documents.get(AUDIT_HEAD_KIND, HEAD_ID))!;
+  await documents.replace(AUDIT_HEAD_KIND, HEAD_ID, revision, { ...body, entries: [], ...part });
+};
+/** By another process. */
+const append = ({ documents, clock }: Bench) =>
+  auditLog({ documents, keyring: AUDIT_KEYS, clock, log: { warn: () => {} } }).append(EVENT);
+const cutTwo = (place: Bench) => behead(place).then(() => cut(place, 3, 4));
+const shorten = async (place: Bench) => {
+  const { mac } = (await all(place.documents))[1]!;
+  await behead(place, { number: 2, mac });
+  await cut(place, 3, 4);
+};
+const takeHead = async (place: Bench) => {
+  await place.documents.remove(AUDIT_HEAD_KIND, HEAD_ID);
+  await cut(place, 3, 4);
+};
+const setBack = async (place: Bench) => {
+  const { body } = (await place.documents.get(AUDIT_HEAD_KIND, HEAD_ID))!;
+  await place.audit.append(EVENT);
+  await cut(place, 5);
+  await behead(place, body);
+  await place.audit.append(EVENT);
+};
+
+/** What is done to four entries, what is found then, and which entry is the first that is checked. */
+const CUTS: readonly [done: readonly ((place: Bench) => Promise<unknown>)[], found: RegExp, after?: number][] = [
+  // The newest is in the head as well.
+  [[(place) => cut(place, 4)], /^4 whole/],
+  [[cutTwo], /^3: it is missing: 4 entries were written/],
+  [[cutTwo, append], /^3: it is missing: entry 5 comes in its place/],
+  [[cutTwo, ({ audit }) => audit.append(EVENT)], /^3: it is missing: entry 5 comes in its place/],
+  [[cutTwo, append, append], /^2 whole/, 4],
+  [[shorten], /^3: the head of the log.* was changed/],
+  [[shorten, append], /^3: the head of the log was changed.* when it was written/],
+  [[takeHead], /^3: the head of the log.* is missing/],
+  [[takeHead, append], /^3: the head of the log was missing when it was written/],
+  // A process remembers how far it was.
+  [[setBack], /^5: it is missing: entry 6/],
+];
+
+test('that the newest entries are missing is known, also after the log went on; so is a head that is missing, changed or older', async () => {
+  for (const [done, found, after = 0] of CUTS) {
+    const place = await fresh();
+    for (let count = 0; count < 4; count++) await place.audit.append(EVENT);
+    for (const work of done) await work(place);
+    const verdict = await verifyAudit(place.documents, AUDIT_KEYS, after);
+    assert.match('why' in verdict ? `${verdict.number}: ${verdict.why}` : `${verdict.entries} whole`, found);
+  }
 });
 
 // Of one test only.
 const TOKEN = 'q8ZkW3mT5vXb7NcR1yJ0dLfGhPsAeUiO';
 const KEY = 'c4b1e0f3a2d59687786950a1b2c3d4e5f60718293a4b5c6d7e8f9012a3b4c5d7';
-const MENU = {
-  flow: 'main',
-  version: 1,
-  start: 'nrc',
-  vars: { nrc: { type: 'string', max: 20, private: true } },
-  screens: {
-    nrc: { type: 'input', text: 'NRC?', save: 'nrc', to: 'sure' },
-    sure: { type: 'menu', text: 'Is it {{nrc}}?', options: [{ id: 'yes', text: 'Yes', to: 'bye' }] },
-    bye: { type: 'end', text: 'Thank you' },
-  },
-};
 const NRC = '884213/77/1';
 
 test('private values are shown to an operator who asks, and the audit log of the server says so; twinline audit reads it', () =>
   withFolder(async (folder) => {
-    writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(MENU));
+    writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(flowFixture('private')));
     const settings = { DATA_DIR: join(folder, 'data'), PIN_ENCRYPTION_KEY: KEY };
     const env = { ...settings, OPERATOR_TOKEN: TOKEN, MENUS_DIR: folder };
     const headers = { authorization: `Bearer ${TOKEN}` };
@@ -131,6 +197,18 @@ test('private values are shown to an operator who asks, and the audit log of the
       assert.is(answer.headers.get('cache-control'), 'no-store');
       assert.is((await ask('nobody')).status, 404);
       assert.is((await ask(actor, { authorization: 'Bearer another' })).status, 401);
+      const debug = await server.ask('/api/ussd/debug/telecom-9', { headers });
+      assert.equal((debug.json() as { debugInfo: unknown }).debugInfo, {
+        state: 'sure',
+        context: {
+          sessionId: 'telecom-9',
+          phoneNumber: DIAL.phoneNumber,
+          message: 'Is it ***********?\n1. Yes\n0. Back',
+          isAuthenticated: false,
+        },
+        status: 'active',
+      });
+      assert.is((await server.ask('/api/ussd/debug/nobody', { headers })).status, 404);
       assert.not.ok(JSON.stringify(server.logged).includes(NRC));
     });
     const shown = await run(['audit', 'show', '--json'], settings);
@@ -140,13 +218,18 @@ test('private values are shown to an operator who asks, and the audit log of the
       .map((line) => JSON.parse(line));
     assert.equal(
       entries.map(({ number, action }) => [number, action]),
-      [[1, 'session.private']],
+      [
+        [1, 'session.private'],
+        [2, 'session.shown'],
+      ],
     );
+    assert.is(entries[1].by, entries[0].by);
+    assert.not.match(JSON.stringify(entries[1]), /9712300/);
     assert.match(entries[0].by, /^token [\w-]{8}$/);
     assert.equal([entries[0].details.session, entries[0].details.names], ['telecom-9', ['nrc']]);
     assert.not.ok(shown.out.includes(NRC));
     const verified = await run(['audit', 'verify'], settings);
-    assert.equal([verified.code, /^✓ 1 entries are whole/.test(verified.out)], [0, true], verified.out);
+    assert.equal([verified.code, /^✓ 2 entries are whole/.test(verified.out)], [0, true], verified.out);
     assert.match(
       (await run(['audit', 'show'], settings)).out,
       /token [\w-]{8}: an operator was shown private values of a session/,
@@ -230,7 +313,7 @@ test('an export, issued credits, credits that were added, and files of menus tha
     cpSync('menus', menus, { recursive: true });
     const data = { DATA_DIR: join(folder, 'data'), PIN_ENCRYPTION_KEY: KEY };
     const env = { ...data, ...files(folder), MENUS_DIR: menus, PLUGINS: 'credits' };
-    await withServer({ env }, async ({ ask, url, ussd }) => {
+    await withServer({ env }, async ({ ask, url }) => {
       const by = asker(() => ask);
       created(await by('owner', 'POST /v1/protocols', PROTOCOL));
       const { did } = created(await by('owner', 'POST /v1/domains', { type: 'Project', class: COOKING }));
@@ -248,7 +331,7 @@ test('an export, issued credits, credits that were added, and files of menus tha
       };
       await post('/studio/save', save);
       await post('/studio/new', { flow: 'fresh', starter: 'menu' });
-      await ussd({ ...DIAL, sessionId: 'sim-1' });
+      await ask('/simulator/dial', json({ ...DIAL, sessionId: 'sim-1' }, { origin: url }));
       const dialogue = { sessionId: 'sim-1', phoneNumber: DIAL.phoneNumber, inputs: [''], name: 'a dial' };
       await post('/simulator/flow-test', dialogue);
     });
@@ -258,10 +341,13 @@ test('an export, issued credits, credits that were added, and files of menus tha
       .split('\n')
       .map((line) => JSON.parse(line))
       .filter(({ action }) => /^(records|credits|menus)/.test(action));
+    // The journal is read beside what is done at the door.
+    const isOwn = ({ action }: { action: string }) => action !== 'credits.issued';
     assert.equal(
-      noted.map(({ action, by, details }) => [action, by, details.amount ?? details.flow ?? '', details.wrote ?? []]),
+      noted
+        .filter(isOwn)
+        .map(({ action, by, details }) => [action, by, details.amount ?? details.flow ?? '', details.wrote ?? []]),
       [
-        ['credits.issued', didOf('issuer'), '12.5', []],
         ['records.export', didOf('operator'), '', []],
         ['credits.added', 'loopback', '', []],
         ['credits.added', 'loopback', '', []],
@@ -270,12 +356,17 @@ test('an export, issued credits, credits that were added, and files of menus tha
         ['menus.edited', 'loopback', 'main', ['tests']],
       ],
     );
-    const added = { did: 'did:key:zUser', credits: 20, left: 20, plan: 'starter' };
+    const [{ by, details: issued }] = noted.filter((entry) => !isOwn(entry));
+    assert.equal(
+      [by, issued.amount, issued.tenant, Number.isInteger(issued.event)],
+      [didOf('issuer'), '12.5', 'one', true],
+    );
+    const added = { did: 'did:key:zUser', credits: 20, plan: 'starter' };
     assert.equal(
       noted.filter(({ action }) => action === 'credits.added').map(({ details }) => details),
       [
-        { ...added, repeated: false },
-        { ...added, repeated: true },
+        { ...added, before: 0, repeated: false },
+        { ...added, before: 20, repeated: true },
       ],
     );
     const shown = await run(['audit', 'show'], data);
@@ -285,6 +376,27 @@ test('an export, issued credits, credits that were added, and files of menus tha
     );
     assert.is((await run(['audit', 'verify'], data)).code, 0);
     assert.not.match(out, DIAL.phoneNumber.slice(1));
+  }));
+
+test('what is noted before it is done is not done when that cannot be written', () =>
+  withFolder(async (folder) => {
+    const refuse = () => Promise.reject(new TwinlineError('ERR_STORE', 'The store is away.'));
+    const done: string[] = [];
+    const standing = async () => ({ customerId: 'C1', state: 'held', failuresInWindow: 10, locks: 3 });
+    const unlock = async () => done.push('unlock');
+    const desk = accountDesk({ accounts: { standing, unlock }, alias: String, audit: { append: refuse } } as never);
+    const file = join(folder, 'main.flow.json');
+    writeFileSync(file, '{}');
+    const files = flowFiles(folder);
+    const { flow } = await files.read('main');
+    const deeds = [
+      () => desk.unlock('+260971230001', 'cli'),
+      () => files.write('main', { flow: { text: '{"a":1}', base: flow.hash }, note: refuse }),
+      () => files.create('other', { flow: '{}', tests: '{}', note: refuse }),
+    ];
+    for (const deed of deeds)
+      assert.is(await deed().then(String, ({ code }: { code: string }) => code), 'ERR_STORE', String(deed));
+    assert.equal([done, readFileSync(file, 'utf8'), readdirSync(folder)], [[], '{}', ['main.flow.json']]);
   }));
 
 test.run();

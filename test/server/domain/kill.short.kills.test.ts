@@ -1,5 +1,7 @@
-// kill -9 of real server processes around deciding votes and the creation of organisations: nothing doubled, nothing half.
+// kill -9 of real server processes around deciding votes, the creation of organisations and what operators do: nothing doubled, nothing
+// half, nothing that the audit log does not tell of.
 
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,10 +9,13 @@ import { systemClock } from '../../../lib/clock.ts';
 import { eventsAfter, type FeedEvent } from '../../../lib/domain/feed/feed.ts';
 import { DOMAIN_KINDS } from '../../../lib/domain/kinds.ts';
 import { sqliteDocuments } from '../../../lib/store/sqlite/index.ts';
+import { flowFixture } from '../../support/flow-fixture.ts';
 import { type RunningServer, startProcess, withFolder } from '../../support/process.ts';
 import { numbersFrom } from '../../support/random.ts';
 import { chooseSize } from '../../support/size.ts';
 import { until } from '../../support/until.ts';
+import { run } from '../support/command.ts';
+import { type Book, beginFlow, type DeedPlace, doDeeds, newBook, openVotes, readOutcomes } from '../support/deeds.ts';
 import { readEvents, type SeenEvent } from '../support/event-reader.ts';
 import { type Answer, ask as askUrl } from '../support/serve.ts';
 import { asker, COOKING, created, files, keyOf, type Name, PROTOCOL, path, type View, view, YES } from './place.ts';
@@ -20,16 +25,19 @@ const test = suite('the domain service under kill -9');
 const KILLS = chooseSize({ short: 2, day: 12, whole: 50 });
 const VOTES_PER_KILL = 9;
 const ORGANISATIONS_PER_KILL = 4;
+const DEEDS_PER_KILL = 4;
 const READER = { authorization: `Bearer ${keyOf('rep')}` };
 
-interface Running {
+const PIN_KEYS = '91c4b1e0f3a2d59687786950a1b2c3d4e5f60718293a4b5c6d7e8f9012a3b4c5';
+
+interface Running extends Pick<DeedPlace, 'ask' | 'plain' | 'url'> {
   readonly process: RunningServer;
-  readonly ask: ReturnType<typeof asker>;
 }
 
 async function start(env: Readonly<Record<string, string>>): Promise<Running> {
   const process = await startProcess(env);
-  return { process, ask: asker(() => (where, how) => askUrl(process.url + where, how)) };
+  const plain: Running['plain'] = (where, how) => askUrl(process.url + where, how);
+  return { process, plain, ask: asker(() => plain), url: () => process.url };
 }
 
 /** The answer, or undefined when the process died on it. */
@@ -58,7 +66,14 @@ const organisation = ({ ask }: Running, name: string) =>
     { type: 'Organisation', class: COOKING, externalId: name },
     { 'idempotency-key': name },
   );
-const issue = ({ ask }: Running, did: string) => ask('issuer', `POST ${path(did)}/credits`, { amount: '1' });
+/** Credits of the amount that all have here. */
+async function issue({ ask }: Running, book: Book, did: string): Promise<Answer> {
+  book.begin('credits.issued', AMOUNT);
+  const answer = await ask('issuer', `POST ${path(did)}/credits`, { amount: AMOUNT });
+  if (answer.status === 201) book.acknowledge('credits.issued', AMOUNT);
+  return answer;
+}
+const AMOUNT = '0.5';
 
 /** Every organisation that can be seen has a group that can be seen, and every group its organisation. */
 async function whole({ ask }: Running): Promise<string[]> {
@@ -76,10 +91,19 @@ async function whole({ ask }: Running): Promise<string[]> {
   return organisations.map(({ externalId }) => String(externalId));
 }
 
-test(`${KILLS} kills of deciding votes and new organisations: verified once, credits after, groups always, no event missed`, () =>
+test(`${KILLS} kills of deciding votes and new organisations: verified once, credits after, groups always, no event missed, an entry for each deed`, () =>
   withFolder(async (folder) => {
     const data = join(folder, 'data');
-    const env = { ...files(folder), DATA_DIR: data };
+    const env = {
+      ...files(folder),
+      DATA_DIR: data,
+      MENUS_DIR: folder,
+      PIN_ENCRYPTION_KEY: PIN_KEYS,
+      PLUGINS: 'credits',
+    };
+    writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(flowFixture('private')));
+    const book = newBook();
+    const decisive: string[] = [];
     const wanted = new Set<string>();
     const verified = new Set<string>();
     const votes: { did: string; id: string; key: string }[] = [];
@@ -89,9 +113,20 @@ test(`${KILLS} kills of deciding votes and new organisations: verified once, cre
     let position = '0';
     let server = await start(env);
     created(await server.ask('owner', 'POST /v1/protocols', PROTOCOL));
+    const good = await openVotes(server);
+    book.begin('proposal.executed', good.decisive);
+    created(await server.ask('bob', `POST /v1/proposals/${good.decisive}/votes`, YES));
+    const calm = { ...server, book, pinKeys: PIN_KEYS };
+    const first = await openVotes(calm);
+    await Promise.all([doDeeds(calm, { ...first, did: good.did, n: 1_000 }), beginFlow(calm, 'calm')]);
+    decisive.push(good.decisive, first.decisive);
     try {
       for (let cycle = 0; cycle < KILLS; cycle++) {
         const open = await undecided(server, cycle);
+        for (const { id } of open) book.begin('proposal.executed', id);
+        const place = { ...server, book, pinKeys: PIN_KEYS };
+        const deeds = await Promise.all(Array.from({ length: DEEDS_PER_KILL }, () => openVotes(place)));
+        for (const one of [...open.map(({ id }) => id), ...deeds.map((one) => one.decisive)]) decisive.push(one);
         const names = Array.from({ length: ORGANISATIONS_PER_KILL }, (_, n) => `org-${cycle}-${n}`);
 
         // While the answers to some votes are out and those to others are not.
@@ -102,13 +137,15 @@ test(`${KILLS} kills of deciding votes and new organisations: verified once, cre
             const voting = tried(ballot(server, one)).then(counted.down);
             // Impatient: credits are tried before, while and after the vote is counted.
             for (let tries = 0; tries < 3; tries++) {
-              const answer = await tried(issue(server, one.did));
+              const answer = await tried(issue(server, book, one.did));
               if (answer?.status === 201) acknowledged.push(answer.json() as View);
               else if (answer) assert.is(answer.status, 403, answer.text);
             }
             await voting;
           }),
           ...names.map(async (name) => void (await tried(organisation(server, name)))),
+          ...deeds.map((votes, at) => doDeeds(place, { ...votes, did: good.did, n: cycle * DEEDS_PER_KILL + at + 1 })),
+          beginFlow(place, `flow${cycle}`),
           whole(server).catch((error) => {
             if (error instanceof assert.Assertion) throw error;
           }),
@@ -128,7 +165,7 @@ test(`${KILLS} kills of deciding votes and new organisations: verified once, cre
             server.ask('rep', `GET ${path(did)}`),
             server.ask('rep', `GET /v1/proposals/${id}`),
           ]);
-          const credit = await issue(server, did);
+          const credit = await issue(server, book, did);
           // What is told by one route is never taken back by another one later.
           if (view(status).status === 'Verified') created(credit);
           if (view(proposal).status === 'executed')
@@ -143,7 +180,7 @@ test(`${KILLS} kills of deciding votes and new organisations: verified once, cre
       }
       for (const { did, id } of votes) {
         await executedSoon(server, { did, id });
-        created(await issue(server, did));
+        created(await issue(server, book, did));
         verified.add(did);
       }
       // Every request again, with its key: it is answered as if nothing had happened, and nothing happens.
@@ -165,6 +202,7 @@ test(`${KILLS} kills of deciding votes and new organisations: verified once, cre
       await rest.until(() => rest.events().some((event) => event.did === did));
       followed.push(...rest.events());
       await rest.close();
+      await readOutcomes({ ...server, book, pinKeys: PIN_KEYS }, decisive);
     } finally {
       await server.process.kill();
     }
@@ -173,6 +211,12 @@ test(`${KILLS} kills of deciding votes and new organisations: verified once, cre
     const seqs = followed.map(({ seq }) => seq);
     assert.equal(seqs, feed.map(({ seq }) => seq).slice(0, seqs.length));
     assert.ok(seqs.length >= feed.length - 2);
+    const { out } = await run(['audit', 'show', '--json'], env);
+    const entries = out.split('\n').map((line) => JSON.parse(line));
+    assert.equal(book.check(entries), []);
+    for (const [deed, count] of Object.entries(book.counts())) assert.ok(count > 0, `${deed} was never acknowledged`);
+    const chain = await run(['audit', 'verify'], env);
+    assert.is(chain.code, 0, chain.out);
   }));
 
 /** Resolves when `down` was called so many times. */

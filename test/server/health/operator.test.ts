@@ -65,7 +65,7 @@ test('in production without a token, nobody may look, and it is as if the routes
   }));
 
 // Before any other test shows wrong tokens: the log tells of them once a minute.
-test('five wrong tokens of an address a minute are refused, more are not looked at, wherever they are shown', async () => {
+test('five wrong tokens of an address a minute are refused, more are too many, and the right one passes all the same', async () => {
   const from = (address: string) => ({ 'x-forwarded-for': address });
   const show = async (path: string, headers: Record<string, string>) =>
     (await production().ask(path, { headers })).status;
@@ -76,13 +76,16 @@ test('five wrong tokens of an address a minute are refused, more are not looked 
   const signIn = (token: string) =>
     production().ask('/operator/sign-in', json({ token }, { origin: production().url, ...from('203.0.113.1') }));
   assert.is((await signIn('guess')).status, 400);
-  assert.is((await signIn(TOKEN)).status, 429);
-  for (const path of ['/metrics', '/inspector', '/api/ussd/sessions', '/simulator'])
-    assert.is(await show(path, { ...bearer(TOKEN), ...from('203.0.113.1') }), 429, path);
+  assert.is((await signIn('guess')).status, 429);
+  assert.is((await signIn(TOKEN)).status, 204);
+  for (const path of ['/metrics', '/inspector', '/api/ussd/sessions', '/simulator']) {
+    assert.is(await guess(path, '203.0.113.1'), 429, path);
+    assert.is(await show(path, { ...bearer(TOKEN), ...from('203.0.113.1') }), 200, path);
+  }
   const refused = await production().ask('/metrics', { headers: { ...bearer('guess'), ...from('203.0.113.1') } });
   const seconds = Number(refused.headers['retry-after']);
   assert.ok(seconds >= 1 && seconds <= 60, `${seconds}`);
-  assert.is(await show('/metrics', { ...bearer(TOKEN), ...from('203.0.113.2') }), 200, 'another address');
+  assert.is(await guess('/metrics', '203.0.113.2'), 401, 'another address');
   const warnings = production().logged.filter(({ msg }) => /wrong tokens/.test(String(msg)));
   assert.equal(
     warnings.map(({ address }) => address),
@@ -90,6 +93,32 @@ test('five wrong tokens of an address a minute are refused, more are not looked 
   );
   assert.not.match(JSON.stringify(production().logged), TOKEN);
 });
+
+test('requests of others at an address use nothing up of what an operator there may ask; operators have a limit, too', () =>
+  withServer(
+    {
+      clock: new SimulatedClock(),
+      env: {
+        ...{ ...PRODUCTION, OPERATOR_TOKEN: TOKEN, RATE_LIMIT_MAX: '10' },
+        ...{ TRUST_PROXY_ENABLED: 'true', TRUST_PROXY_CIDRS: '127.0.0.1' },
+      },
+    },
+    async ({ ask, url }) => {
+      const from = { 'x-forwarded-for': '2001:db8::1' };
+      const own = { ...from, origin: url };
+      const signedIn = await ask('/operator/sign-in', json({ token: TOKEN }, own));
+      const cookie = String(signedIn.headers['set-cookie']).split(';')[0]!;
+      const show = async (headers: Record<string, string>, path = '/inspector/machines') =>
+        (await ask(path, { headers: { ...from, ...headers } })).status;
+      const guesses = [];
+      for (let tries = 0; tries < 12; tries++) guesses.push(await show(bearer('guess')));
+      assert.equal(guesses, [...Array(5).fill(401), ...Array(7).fill(429)]);
+      assert.is(await show({}, '/'), 429, 'all others are out');
+      assert.is(await show({ cookie: `${cookie}x` }), 429);
+      for (let at = 0; at < 5; at++) assert.equal([await show(bearer(TOKEN)), await show({ cookie })], [200, 200]);
+      assert.is(await show(bearer(TOKEN)), 429);
+    },
+  ));
 
 test('with tokens their holders may look from anywhere, also while they change; all others get 401; nothing is cached', async () => {
   const { ask } = production();

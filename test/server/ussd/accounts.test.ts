@@ -72,7 +72,7 @@ test('the command unlocks a held account beside a running server; its entry in t
       assert.equal([unlocked.code, /is unlocked: it was held\.$/.test(unlocked.out)], [0, true], unlocked.out);
       const audit = (await run(['audit', 'show', '--json'], env)).out;
       const { action, by, at, details } = JSON.parse(audit);
-      assert.equal([action, by, details.unlocked, details.before.state], ['account.unlock', 'cli', true, 'held']);
+      assert.equal([action, by, details.registered, details.before.state], ['account.unlock', 'cli', true, 'held']);
       assert.match(details.phone, /^[\w-]{16}$/);
       assert.ok(Date.parse(at) > 0);
       assert.not.match(audit, /97123/);

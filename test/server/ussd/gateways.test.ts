@@ -200,14 +200,15 @@ test('operators dial in production from the page of phones, whatever the list; o
     { env: { ...PRODUCTION, USSD_GATEWAYS: '203.0.113.9', OPERATOR_TOKEN: 'a-token-of-operators-0001' } },
     async (server) => {
       const authorization = 'Bearer a-token-of-operators-0001';
-      const dial = (headers: Record<string, string>, fields: object = DIAL) =>
+      const phone = { ...DIAL, sessionId: 'sim-1' };
+      const dial = (headers: Record<string, string>, fields: object = phone) =>
         server.ask('/simulator/dial', json(fields, headers));
       const own = { origin: server.url, authorization };
       const first = await dial(own);
       assert.equal([first.status, first.headers['content-type']], [200, 'text/plain; charset=utf-8']);
       assert.match(first.text, /^CON Welcome/);
-      assert.match((await dial(own, { ...DIAL, text: '1' })).text, /^CON Know more/);
-      assert.is((await dial(own, { ...DIAL, phoneNumber: 'x' })).text, 'END Invalid input. Please try again.');
+      assert.match((await dial(own, { ...phone, text: '1' })).text, /^CON Know more/);
+      assert.is((await dial(own, { ...phone, phoneNumber: 'x' })).text, 'END Invalid input. Please try again.');
       assert.is((await dial({ origin: server.url })).status, 401);
       assert.is((await dial({ ...own, origin: 'https://evil.example' })).status, 400);
       assert.is((await asGateway(server)).status, 403);
