@@ -138,3 +138,20 @@ export function timeSlice(): () => Promise<void> {
     begun = performance.now();
   };
 }
+
+/** Few, for a store in this process does all of them before others have their turn. */
+const WORK_AT_ONCE = 4;
+
+/** Does `work` on a few of the items at a time, and `take` with each result, in order; others have their turn in between. */
+export async function inTurns<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+  take: (result: R, item: T) => void,
+): Promise<void> {
+  const pause = timeSlice();
+  for (let at = 0; at < items.length; at += WORK_AT_ONCE) {
+    const some = items.slice(at, at + WORK_AT_ONCE);
+    for (const [nth, result] of (await Promise.all(some.map(work))).entries()) take(result, some[nth]!);
+    await pause();
+  }
+}

@@ -38,6 +38,8 @@ export const COMMON_LIMITS = {
   channelMessageBytes: 65_536,
 
   // --- domains ----------------------------------------------------------------------------------------------------------
+  /** Characters of what somebody sent that an error repeats. */
+  quotedChars: 200,
   /** Problems that one refusal lists, and their bytes. */
   problemDetails: 100,
   problemBytes: 32_768,

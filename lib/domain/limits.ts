@@ -33,14 +33,24 @@ export const DOMAIN_LIMITS = {
   /** Pages of earlier events kept for all who read them at the same time. */
   feedPagesKept: 32,
   eventTypes: 32,
+  /** Terms of a search whose twins are counted, so that the rarest one is read. */
+  termsCounted: 12,
+  /**
+   * What comparing records with a filter and a text may cost, in units of about two nanoseconds: a page that has cost so much ends, and
+   * one record that alone costs more is refused.
+   */
+  listWork: 10_000_000,
   /** Documents that one page of a filtered list looks at, or one graph for what points at its twins. */
   listScan: 20_000,
   /** Bytes of those documents, and of the documents that one page of any list shows; a page may end before its limit. */
   listScanBytes: 16_777_216,
   pageBytes: 2_097_152,
-  /** Steps from the first twin of a graph, and twins in it. */
+  /** Characters of one option of DID resolution: each of the services that it selects may be joined with it. */
+  resolutionOptionChars: 2_048,
+  /** Steps from the first twin of a graph, and twins and edges in it. */
   graphDepth: 8,
   graphNodes: 1_000,
+  graphEdges: 20_000,
   /** Compiled checks of properties that are kept in memory. */
   propertyChecksKept: 2_000,
   /** Protocols on the way from one to its oldest ancestor. */

@@ -1,6 +1,7 @@
 // Spans for OpenTelemetry, through its API alone: without an SDK that is loaded beside Twinline, nothing is made and nothing is sent.
 //
-// Attributes hold names of ours (methods, templates of routes, services, screens, outcomes): no path, phone number or text of callers.
+// Names and attributes follow the semantic conventions for HTTP, databases and generative AI. They hold names of ours (methods, templates
+// of routes, services, screens, outcomes) and no path, phone number or text of callers: so `url.path` and `url.query` are left out.
 
 import {
   type Attributes,
@@ -56,15 +57,18 @@ export async function traced<T>(name: string, options: SpanOptions, work: () => 
 /** What was begun inside a span, which goes on until it is ended. */
 export interface TracedWork<T> {
   readonly result: T;
+  /** Adds to the span. */
+  describe(attributes: Attributes): void;
   /** Ends the span; with an error it says that the work failed, without its words. */
   end(error?: unknown): void;
 }
 
 /** Begins work inside a span that is longer than the call, such as a stream: what it asks of others is part of the span. */
 export function beginTraced<T>(name: string, options: SpanOptions, begin: () => T): TracedWork<T> {
-  if (!isTracing()) return { result: begin(), end: () => {} };
+  if (!isTracing()) return { result: begin(), describe: () => {}, end: () => {} };
   return openSpan(name, options, (span) => ({
     result: begin(),
+    describe: (attributes) => void span.setAttributes(attributes),
     end: (error) => {
       if (error !== undefined) markFailed(span, error);
       span.end();
@@ -72,16 +76,25 @@ export function beginTraced<T>(name: string, options: SpanOptions, begin: () => 
   }));
 }
 
-function markFailed(span: Span, error: unknown): void {
+/** Says that the work of a span failed, without its words. */
+export function markFailed(span: Span, error: unknown): void {
   const { code } = error as { code?: unknown };
+  span.setAttribute('error.type', typeof code === 'string' ? code : '_OTHER');
   span.setStatus({ code: SpanStatusCode.ERROR, ...(typeof code === 'string' && { message: code }) });
 }
 
 /** Adds to the span of the present request, if there is one. */
 export function describeSpan(attributes: Attributes, name?: string): void {
+  if (!isTracing()) return;
   const span = trace.getActiveSpan();
   span?.setAttributes(attributes);
   if (name !== undefined) span?.updateName(name);
+}
+
+/** The present span, as lines of the log name it; empty outside of one. */
+export function spanFields(): { readonly trace_id?: string; readonly span_id?: string } {
+  const span = trace.getActiveSpan()?.spanContext();
+  return span ? { trace_id: span.traceId, span_id: span.spanId } : {};
 }
 
 /** Headers of a request to others, with the `traceparent` of the present span. */

@@ -7,7 +7,6 @@ import type { RunFrame, RunOutcome } from '../../lib/agent/run/frames.ts';
 import type { RunRequest, RunView } from '../../lib/agent/run/run.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { readInput, readTimeZone } from '../http/check-input.ts';
 import type { EventStreams } from '../http/event-streams.ts';
@@ -157,7 +156,7 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
       const run = await sendMessage(agent, makeRequest(ctx, deps, { session, body }));
       ctx.set('X-Run-Id', run.runId);
       if (body.stream) await stream(ctx, deps, { run, after: 0 });
-      else ctx.body = await awaitReply(ctx, agent, { run, session, whole: body.returnAllMessages });
+      else await sendReply(ctx, agent, { run, session, whole: body.returnAllMessages });
     },
   },
   {
@@ -248,21 +247,28 @@ async function stream(
   streams.serve(ctx, { owner: user.did, hello: '', messages, mayRead: () => true, stop: readers.admit(user, ctx.res) });
 }
 
-async function awaitReply(
+/** What a client that has left would be answered, for those who count answers. */
+const CLIENT_LEFT = 499;
+
+async function sendReply(
   ctx: Context,
   agent: Agent,
   { run, session, whole }: { run: RunView; session: string; whole: boolean },
-): Promise<JsonObject> {
+): Promise<void> {
   const gone = new AbortController();
   ctx.res.once('close', () => gone.abort());
   const { did: owner } = agentUser(ctx);
   const outcome = await agent.outcome({ owner, runId: run.runId, signal: gone.signal });
+  if (gone.signal.aborted) {
+    ctx.status = CLIENT_LEFT;
+    return;
+  }
   if (!outcome) throw agentError(503, 'The reply could not be read; ask for the messages of the session');
   const { done, message } = outcome;
   if (done.status === 'failed') throw replyError(outcome);
   const said = { type: 'ai', content: message?.content ?? done.partialText ?? '', id: message?.id ?? run.runId };
   const messages = whole ? await agent.transcript.all(session) : undefined;
-  return { message: said, sessionId: session, ...(messages && { messages }) } as unknown as JsonObject;
+  ctx.body = { message: said, sessionId: session, ...(messages && { messages }) };
 }
 
 function replyError({ error }: RunOutcome) {

@@ -28,6 +28,7 @@ import { listRefused, loadMenus, type MenuFolder, type Menus } from '../menus/me
 import { isBuiltIn, lintedServices, loadServices } from '../menus/services.ts';
 import type { GivenStores } from '../stores/given.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from '../stores/stores.ts';
+import { tracedStores } from '../stores/traced.ts';
 import { type AccountDesk, accountDesk } from '../ussd/account-desk.ts';
 import type { ServerParts } from './parts.ts';
 
@@ -77,7 +78,8 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
   const { clock = systemClock } = options;
   const opened = await openStores(config, { log: options.log, clock, given: options.parts?.stores });
   const { places, redis, close } = opened;
-  const stores = watchWrites(options.stores?.(opened) ?? opened, clock);
+  const traced = tracedStores(opened);
+  const stores = watchWrites(options.stores?.(traced) ?? traced, clock);
   // A store of the program may be shared, too.
   const isShared = redis !== undefined || options.parts?.stores?.snapshots !== undefined;
   try {

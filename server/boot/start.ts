@@ -153,7 +153,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
         drawings: inspectorDoor.drawings,
         reload: () => reloads.now(),
         noteEdit: async ({ by, ...details }) => void (await audit.append({ action: 'menus.edited', by, details })),
-        ...{ services, keyring, recorder },
+        ...{ services, recorder },
         callsServices: !config.production,
       })
     : undefined;

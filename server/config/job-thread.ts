@@ -1,8 +1,8 @@
 // Worker threads: one that runs a module of ours, as source or as built; and one that does jobs in turn with little memory and
-// little time, so that no job holds up the process or hurts it.
+// little time, so that no job holds up the process or hurts it. A job may ask the process for what only that has.
 
 import { parentPort, Worker, type WorkerOptions } from 'node:worker_threads';
-import { TwinlineError } from '../../lib/errors.ts';
+import { cutText, type ErrorCode, TwinlineError } from '../../lib/errors.ts';
 
 /** What a thread refuses in words of its own, by an ERR_INPUT, or fails by. */
 interface JobProblem {
@@ -16,7 +16,22 @@ interface JobAnswer<Answer> {
   readonly problem?: JobProblem;
 }
 
-export interface JobThreadOptions {
+/** What the thread asks the process for while it does a job, that it does not want this any more, and what the process answers. */
+interface ThreadCall<Call> {
+  readonly call: number;
+  readonly asked?: Call;
+}
+
+interface CallAnswer<Reply> {
+  readonly call: number;
+  readonly reply?: Reply;
+  readonly problem?: { readonly message: string; readonly code: ErrorCode | undefined };
+}
+
+/** How a job asks the process for something: it gets the answer, or the error with its code. */
+export type AskProcess<Call, Reply> = (asked: Call, signal?: AbortSignal) => Promise<Reply>;
+
+export interface JobThreadOptions<Call, Reply> {
   /** The module of the thread, which calls `answerJobs`. */
   readonly module: URL;
   /** Milliseconds and megabytes that one job may take. */
@@ -26,6 +41,8 @@ export interface JobThreadOptions {
   readonly most: number;
   /** What a job that did not end well rejects with. */
   readonly errors: JobErrors;
+  /** Answers what jobs ask the process for. `signal` aborts when the thread does not want the answer any more. @default nothing is asked */
+  readonly answer?: (asked: Call, signal: AbortSignal) => Promise<Reply>;
 }
 
 export interface JobErrors {
@@ -51,13 +68,14 @@ interface Waiting<Job, Answer> {
 }
 
 /** The thread is started when it is needed, and again after it had to be ended; it keeps no process alive at rest. */
-export function jobThread<Job, Answer>({
+export function jobThread<Job, Answer, Call = never, Reply = never>({
   module,
   ms,
   memoryMb,
   most,
   errors,
-}: JobThreadOptions): JobThread<Job, Answer> {
+  answer: answerCall,
+}: JobThreadOptions<Call, Reply>): JobThread<Job, Answer> {
   const waiting: Waiting<Job, Answer>[] = [];
   let worker: Worker | undefined;
   let present: Waiting<Job, Answer> | undefined;
@@ -92,7 +110,10 @@ export function jobThread<Job, Answer>({
   const start = (): Worker => {
     const resourceLimits = { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 32, stackSizeMb: 8 };
     const made = startWorker(module, { resourceLimits });
-    made.on('message', ({ id, answer, problem }: JobAnswer<Answer>) => {
+    const takeCall = answerCall && callTaker(made, answerCall);
+    made.on('message', (message: JobAnswer<Answer> | ThreadCall<Call>) => {
+      if ('call' in message) return takeCall?.(message);
+      const { id, answer, problem } = message;
       if (present?.id !== id) return;
       settle(({ resolve, reject }) => {
         if (!problem) return resolve(answer as Answer);
@@ -128,17 +149,71 @@ function describeEnd(error: unknown, memoryMb: number): string {
   return code === 'ERR_WORKER_OUT_OF_MEMORY' ? `it takes more than ${memoryMb} MB` : (code ?? message);
 }
 
-/** In the thread: does each job that comes, and posts its answer. */
-export function answerJobs<Job, Answer>(work: (job: Job) => Answer | Promise<Answer>): void {
-  parentPort!.on('message', async ({ id, job }: { readonly id: number; readonly job: Job }) => {
+/** In the process: does what a thread calls for, and posts what came of it. */
+function callTaker<Call, Reply>(
+  worker: Worker,
+  answer: (asked: Call, signal: AbortSignal) => Promise<Reply>,
+): (call: ThreadCall<Call>) => void {
+  const open = new Map<number, AbortController>();
+  const post = (message: CallAnswer<Reply>) => worker.postMessage(message);
+  return async ({ call, asked }) => {
+    if (asked === undefined) return open.get(call)?.abort();
+    const over = new AbortController();
+    open.set(call, over);
     try {
-      parentPort!.postMessage({ id, answer: await work(job) } satisfies JobAnswer<Answer>);
+      post({ call, reply: await answer(asked, over.signal) });
+    } catch (error) {
+      const code = error instanceof TwinlineError ? error.code : undefined;
+      post({ call, problem: { message: describeProblem(error), code } });
+    } finally {
+      open.delete(call);
+    }
+  };
+}
+
+/** In the thread: does each job that comes, and posts its answer. */
+export function answerJobs<Job, Answer, Call = never, Reply = never>(
+  work: (job: Job, ask: AskProcess<Call, Reply>) => Answer | Promise<Answer>,
+): void {
+  const { ask, finish } = processAsker<Call, Reply>();
+  parentPort!.on('message', async (message: { readonly id: number; readonly job: Job } | CallAnswer<Reply>) => {
+    if ('call' in message) return finish(message);
+    const { id, job } = message;
+    try {
+      parentPort!.postMessage({ id, answer: await work(job, ask) } satisfies JobAnswer<Answer>);
     } catch (error) {
       const isRefused = error instanceof TwinlineError && error.code === 'ERR_INPUT';
-      const message = error instanceof Error ? error.message : String(error);
-      parentPort!.postMessage({ id, problem: { message, isRefused } } satisfies JobAnswer<Answer>);
+      parentPort!.postMessage({
+        id,
+        problem: { message: describeProblem(error), isRefused },
+      } satisfies JobAnswer<Answer>);
     }
   });
+}
+
+function processAsker<Call, Reply>() {
+  const open = new Map<number, { resolve(reply: Reply): void; reject(error: Error): void }>();
+  let count = 0;
+  const ask: AskProcess<Call, Reply> = (asked, signal) =>
+    new Promise((resolve, reject) => {
+      const call = count++;
+      open.set(call, { resolve, reject });
+      signal?.addEventListener('abort', () => open.has(call) && parentPort!.postMessage({ call }), { once: true });
+      parentPort!.postMessage({ call, asked } satisfies ThreadCall<Call>);
+    });
+  const finish = ({ call, reply, problem }: CallAnswer<Reply>): void => {
+    const waiting = open.get(call);
+    open.delete(call);
+    if (!problem) waiting?.resolve(reply as Reply);
+    else waiting?.reject(problem.code ? new TwinlineError(problem.code, problem.message) : new Error(problem.message));
+  };
+  return { ask, finish };
+}
+
+const PROBLEM_CHARS = 2_000;
+
+function describeProblem(error: unknown): string {
+  return cutText(error instanceof Error ? error.message : String(error), PROBLEM_CHARS);
 }
 
 const IS_BUILT = import.meta.url.endsWith('.js');

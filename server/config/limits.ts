@@ -115,8 +115,10 @@ export const SERVER_LIMITS = {
   unsentBytesPerClient: 67_108_864,
   /** Connections of one address; proxies and gateways that are known may have more. */
   connectionsPerClient: 1_024,
-  /** Headers of a request that are read. */
+  /** Header fields of a request; one with more is refused. */
   headersPerRequest: 100,
+  /** Requests that a client may send ahead, before it has the answer to the one before; one that sends more is cut off. */
+  requestsAhead: 100,
   /** Bytes of a JSON body at the other doors. */
   jsonBodyBytes: 1_048_576,
   /** Wrong tokens of operators that one address may show in so many milliseconds. */

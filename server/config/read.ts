@@ -1,5 +1,6 @@
 // From the environment to values: every variable read and checked, all problems reported at once, and no secret shown.
 
+import { readFileSync } from 'node:fs';
 import { findNearest, suggest } from '../../lib/flow/expression/suggest.ts';
 import { ensureKey, findKey, type SourcedText } from './data-dir.ts';
 import type { Fault, Setting } from './kinds.ts';
@@ -29,6 +30,8 @@ export function readSettings(env: NodeJS.ProcessEnv, options: ReadOptions = {}):
   const problems: string[] = [];
   const entries = ROWS.map(([name, row]): FoundSetting => {
     const text = env[name]?.trim();
+    const file = row.secret === undefined ? undefined : env[`${name}${FILE}`]?.trim();
+    if (file) return { name, ...readSecret({ name, file, isSet: Boolean(text) }, problems) };
     if (text) return { name, text, source: 'environment' };
     if (row.generated && !production) {
       const found = findOrMakeKey(row, {
@@ -49,6 +52,33 @@ export function readSettings(env: NodeJS.ProcessEnv, options: ReadOptions = {}):
   const values = Object.fromEntries(entries.flatMap(({ name, text }) => (text ? [[name, read(name, text)]] : [])));
   problems.push(...findWrongValues(entries, values), ...findContradictions(values as unknown as SettingValues, env));
   return problems.length ? { entries, problems } : { entries, problems, values: values as unknown as SettingValues };
+}
+
+/** A setting that is secret can stand in a file, as Docker and Kubernetes mount secrets: `PIN_ENCRYPTION_KEY_FILE` names it. */
+const FILE = '_FILE';
+
+interface SecretFile {
+  readonly name: SettingName;
+  readonly file: string;
+  /** Whether the setting itself is set as well. */
+  readonly isSet: boolean;
+}
+
+function readSecret(
+  { name, file, isSet }: SecretFile,
+  problems: string[],
+): SourcedText | { source: string; text: undefined } {
+  const tell = (why: string) => problems.push(`${name}${FILE}=${JSON.stringify(file)}: ${why}`);
+  if (isSet) tell(`${name} is set as well. Keep one of them.`);
+  try {
+    const text = readFileSync(file, 'utf8').trim();
+    if (text) return { text, source: file };
+    tell('the file is empty. Write the value into it, without quotes.');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    tell(`the file cannot be read (${code}). Set the path of a file that this user may read.`);
+  }
+  return { text: undefined, source: file };
 }
 
 /** Variables that are no settings, and the setting that each most probably means: one or two letters differ. */

@@ -3,6 +3,7 @@
 
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { TwinlineError } from '../../lib/errors.ts';
+import { isTracing, spanFields } from '../../lib/http/tracing.ts';
 import { findRedactor, redactor } from '../../lib/redact.ts';
 import type { Json } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
@@ -18,7 +19,8 @@ export function createLog(
   destination?: DestinationStream,
 ): Log {
   const hooks = { streamWrite: redact.text };
-  const options = { level: logLevel, base: null, serializers: { err: describeError }, hooks };
+  const mixin = isTracing() ? { mixin: spanFields } : {};
+  const options = { level: logLevel, base: null, serializers: { err: describeError }, hooks, ...mixin };
   if (destination) return pino(options, destination);
   if (production || !process.stdout.isTTY) return pino(options, joinLines(pino.destination({ dest: 1, sync: true })));
   return pino(options, { write: (line) => void process.stdout.write(readableLine(line)) });

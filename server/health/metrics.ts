@@ -22,8 +22,8 @@ export interface Metrics {
   dial(dialect: string): void;
   /** A request of a gateway that may not speak for callers. */
   forbidden(dialect: string, reason: GatewayRefusal): void;
-  /** A request of another door; `route` is its template. */
-  request(method: string, route: string, status: number): void;
+  /** A request of another door that was answered; `route` is its template. */
+  request(method: string, route: string, status: number, ms: number): void;
   problem(where: 'ussd' | 'http' | 'background' | 'sweep' | 'reload' | 'rate-limit'): void;
   /** A request or a connection that was turned away. */
   refused(why: RefusedWhy): void;
@@ -50,6 +50,7 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
   const refusals = new Map<string, number>();
   const cuts = new Map<string, number>();
   const durations = createDurations();
+  const doors = new Map<string, Durations>();
   const others: (() => readonly string[])[] = [];
 
   return {
@@ -59,8 +60,13 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
     },
     dial: (dialect) => count(dials, `dialect="${dialect}"`),
     forbidden: (dialect, reason) => count(forbidden, `dialect="${dialect}",reason="${reason}"`),
-    request: (method, route, status) =>
-      count(requests, `method="${METHODS.has(method) ? method : 'other'}",route="${route}",status="${status}"`),
+    request: (method, route, status, ms) => {
+      count(requests, `method="${METHODS.has(method) ? method : 'other'}",route="${route}",status="${status}"`);
+      const door = `door="${nameDoor(route)}"`;
+      const took = doors.get(door) ?? createDurations();
+      doors.set(door, took);
+      took.add(ms);
+    },
     problem: (where) => count(problems, `where="${where}"`),
     refused: (why) => count(refusals, `why="${why}"`),
     cut: (reason) => count(cuts, `reason="${reason}"`),
@@ -73,11 +79,16 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
         ...counter('twinline_ussd_refused_total', 'USSD requests of gateways that are not listed.', forbidden),
         ...histogram('twinline_ussd_turn_seconds', 'Time from request to answer.', durations),
         ...counter('twinline_http_requests_total', 'Requests of the other routes.', requests),
+        ...histogram(
+          'twinline_http_request_seconds',
+          'Time from request to answer, by the first part of the route.',
+          doors,
+        ),
         ...counter('twinline_errors_total', 'What went wrong inside.', problems),
         ...counter('twinline_refused_total', 'Turned away, by what there was too much of.', refusals),
         ...counter(
           'twinline_connections_cut_total',
-          'Connections whose clients did not read, or sent a body too slowly.',
+          'Connections whose clients did not read, sent a body too slowly, or too many requests ahead.',
           cuts,
         ),
         ...gauge('twinline_store_up', '1 while a store answers, 0 while it is away.', storesUp(stores)),
@@ -109,6 +120,11 @@ export function countsByLabel(label: string, values: readonly string[] = []): La
     },
     samples: () => counts,
   };
+}
+
+// There are no more of them than first parts of routes.
+function nameDoor(route: string): string {
+  return route.split('/', 2).at(-1) || 'home';
 }
 
 function count(counts: Map<string, number>, labels: string): void {

@@ -1,6 +1,6 @@
 // The process and its place as metrics: which build it is, memory, the disk, and how much of what is stored waits.
 
-import { statfs } from 'node:fs/promises';
+import { readdir, readFile, statfs } from 'node:fs/promises';
 import type { Clock } from '../../lib/clock.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import { gauge } from './metrics.ts';
@@ -38,11 +38,13 @@ export interface ProcessMetricsOptions {
 
 export function processMetrics({ version, dataDir, clock, countStored }: ProcessMetricsOptions): ProcessMetrics {
   let free: number | undefined;
+  let files: OpenFiles | undefined;
   let stored: StoredCounts | undefined;
   let renewedAt = Number.NEGATIVE_INFINITY;
 
   async function renew(): Promise<void> {
     free = dataDir === IN_MEMORY ? undefined : await statfs(dataDir).then(({ bavail, bsize }) => bavail * bsize);
+    files = await countFiles().catch(() => undefined);
     stored = await countStored();
   }
 
@@ -63,10 +65,30 @@ export function processMetrics({ version, dataDir, clock, countStored }: Process
         ...gauge('nodejs_heap_size_total_bytes', 'Heap.', heapTotal),
         ...gauge('nodejs_external_memory_bytes', 'Memory of buffers and of native code.', external),
         ...(free === undefined ? [] : gauge('twinline_disk_free_bytes', 'Free for DATA_DIR.', free)),
+        ...(files ? writeFileLines(files) : []),
         ...(stored ? writeStoredLines(stored) : []),
       ];
     },
   };
+}
+
+interface OpenFiles {
+  readonly open: number;
+  readonly max: number;
+}
+
+// Linux tells both; where it does not, there are no samples.
+async function countFiles(): Promise<OpenFiles> {
+  const limits = await readFile('/proc/self/limits', 'utf8');
+  const max = Number(/^Max open files +(\d+)/m.exec(limits)?.[1]);
+  return { open: (await readdir('/proc/self/fd')).length, max };
+}
+
+function writeFileLines({ open, max }: OpenFiles): string[] {
+  return [
+    ...gauge('process_open_fds', 'Open files and connections.', open),
+    ...gauge('process_max_fds', 'Open files and connections that the system allows this process.', max),
+  ];
 }
 
 function writeStoredLines({ sessions, proposals, deliveries, deadLetters, runs }: StoredCounts): string[] {

@@ -7,8 +7,11 @@ import { type Clock, every, systemClock } from '../../lib/clock.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Answer } from './guard.ts';
 
-/** Why a connection is cut: its client takes nothing, or too little, or sends the body of a request too slowly. */
-export type CutReason = 'stalled' | 'slow' | 'body';
+/**
+ * Why a connection is cut: its client takes nothing, or too little, or sends the body of a request too slowly, or too many requests ahead
+ * of their answers.
+ */
+export type CutReason = 'stalled' | 'slow' | 'body' | 'ahead';
 
 export interface ConnectionRules {
   /** Milliseconds without a byte taken. @default SERVER_LIMITS.answerStallMs */
@@ -40,6 +43,8 @@ export interface Connections {
   look(): void;
   /** Cuts off connections that have never said anything; for Node they are about to, until its own timeout. */
   cutSilent(): void;
+  /** Calls `cut` while no connection is idle on which the last bytes of an answer wait for a client: for Node it is. */
+  spareSending(cut: () => void): void;
   stop(): void;
 }
 
@@ -140,6 +145,13 @@ export function watchConnections(server: Server, options: ConnectionOptions = {}
     look,
     cutSilent: () => {
       for (const socket of open.keys()) if (socket.bytesRead === 0) socket.destroy();
+    },
+    spareSending: (cut) => {
+      const answers = [...open.keys()].map((socket) => viewInside(socket)._httpMessage);
+      const sending = answers.filter((answer) => answer?.writableEnded);
+      for (const answer of sending) answer!.finished = false;
+      cut();
+      for (const answer of sending) answer!.finished = true;
     },
     stop,
   };

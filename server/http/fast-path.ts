@@ -200,7 +200,7 @@ export function connectionOptions({ metrics, log, clock }: TurnAwayDeps, readCli
     (reason: CutReason, times) =>
       log.warn(
         { reason, times },
-        'connections are cut: their clients do not read the answers, or do not send what they began',
+        'connections are cut: their clients do not read the answers, do not send what they began, or send too many requests ahead',
       ),
     clock,
   );

@@ -1,9 +1,12 @@
-// What stands before everything else that reads a request: its answer, which says when the rest is up to the client; a span where
-// spans are taken; the refusal of what two servers could read differently; the count of requests that are in progress.
+// What stands before everything else that reads a request: its answer, which says when the rest is up to the client; its turn among
+// the requests of its connection; the refusal of what two servers could read differently; a span where spans are taken; the count of
+// requests that are in progress.
 
 import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { SpanStatusCode } from '@opentelemetry/api';
 import { isTracing, openSpan } from '../../lib/http/tracing.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Health } from '../health/health.ts';
 import { type Overload, waitingRequests } from './overload.ts';
 
@@ -66,7 +69,7 @@ export interface Guards {
   readonly urgent: ReadonlySet<string>;
 }
 
-/** Answers requests that two servers could read differently with 400; hands all others on, each when there is time for it. */
+/** Hands requests on, each when there is time for it. */
 export function guardListener(app: RequestListener, { overload, health, unsent, live, urgent }: Guards): Listener {
   // Once for each answer, whichever comes first: what its client has not taken yet is no work of ours.
   function leave(this: Answer): void {
@@ -91,40 +94,129 @@ export function guardListener(app: RequestListener, { overload, health, unsent, 
   };
   const waiting = waitingRequests({ overload, begin });
   return (req, res) => {
-    if (isAmbiguous(req)) return refuse(res);
     if (urgent.has(req.url!)) begin(req, res);
     else waiting.enter(req, res);
   };
 }
 
-// Node takes the first of two Host headers, and a URL with a host of its own beside the Host header.
-function isAmbiguous({ url = '', rawHeaders }: IncomingMessage): boolean {
-  if (url.charCodeAt(0) !== 0x2f && url !== '*') return true;
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]!;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+/**
+ * Makes listeners that begin one request of a connection at a time. Node would begin all that a client sent in one write, but tells only
+ * the answer that owns the connection when that closes: whatever began behind it would go on, and be counted, for nobody. Here each has the
+ * connection to itself, so the `close` of an answer always comes. A request that waited behind another begins in a turn of the event loop of
+ * its own: other clients come in between. `onFlood` hears of clients that send more ahead than may wait; they are cut off.
+ */
+export function answerInTurn(onFlood: () => void): (begin: Listener) => Listener {
+  const waiting = new WeakMap<Socket, number>();
+
+  function wait(req: IncomingMessage, res: Answer, begin: Listener): void {
+    const { socket } = req;
+    // One that was cut off may have sent more in the same bytes.
+    if (socket.destroyed) return;
+    const count = (waiting.get(socket) ?? 0) + 1;
+    if (count > SERVER_LIMITS.requestsAhead) {
+      onFlood();
+      return void socket.destroy();
+    }
+    waiting.set(socket, count);
+    res.once('socket', () =>
+      setImmediate(() => {
+        waiting.set(socket, waiting.get(socket)! - 1);
+        if (!res.destroyed) begin(req, res);
+      }),
+    );
   }
-  return hosts > 1;
+
+  // Node gives the connection to an answer when the one before is done.
+  return (begin) => (req, res) => (res.socket ? begin(req, res) : wait(req, res, begin));
 }
 
-function refuse(res: ServerResponse): void {
-  const body = '{"error":"Bad request","code":"bad-request"}';
-  const length = String(body.length);
-  res.writeHead(400, { 'Content-Type': 'application/json', 'Content-Length': length, Connection: 'close' });
+interface Flaw {
+  readonly status: number;
+  readonly body: string;
+}
+
+const AMBIGUOUS: Flaw = { status: 400, body: '{"error":"Bad request","code":"bad-request"}' };
+const MANY_HEADERS: Flaw = {
+  status: 431,
+  body: `{"error":"This request has more than ${SERVER_LIMITS.headersPerRequest} header fields. Send fewer.","code":"too-many-headers"}`,
+};
+const UNKNOWN_EXPECTATION: Flaw = {
+  status: 417,
+  body: '{"error":"The only expectation that is met is 100-continue","code":"bad-request"}',
+};
+
+/** How requests begin: what may be misread is refused before anything reads its headers. `app` answers all others. */
+export function refuseUnclear(app: Listener): {
+  readonly plain: Listener;
+  /** For those that wait for `100 Continue` before they send their body. */
+  readonly continued: Listener;
+  /** For those that expect anything else. */
+  readonly unmet: Listener;
+} {
+  return {
+    plain: (req, res) => {
+      const flaw = findFlaw(req);
+      if (flaw) refuse(res, flaw);
+      else app(req, res);
+    },
+    continued: (req, res) => {
+      const flaw = findFlaw(req);
+      if (flaw) return refuse(res, flaw);
+      res.writeContinue();
+      app(req, res);
+    },
+    unmet: (_req, res) => refuse(res, UNKNOWN_EXPECTATION),
+  };
+}
+
+/**
+ * Node leaves header fields beyond its bound out of `headers`, and says so nowhere; X-Forwarded-For may be one of them. Of two fields
+ * with one value each it takes the first, as another server may not; and a URL with a host of its own goes before the Host.
+ */
+export function findFlaw({ url = '', rawHeaders, httpVersionMinor }: IncomingMessage): Flaw | undefined {
+  if (rawHeaders.length > 2 * SERVER_LIMITS.headersPerRequest) return MANY_HEADERS;
+  if (url.charCodeAt(0) !== 0x2f && url !== '*') return AMBIGUOUS;
+  let [hosts, types, credentials] = [0, 0, 0];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 4) hosts += isNamed(name, 'host');
+    else if (name.length === 12) types += isNamed(name, 'content-type');
+    else if (name.length === 13) credentials += isNamed(name, 'authorization');
+  }
+  const isClear = hosts <= 1 && types <= 1 && credentials <= 1 && (hosts === 1 || httpVersionMinor === 0);
+  return isClear ? undefined : AMBIGUOUS;
+}
+
+const isNamed = (name: string, wanted: string) => (name.toLowerCase() === wanted ? 1 : 0);
+
+/** Answers a request that is not handed on, and ends its connection. */
+function refuse(res: ServerResponse, { status, body }: Flaw): void {
+  const length = String(Buffer.byteLength(body));
+  res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': length, Connection: 'close' });
   res.end(body);
 }
 
-/** The same listener; each request is a span, whose parent is its `traceparent`. Who answers knows the route, and names the span by it. */
+/** Asked every few seconds by machines. */
+const PROBES = new Set(['/livez', '/readyz', '/metrics']);
+
+/** The same listener; each request but probes is a span, whose parent is its `traceparent`. Who answers knows the route, and names the span by it. */
 export function traceRequests(listener: Listener): Listener {
   return (req, res) => {
-    if (!isTracing()) return listener(req, res);
-    const { method = 'GET', headers } = req;
-    const attributes = { 'http.request.method': method };
+    if (!isTracing() || PROBES.has(req.url!)) return listener(req, res);
+    const { method = 'GET', headers, httpVersion, socket } = req;
+    const attributes = {
+      'http.request.method': method,
+      'url.scheme': 'http',
+      'server.port': socket.localPort,
+      'network.protocol.version': httpVersion,
+    };
     return openSpan(method, { way: 'in', attributes, headers }, (span) => {
       res.once('close', () => {
         span.setAttribute('http.response.status_code', res.statusCode);
-        if (res.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+        if (res.statusCode >= 500) {
+          span.setAttribute('error.type', String(res.statusCode));
+          span.setStatus({ code: SpanStatusCode.ERROR });
+        }
         span.end();
       });
       return listener(req, res);

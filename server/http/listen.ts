@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { type ConnectionOptions, type Connections, spareLongUploads, watchConnections } from './connections.ts';
-import { Answer, type Listener } from './guard.ts';
+import { Answer, answerInTurn, type Listener, refuseUnclear } from './guard.ts';
 import { passUpgrades } from './upgrades.ts';
 
 export interface Listening {
@@ -40,9 +40,13 @@ interface ListenOptions {
 export async function listen(app: Listener, options: ListenOptions): Promise<Listening> {
   const { host, port, timeouts } = options;
   const { clock = systemClock } = options.connections ?? {};
-  const server = createServer({ ...TIMEOUTS, ...timeouts, ServerResponse: Answer }, app);
+  const inTurn = answerInTurn(() => options.connections?.onCut?.('ahead'));
+  const { plain, continued, unmet } = refuseUnclear(app);
+  // A request without a Host is refused as others are that cannot be read for sure.
+  const server = createServer({ ...TIMEOUTS, ...timeouts, ServerResponse: Answer, requireHostHeader: false });
+  server.on('request', inTurn(plain)).on('checkContinue', inTurn(continued)).on('checkExpectation', inTurn(unmet));
   spareLongUploads(server);
-  passUpgrades(server, app);
+  passUpgrades(server, plain);
   server.maxHeadersCount = SERVER_LIMITS.headersPerRequest;
   const connections = watchConnections(server, options.connections);
   await new Promise<void>((resolve, reject) => {
@@ -50,7 +54,7 @@ export async function listen(app: Listener, options: ListenOptions): Promise<Lis
       connections.stop();
       reject(portError(error, { host, port }));
     });
-    server.listen(port, host, () => resolve());
+    server.listen(port, host, BACKLOG, () => resolve());
   });
   return { url: findUrl(server), close: (patienceMs) => close(server, { patienceMs, connections, clock }) };
 }
@@ -80,6 +84,10 @@ export function localUrl({ localAddress = '', localPort = 0 }: Pick<Socket, 'loc
 const writeUrl = (host: string, port: number) => `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 
 const LOOK_MS = 25;
+/** Connections that the system keeps for a server which has not accepted them: what `listen` asks for, where the system allows that. */
+const BACKLOG = 511;
+/** A turn of the event loop accepts a connection and the next one reads from it. */
+const QUIET_TURNS = 2;
 
 interface Closing {
   readonly patienceMs: number;
@@ -87,18 +95,39 @@ interface Closing {
   readonly clock: Clock;
 }
 
+// What clients sent before this is answered; the system would reset the connections that it keeps for us, and Node those that it takes for
+// idle, with requests on them that nobody has read.
 async function close(server: Server, { patienceMs, connections, clock }: Closing): Promise<void> {
+  const over = new AbortController();
+  void clock.wait(patienceMs, over.signal).then(() => server.closeAllConnections());
+  const cutIdle = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = () => connections.spareSending(cutIdle);
+  await takeWhatCame(server);
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
-  // A connection that was busy becomes idle after its answer, and then holds the server open.
-  const idle = setInterval(() => server.closeIdleConnections(), LOOK_MS);
-  const over = new AbortController();
-  void clock.wait(patienceMs, over.signal).then(() => server.closeAllConnections());
-  server.closeIdleConnections();
   connections.cutSilent();
+  // A connection that was busy becomes idle after its answer, and then holds the server open. Right after the event loop has read what there
+  // was, for its next request may be there.
+  const idle = setInterval(() => setImmediate(() => server.closeIdleConnections()), LOOK_MS);
   await closed;
   clearInterval(idle);
   over.abort();
   connections.stop();
+}
+
+/** Resolves, right after the event loop has read what there was, when it has accepted no connection for a while. */
+async function takeWhatCame(server: Server): Promise<void> {
+  let accepted = 0;
+  const count = () => {
+    accepted++;
+  };
+  server.on('connection', count);
+  // Clients that come in without end do not keep a server from its end.
+  for (let quiet = 0; quiet < QUIET_TURNS && accepted <= BACKLOG; ) {
+    const before = accepted;
+    await new Promise((resolve) => setImmediate(resolve));
+    quiet = accepted === before ? quiet + 1 : 0;
+  }
+  server.off('connection', count);
 }

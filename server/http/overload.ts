@@ -141,7 +141,7 @@ export function waitingRequests<Response extends ServerResponse>({
   let turnBegan = 0;
   let isPlanned = false;
 
-  const isGone = ({ req, res }: WaitingRequest<Response>) => res.destroyed || req.socket.destroyed;
+  const isGone = ({ res }: WaitingRequest<Response>) => res.destroyed;
 
   function plan(): void {
     if (isPlanned) return;

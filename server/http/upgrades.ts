@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Answer, type Listener } from './guard.ts';
+import { Answer, findFlaw, type Listener } from './guard.ts';
 
 /** The connection behind a request, and what its client has sent after it. */
 export interface Upgrade {
@@ -13,24 +13,57 @@ export interface Upgrade {
 
 const waiting = new WeakMap<IncomingMessage, () => Upgrade>();
 
-/** Hands requests for WebSockets to `app`, which answers them or takes their connection with {@link takeUpgrade}. */
+/**
+ * Hands requests for WebSockets to `app`, which answers them or takes their connection with {@link takeUpgrade}; also those that cannot be
+ * read for sure, for it to refuse.
+ */
 export function passUpgrades(server: Server, app: Listener): void {
   server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
     // Without a listener, a client that hangs up would end the process.
     socket.on('error', ignore);
+    const isHanded = findFlaw(req) !== undefined || req.headers.upgrade?.toLowerCase() === 'websocket';
+    const leave = attend(socket);
     whenAnswered(socket, () => {
-      if (req.headers.upgrade?.toLowerCase() === 'websocket') answer(app, req, { socket, head });
-      else goOn(server, req, { socket, head });
+      if (isHanded) return answer(app, req, { socket, head, leave });
+      leave();
+      goOn(server, req, { socket, head });
     });
   });
 }
 
 const ignore = () => {};
 
-// A client may send its next request before it has the answers to those before.
+/** Bytes that a client may send before it is answered: frames, or the body of a request that asked for WebSockets by mistake. */
+const EARLY_BYTES = 65_536;
+
+// Node has let go of the connection. Until somebody takes it, what Node would hear of it is heard here: that the client takes what it is sent,
+// or leaves. What it sends meanwhile is kept.
+function attend(socket: Socket): () => void {
+  const early: Buffer[] = [];
+  let length = 0;
+  const onDrain = () => answerOn(socket)?.emit('drain');
+  const onEnd = () => socket.end();
+  const onData = (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > EARLY_BYTES) socket.destroy();
+    else early.push(chunk);
+  };
+  socket.on('drain', onDrain).on('end', onEnd).on('data', onData);
+  return () => {
+    socket.off('drain', onDrain).off('end', onEnd).off('data', onData);
+    // As Node hands it over: whoever listens next makes it flow.
+    socket.pause();
+    Object.assign(socket, { readableFlowing: null });
+    if (early.length && !socket.readableEnded) socket.unshift(Buffer.concat(early));
+  };
+}
+
+const answerOn = (socket: Socket) => (socket as Socket & { readonly _httpMessage?: ServerResponse })._httpMessage;
+
+// A client may send its next request before it has the answers to those before. Its turn comes as that of plain requests does.
 function whenAnswered(socket: Socket, then: () => void): void {
-  const { _httpMessage: pending } = socket as Socket & { _httpMessage?: ServerResponse };
-  if (pending) pending.once('close', () => whenAnswered(socket, then));
+  const pending = answerOn(socket);
+  if (pending) pending.once('close', () => setImmediate(whenAnswered, socket, then));
   else if (!socket.destroyed) then();
 }
 
@@ -41,19 +74,21 @@ export function takeUpgrade(req: IncomingMessage): Upgrade | undefined {
   return take?.();
 }
 
-function answer(app: Listener, req: IncomingMessage, upgrade: Upgrade): void {
-  const { socket } = upgrade;
+function answer(app: Listener, req: IncomingMessage, { socket, head, leave }: Upgrade & { leave: () => void }): void {
   const res = new Answer(req);
   res.shouldKeepAlive = false;
   res.assignSocket(socket);
   const cutSocket = () => socket.destroySoon();
   res.once('finish', cutSocket);
   waiting.set(req, () => {
+    leave();
     res.off('finish', cutSocket);
     res.detachSocket(socket);
     // Listeners for the end of the answer would take later errors of the connection for their own.
+    res.statusCode = 101;
     res.emit('finish');
-    return upgrade;
+    res.emit('close');
+    return { socket, head };
   });
   app(req, res);
 }

@@ -46,6 +46,21 @@ export const SERVER_ROWS: readonly PanelRow[] = [
         lines: { '{{where}}': rate('twinline_errors_total', 'where') },
       },
       {
+        title: 'Time of requests',
+        about: '95 of 100 take no longer, by the first part of the route; USSD turns have a panel of their own.',
+        unit: 's',
+        lines: {
+          '{{door}}':
+            'histogram_quantile(0.95, sum by (le, door) (rate(twinline_http_request_seconds_bucket{$of}[$__rate_interval])))',
+        },
+      },
+      {
+        title: 'Files and connections',
+        about: 'Open ones, and how many the system allows; at the limit new connections are refused.',
+        unit: 'none',
+        lines: { 'open, {{instance}}': 'process_open_fds{$of}', 'allowed, {{instance}}': 'process_max_fds{$of}' },
+      },
+      {
         title: 'Turned away',
         about: 'By what there was too much of.',
         unit: 'reqps',

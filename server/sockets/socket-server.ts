@@ -1,5 +1,6 @@
 // The socket.io server and its engine: options, allowed origins, HTTP routes, limits of each connection, shutdown.
 
+import type { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -130,12 +131,11 @@ function socketDoor(engine: Engine): Door {
     const arrival = arriving.get(request);
     if (!arrival) return;
     arriving.delete(request);
-    request.socket.off('close', arrival.giveUp);
+    arrival.wire.off('close', arrival.giveUp);
     connection.once('close', arrival.leave);
   });
 
-  function hand(ctx: Context): void {
-    const upgrade = takeUpgrade(ctx.req);
+  function hand(ctx: Context, upgrade: Upgrade | undefined): void {
     ctx.respond = false;
     ctx.status = upgrade ? 101 : 200;
     ctx._matchedRoute = PATH;
@@ -145,14 +145,17 @@ function socketDoor(engine: Engine): Door {
   }
 
   // The connection holds the place; a handshake that leads to none gives it back.
-  function arrive({ req, res }: Context): void {
+  function arrive(ctx: Context): void {
+    const { req, res } = ctx;
     const leave = takeLivePlace(res);
+    const upgrade = takeUpgrade(req);
     const giveUp = () => {
       if (arriving.delete(req)) leave();
     };
-    arriving.set(req, { leave, giveUp });
-    req.socket.once('close', giveUp);
-    res.once('close', giveUp);
+    const wire = upgrade?.socket ?? res;
+    arriving.set(req, { leave, giveUp, wire });
+    wire.once('close', giveUp);
+    hand(ctx, upgrade);
   }
 
   function take(req: IncomingMessage, { socket, head }: Upgrade): void {
@@ -166,15 +169,14 @@ function socketDoor(engine: Engine): Door {
     packets: (ctx, next) => {
       const { sid } = ctx.query;
       const isKnown = ctx.path === PATH && typeof sid === 'string' && open.has(sid);
-      return isKnown ? hand(ctx) : next();
+      return isKnown ? hand(ctx, takeUpgrade(ctx.req)) : next();
     },
     handshakes: (ctx, next) => {
       if (ctx.path !== PATH) return next();
       // Pages of any origin can load a script, and so read what is polled as JSONP: CORS_ORIGIN would not cover it.
       if (ctx.query.j !== undefined) throw new Refusal('bad-request', 'Polling as JSONP is not served.');
       if (open.size >= SERVER_LIMITS.sockets) throw new Refusal('unavailable', 'There are too many open sockets.');
-      arrive(ctx);
-      return hand(ctx);
+      return arrive(ctx);
     },
     async close() {
       const over = performance.now() + SERVER_LIMITS.socketGoodbyeMs;
@@ -188,6 +190,7 @@ function socketDoor(engine: Engine): Door {
 interface Arrival {
   readonly leave: () => void;
   readonly giveUp: () => void;
+  readonly wire: EventEmitter;
 }
 
 const LOOK_MS = 10;

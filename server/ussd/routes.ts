@@ -14,6 +14,7 @@ import type { Log } from '../health/log.ts';
 import type { GatewayRefusal, Metrics, TurnOutcome } from '../health/metrics.ts';
 import { Refusal } from '../http/errors.ts';
 import { type Admit, type Exchange, type FastPath, requestId } from '../http/fast-path.ts';
+import { nameSpan } from '../http/middleware/answer-errors.ts';
 import type { Limiter } from '../http/middleware/rate-limit.ts';
 import { listRoutes, newRouter, type ServedRoute } from '../http/route-table.ts';
 import { readUssdBody, type UssdBody } from './body.ts';
@@ -222,6 +223,7 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
   return async (arrival) => {
     const { req, id } = arrival;
     const begun = performance.now();
+    nameSpan({ method: route.method, route: template, requestId: id });
     let answered: TurnAnswer | undefined;
     try {
       answered = await answer(arrival);

@@ -52,11 +52,12 @@ export const PAGE_LIMITS = {
   draftMs: 30_000,
   draftMemoryMb: 768,
   draftQueue: 64,
-  /** Drafts whose problems and compiled flows are kept: by the process, and by the thread that works on them. */
+  /** Drafts whose problems are kept by the process, and whose compiled flows by the thread that works on them. */
   draftsKept: 8,
   draftsWorked: 2,
-  /** Phones that have dialled drafts, and are remembered. */
+  /** Phones that have dialled drafts and are remembered, and the screens of all their drafts. */
   draftPhones: 50,
+  draftPhoneScreens: 40_000,
   /** Saved versions of one flow that are kept. */
   studioVersions: 50,
 

@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
+import { isRefusal } from '../../lib/domain/problems.ts';
 import { registry } from '../../lib/domain/registry.ts';
 import type { ListQuery } from '../../lib/domain/twin/list.ts';
 import { indexTerms } from '../../lib/domain/twin/terms.ts';
@@ -136,6 +137,57 @@ test('a graph reads some twins at a time, and no more of those that point at oth
   padding = 'x'.repeat(DOMAIN_LIMITS.listScanBytes / 20);
   const cut = await twins.graph(ALICE, query);
   assert.ok(cut.nodes.length < 41 && cut.truncated, `${cut.nodes.length} twins`);
+});
+
+test('a graph reads so many bytes of the twins that it leads to, and shows so many edges', async () => {
+  const { make, registry: twins } = await openBench();
+  const linked = async (count: number, body: JsonObject) => {
+    const ids: string[] = [];
+    for (let at = 0; at < count; at++) ids.push((await make('Project', body)).id);
+    return ids;
+  };
+  const large = await linked(28, { metadata: { padding: 'x'.repeat(DOMAIN_LIMITS.listScanBytes / 23) } });
+  const { id: did } = await make('Project', { relationships: { peer: large } });
+  const cut = await twins.graph(ALICE, { did, relation: 'peer' });
+  const known = cut.nodes.filter(({ type }) => type !== undefined).length;
+  assert.ok(cut.truncated && cut.nodes.length === 29 && known > 20 && known < 29, `${known} were read`);
+  const linkedEntity = Array.from({ length: 250 }, (_, at) => ({
+    relationship: 'knows',
+    id: `did:x:${at}`,
+    type: 'a',
+  }));
+  const hubs = await linked(DOMAIN_LIMITS.graphEdges / 250 + 1, { linkedEntity });
+  const { id: root } = await make('Project', { relationships: { peer: hubs } });
+  const wide = await twins.graph(ALICE, { did: root, depth: 2 });
+  assert.equal([wide.edges.length, wide.truncated], [DOMAIN_LIMITS.graphEdges, true]);
+});
+
+test('a page of a filter ends when it has compared enough, others have their turn, and the next pages tell the rest', async () => {
+  const { make, registry: twins } = await openBench();
+  const made: string[] = [];
+  for (let at = 0; at < 8; at++) made.push((await make('Project', { metadata: { x: `${'a'.repeat(400_000)}b` } })).id);
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const listed: string[] = [];
+  let pages = 0;
+  for (let cursor: string | undefined, more = true; more; more = cursor !== undefined, pages++) {
+    const filter = `like(metadata.x,"*${'a'.repeat(100)}b")`;
+    const page = await twins.list(ALICE, { filter, limit: 100, ...(cursor !== undefined && { cursor }) });
+    listed.push(...page.items.map(({ id }) => id));
+    cursor = page.next;
+  }
+  isOver = true;
+  assert.equal(listed.sort(), [...made].sort());
+  assert.ok(pages > 2 && pages < 8 && turns > pages, JSON.stringify({ pages, turns }));
+  const filter = `or(${Array.from({ length: 8 }, () => `like(metadata.x,"*${'a'.repeat(200)}c")`).join()})`;
+  const refusal = await twins.list(ALICE, { filter }).catch((error: Error) => error);
+  assert.ok(isRefusal(refusal, 'bad-filter'), String(refusal));
+  assert.match(refusal.message, 'The filter compares too much in did:ixo:entity:');
 });
 
 test('what has changed is found by what it is now', async () => {

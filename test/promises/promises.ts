@@ -219,8 +219,14 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     },
     {
       promise:
-        'Whatever is sent in size and shape, no request stops the process for long or makes it answer more than was asked',
-      proofs: ['server/domain/cost.short.long', 'server/domain/budgets', 'domain/schema-cost'],
+        'Whatever is sent in size and shape, and whatever a query compares with what was stored, no request stops the process for long or makes it answer more than was asked',
+      proofs: [
+        'server/domain/cost.short.long',
+        'server/domain/budgets',
+        'domain/schema-cost',
+        'domain/search',
+        'domain/like',
+      ],
     },
     {
       promise:
@@ -386,7 +392,15 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
         'A service, model, MCP server, webhook receiver, store or plugin that quotes a PIN, key, token or delegation leaks none: no log, answer, frame, page, metric, recording or file of the data folder holds it, plain or encoded',
       proofs: ['server/secrecy/quoted', 'engine/secret-calls', 'engine/crash'],
     },
-    { promise: 'A restart loses no request that was begun', proofs: ['server/boot/drain'] },
+    {
+      promise: 'A restart loses no request that was begun, or sent before the server stopped to take more',
+      proofs: ['server/boot/drain'],
+    },
+    {
+      promise:
+        'Whatever comes over connections, one request behind another, in pieces or given up at any byte: when they are gone nothing is counted for them, and each client has one turn after another',
+      proofs: ['server/http/wire.short.long', 'server/http/requests'],
+    },
     {
       promise:
         'A start with settings, keys, menus or services that cannot be used ends with exit code 78 and a line for each problem; no secret has a default in production',

@@ -148,8 +148,13 @@ export function mcpConnection(
       // The caller has a time limit of its own; this one is for requests that ignore its signal.
       const options = { signal: own.signal, timeout: AGENT_LIMITS.mcpToolMs * 2 };
       try {
-        const attributes = { 'mcp.server': server.name, 'mcp.tool': tool };
-        return await traced('mcp tools/call', { way: 'out', attributes }, () =>
+        const attributes = {
+          'mcp.method.name': 'tools/call',
+          'mcp.server': server.name,
+          'gen_ai.operation.name': 'execute_tool',
+          'gen_ai.tool.name': tool,
+        };
+        return await traced(`tools/call ${tool}`, { way: 'out', attributes }, () =>
           ask((client) => only.run(headers, () => client.request(request, sdk.CallToolResultSchema, options))),
         );
       } finally {

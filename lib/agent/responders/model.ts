@@ -119,7 +119,12 @@ async function* ask(
         experimental_download: async (wanted) => wanted.map(() => null),
         onError: () => {},
       }).fullStream;
-    asked = beginTraced('model chat', { way: 'out', attributes: { 'gen_ai.request.model': name } }, stream);
+    const attributes = {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'openai',
+      'gen_ai.request.model': name,
+    };
+    asked = beginTraced(`chat ${name}`, { way: 'out', attributes }, stream);
     for await (const part of asked.result) {
       if (turn.signal.aborted) return undefined;
       if (part.type === 'tool-call') order.markSeen(part.toolCallId);
@@ -127,6 +132,11 @@ async function* ask(
         failure = part.error;
         return { error: part.error, hasBegun };
       }
+      if (part.type === 'finish')
+        asked.describe({
+          'gen_ai.usage.input_tokens': part.totalUsage.inputTokens,
+          'gen_ai.usage.output_tokens': part.totalUsage.outputTokens,
+        });
       const shown = toPart(part);
       if (!shown && part.type !== 'tool-call') continue;
       hasBegun ||= part.type !== 'finish-step';

@@ -4,6 +4,7 @@
 // lost its run may still write an answer; the fence that goes with it lets the rightful one take its place.
 
 import { createHash } from 'node:crypto';
+import { inTurns, timeSlice } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { checkLimit } from '../../given.ts';
@@ -92,6 +93,7 @@ export function openTranscript(documents: DocumentStore): Transcript {
   /** The newest before a place, within both bounds; the oldest first. */
   async function newest(session: string, place: number, max: { messages: number; bytes: number }): Promise<Message[]> {
     const found: Message[] = [];
+    const pause = timeSlice();
     let bytes = 0;
     for (let before = place; found.length < max.messages; ) {
       const limit = Math.min(100, max.messages - found.length);
@@ -100,6 +102,7 @@ export function openTranscript(documents: DocumentStore): Transcript {
         bytes += item.body.bytes;
         if (bytes > max.bytes) return found.reverse();
         found.push(await read(item));
+        await pause();
       }
       if (items.length < limit) break;
       before = items.at(-1)!.body.place;
@@ -132,8 +135,10 @@ export function openTranscript(documents: DocumentStore): Transcript {
       if (after === undefined) items.reverse();
       const [first, last] = [items[0]?.body.place, items.at(-1)?.body.place];
       const more = found.length > items.length;
+      const messages: Message[] = [];
+      await inTurns(items, read, (message) => messages.push(message));
       return {
-        messages: await Promise.all(items.map(read)),
+        messages,
         prevCursor: first === undefined ? null : String(first),
         nextCursor: last === undefined ? (after ?? null) : String(last),
         hasOlder: after === undefined ? more : await exists(session, { lt: first ?? readCursor(after) + 1 }),

@@ -1,7 +1,7 @@
 // Chat sessions: made, listed and deleted by their owners; every other owner's does not exist.
 
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
+import { type Clock, timeSlice } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { checkLimit } from '../../given.ts';
@@ -171,6 +171,9 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
   };
 }
 
+/** Sessions that are read at a time: each may hold AGENT_LIMITS.responderStateBytes. */
+const SESSIONS_READ = 100;
+
 /** `offset` sessions are passed over; what the store gives at a time is bounded. */
 async function skipTo(
   documents: DocumentStore,
@@ -180,8 +183,10 @@ async function skipTo(
   const found: Session[] = [];
   let left = offset;
   let cursor: string | undefined;
+  const pause = timeSlice();
   do {
-    const size = Math.min(left + limit - found.length, COMMON_LIMITS.pageSizeMax);
+    await pause();
+    const size = Math.min(left + limit - found.length, SESSIONS_READ);
     const from = cursor === undefined ? {} : { cursor };
     const page = await documents.find<StoredSession>(SESSION, { ...query, limit: size, ...from });
     found.push(...page.items.slice(left));

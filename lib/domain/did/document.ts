@@ -88,8 +88,9 @@ export function selectServices(
     (one) => (id === undefined || one.id === id) && (serviceType === undefined || one.type === serviceType),
   );
   const endpoints: string[] = [];
+  const leadsOut = relativeRef !== undefined && climbs(relativeRef);
   for (const { serviceEndpoint } of selected) {
-    const endpoint = below(String(serviceEndpoint), relativeRef);
+    const endpoint = leadsOut ? undefined : below(String(serviceEndpoint), relativeRef);
     if (endpoint === undefined)
       return makeFailure('INVALID_DID_URL', `relativeRef=${JSON.stringify(relativeRef)} leads out of the service.`);
     if (fragment !== '' && endpoint.includes('#'))
@@ -117,7 +118,7 @@ function absoluteId(did: string, service: string): string {
 /** The address with the reference resolved against it (RFC 3986, 5), which must stay in the same folder. */
 function below(endpoint: string, relativeRef: string | undefined): string | undefined {
   if (relativeRef === undefined) return endpoint;
-  if (!URL.canParse(relativeRef, endpoint) || climbs(relativeRef)) return undefined;
+  if (!URL.canParse(relativeRef, endpoint)) return undefined;
   const base = new URL(endpoint);
   const url = new URL(relativeRef, base);
   const folder = base.pathname.slice(0, base.pathname.lastIndexOf('/') + 1);

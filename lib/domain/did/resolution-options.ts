@@ -1,5 +1,9 @@
 // The options of DID resolution and their values, and the errors of W3C DID Resolution.
 
+import { COMMON_LIMITS } from '../../common-limits.ts';
+import { cutText } from '../../errors.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
+
 /** Options as clients give them: names and texts. */
 export type GivenOptions = readonly (readonly [string, string])[];
 
@@ -24,13 +28,17 @@ const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
 export function readOptions(options: GivenOptions): ResolutionOptions | Failed {
   const given = new Map<string, string>();
   for (const [name, value] of options) {
-    if (!KNOWN.has(name))
-      return makeFailure('FEATURE_NOT_SUPPORTED', `There is no option ${JSON.stringify(name)} here.`);
+    if (!KNOWN.has(name)) return makeFailure('FEATURE_NOT_SUPPORTED', `There is no option ${quote(name)} here.`);
     if (given.has(name)) return makeFailure('INVALID_OPTIONS', `${name} is given more than once.`);
+    if (value.length > DOMAIN_LIMITS.resolutionOptionChars)
+      return makeFailure(
+        'INVALID_OPTIONS',
+        `${name} has ${value.length} characters; ${DOMAIN_LIMITS.resolutionOptionChars} are allowed.`,
+      );
     given.set(name, value);
   }
   const wrong = [...given].find(([name, value]) => !isValid(name, value));
-  if (wrong) return makeFailure('INVALID_OPTIONS', `${wrong[0]}=${JSON.stringify(wrong[1])} is not one of its values.`);
+  if (wrong) return makeFailure('INVALID_OPTIONS', `${wrong[0]}=${quote(wrong[1])} is not one of its values.`);
   if (given.has('versionId') && given.has('versionTime'))
     return makeFailure('INVALID_OPTIONS', 'versionId and versionTime exclude each other.');
   if (given.has('relativeRef') && !given.has('service') && !given.has('serviceType'))
@@ -39,6 +47,8 @@ export function readOptions(options: GivenOptions): ResolutionOptions | Failed {
   const texts = TEXTS.flatMap((name) => (given.has(name) ? [[name, given.get(name)!]] : []));
   return { ...Object.fromEntries(texts), ...(time !== undefined && { versionTime: parseMoment(time) }) };
 }
+
+const quote = (text: string) => JSON.stringify(cutText(text, COMMON_LIMITS.quotedChars));
 
 function isValid(name: string, value: string): boolean {
   if (SWITCHES.has(name)) return value === 'true' || value === 'false';

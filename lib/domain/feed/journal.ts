@@ -1,6 +1,6 @@
 // Exact history: every revision of a document is kept before it is overwritten. Also what was written in order, the types of events, and first inserts.
 
-import type { Clock } from '../../clock.ts';
+import { type Clock, inTurns } from '../../clock.ts';
 import type { Detail } from '../../errors.ts';
 import type { Change, DocumentStore, JsonObject, Kind, ReplaceResult, StoredDocument } from '../../store/store.ts';
 import { CREDIT, DOMAIN, JOURNAL, PROPOSAL, PROTOCOL } from '../kinds.ts';
@@ -121,8 +121,16 @@ export async function readRevisions<B extends Journaled>(
   if (!now) return [];
   const from = Math.min(now.revision, (before ?? Number.POSITIVE_INFINITY) - 1);
   const wanted = Array.from({ length: Math.max(0, Math.min(limit, from)) }, (_, at) => from - at);
-  const found = await Promise.all(wanted.map((revision) => readRevision<B>(documents, { kind, id, revision })));
-  return found.filter((revision) => revision !== undefined);
+  const found: Revision<B>[] = [];
+  await inTurns(wanted, readOne, (body, revision) => {
+    if (body) found.push({ revision, body });
+  });
+  return found;
+
+  // What is kept of earlier ones may be much smaller than what is there now, so that is read once.
+  async function readOne(revision: number): Promise<B | undefined> {
+    return revision === now!.revision ? now!.body : readKeptRevision<B>(documents, { kind, id, revision });
+  }
 }
 
 function revisionIn(entry: string): number {

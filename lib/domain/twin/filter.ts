@@ -11,6 +11,7 @@ import { readJson } from '../../json/reader.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
+import { compileLike, type Spend } from './like.ts';
 
 /** A parsed filter of twins. */
 export type Filter =
@@ -125,22 +126,30 @@ function wrong(source: string, why: string) {
  * matches(parseFilter('and(eq(type,"Asset"),exists(validUntil))'), { type: 'Asset', validUntil: '2030-01-01' }); // → true
  */
 export function matches(filter: Filter, record: JsonObject): boolean {
-  switch (filter.op) {
-    case 'and':
-      return filter.of.every((part) => matches(part, record));
-    case 'or':
-      return filter.of.some((part) => matches(part, record));
-    case 'not':
-      return !matches(filter.of[0]!, record);
-    case 'exists':
-      return valuesAt(record, filter.field).some((value) => value !== null);
-    case 'ne':
-      return !valuesAt(record, filter.field).some((value) => value === filter.values[0]);
-    default:
-      return valuesAt(record, filter.field).some((value) =>
-        COMPARE[filter.op as keyof typeof COMPARE](value, filter.values),
-      );
+  return compileFilter(filter)(record, () => {});
+}
+
+/** Whether a record matches; `spend` hears beforehand what each of the comparisons costs. */
+export type RecordCheck = (record: JsonObject, spend: Spend) => boolean;
+
+/** The filter, ready for many records. */
+export function compileFilter(filter: Filter): RecordCheck {
+  if ('of' in filter) {
+    const checks = filter.of.map(compileFilter);
+    if (filter.op === 'and') return (record, spend) => checks.every((check) => check(record, spend));
+    if (filter.op === 'or') return (record, spend) => checks.some((check) => check(record, spend));
+    return (record, spend) => !checks[0]!(record, spend);
   }
+  if (filter.op === 'exists') return someValue(filter.field, 1, (value) => value !== null);
+  const { op, field, values } = filter;
+  if (op === 'like') {
+    const like = compileLike(values[0] as string);
+    return someValue(field, 1, (value, spend) => typeof value === 'string' && like(value, spend));
+  }
+  const compare = COMPARE[op];
+  const work = values.reduce<number>((sum, wanted) => sum + 1 + String(wanted).length / CHARACTERS_PER_WORK, 0);
+  const check = someValue(field, work, (value) => compare(value, values));
+  return op === 'ne' ? (record, spend) => !check(record, spend) : check;
 }
 
 type Compare = (value: Json, wanted: readonly Scalar[]) => boolean;
@@ -153,46 +162,52 @@ const compareOrder =
     (typeof value === 'string' || typeof value === 'number') &&
     holds(value, bound as string | number);
 
+const isEqual: Compare = (value, [wanted]) => value === wanted;
+
 const COMPARE = {
-  eq: (value, [wanted]) => value === wanted,
+  eq: isEqual,
+  ne: isEqual,
   in: (value, wanted) => wanted.includes(value as Scalar),
   gt: compareOrder((value, bound) => value > bound),
   ge: compareOrder((value, bound) => value >= bound),
   lt: compareOrder((value, bound) => value < bound),
   le: compareOrder((value, bound) => value <= bound),
-  like: (value, [pattern]) => typeof value === 'string' && isLike(value, pattern as string),
 } as const satisfies Record<string, Compare>;
 
-/** All values at a path; through lists, those of every item. */
-function valuesAt(record: JsonObject, field: string): Json[] {
-  let found: Json[] = [record];
-  for (const step of field.split('.'))
-    found = found
-      .flatMap((value) => (Array.isArray(value) ? value : [value]))
-      .flatMap((value) =>
-        typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? [(value as JsonObject)[step]!] : [],
-      );
-  return found.flatMap((value) => (Array.isArray(value) ? value : [value]));
+/** Characters of two texts that are compared in one unit of work, and the units that finding one value takes. */
+const CHARACTERS_PER_WORK = 16;
+const VALUE_WORK = 12;
+
+/** Whether a test holds for one of the values at a path; `work` is what one test costs. */
+function someValue(path: string, work: number, test: (value: Json, spend: Spend) => boolean): RecordCheck {
+  const steps = path.split('.');
+  return (record, spend) => {
+    const values = valuesAt(record, steps, spend);
+    spend(values.length * work);
+    return values.some((value) => test(value, spend));
+  };
 }
 
-// Both ends walk once: where a star stands, what follows is tried at each later place, and only the last star matters.
-function isLike(text: string, pattern: string): boolean {
-  let at = 0;
-  let wanted = 0;
-  let star = -1;
-  let retry = 0;
-  while (at < text.length) {
-    if (pattern[wanted] === '*') {
-      star = wanted++;
-      retry = at;
-    } else if (wanted < pattern.length && (pattern[wanted] === '?' || pattern[wanted] === text[at])) {
-      at++;
-      wanted++;
-    } else if (star >= 0) {
-      wanted = star + 1;
-      at = ++retry;
-    } else return false;
+/** All values at a path; through lists, those of every item. */
+function valuesAt(record: JsonObject, steps: readonly string[], spend: Spend): readonly Json[] {
+  let values: readonly Json[] = [record];
+  for (const step of steps) {
+    const inside: Json[] = [];
+    for (const value of flatten(values, spend))
+      if (typeof value === 'object' && value !== null && Object.hasOwn(value, step))
+        inside.push((value as JsonObject)[step]!);
+    values = inside;
   }
-  while (pattern[wanted] === '*') wanted++;
-  return wanted === pattern.length;
+  return flatten(values, spend);
+}
+
+/** The values, and in place of each list its items. */
+function flatten(values: readonly Json[], spend: Spend): readonly Json[] {
+  const lengths = values.map((value) => (Array.isArray(value) ? value.length : 1));
+  spend(VALUE_WORK * lengths.reduce((sum, length) => sum + length, 0));
+  const flat: Json[] = [];
+  for (const value of values)
+    if (!Array.isArray(value)) flat.push(value);
+    else for (const item of value) flat.push(item);
+  return flat;
 }

@@ -1,6 +1,6 @@
 // Edges of twins as their documents index them, and the graph around a twin: in both directions, breadth first, each twin once.
 
-import { timeSlice } from '../../clock.ts';
+import { inTurns } from '../../clock.ts';
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { parseDidUrl } from '../did/did.ts';
@@ -30,8 +30,8 @@ export interface Graph extends JsonObject {
   readonly nodes: readonly JsonObject[];
   readonly edges: readonly JsonObject[];
   /**
-   * Something was left out: there are more twins than DOMAIN_LIMITS.graphNodes, or those that point at them are more than
-   * DOMAIN_LIMITS.listScan or DOMAIN_LIMITS.listScanBytes.
+   * Something was left out: there are more twins than DOMAIN_LIMITS.graphNodes or edges than DOMAIN_LIMITS.graphEdges, those that
+   * point at them are more than DOMAIN_LIMITS.listScan, or all that were read have more than DOMAIN_LIMITS.listScanBytes.
    */
   readonly truncated: boolean;
 }
@@ -48,8 +48,8 @@ interface KnownNode {
   readonly view: JsonObject;
 }
 
-/** Where the twins that point at others are read, and how much more of them may be. */
-interface EdgeReading {
+/** Where twins are read, and how much more of them may be. */
+interface GraphReading {
   readonly documents: DocumentStore;
   readonly tenant: string;
   readonly direction: Direction;
@@ -58,8 +58,6 @@ interface EdgeReading {
   bytesLeft: number;
   truncated: boolean;
 }
-
-const READS_AT_ONCE = 16;
 
 /** Walks the graph; circles end where they began. Throws `not-found` or `bad-request`. */
 export async function readGraph(documents: DocumentStore, caller: Caller, query: GraphQuery): Promise<Graph> {
@@ -80,17 +78,19 @@ export async function readGraph(documents: DocumentStore, caller: Caller, query:
     await inTurns(border, edgesAt(reading), (found) => {
       for (const edge of found) {
         const unknown = [edge.from, edge.to].filter((did) => !nodes.has(did) && !fresh.has(did));
-        if (nodes.size + fresh.size + unknown.length > DOMAIN_LIMITS.graphNodes) reading.truncated = true;
+        const key = `${edge.from} ${edgeKey(edge)}`;
+        const isFull =
+          nodes.size + fresh.size + unknown.length > DOMAIN_LIMITS.graphNodes ||
+          (edges.size >= DOMAIN_LIMITS.graphEdges && !edges.has(key));
+        if (isFull) reading.truncated = true;
         else {
-          edges.set(`${edge.from} ${edgeKey(edge)}`, edge);
+          edges.set(key, edge);
           for (const did of unknown) fresh.add(did);
         }
       }
     });
     border = [];
-    const find = async (did: string) => ({ did, found: await findDomain(documents, tenant, did) });
-    await inTurns([...fresh], find, ({ did, found }) => {
-      const node = found && makeNode(found);
+    await inTurns([...fresh], readNode(reading), (node, did) => {
       nodes.set(did, node);
       if (node) border.push(node);
     });
@@ -104,20 +104,21 @@ export async function readGraph(documents: DocumentStore, caller: Caller, query:
   };
 }
 
-/** Does `work` on some of the items at a time, and `take` with each result, in order; others have their turn in between. */
-async function inTurns<T, R>(
-  items: readonly T[],
-  work: (item: T) => Promise<R>,
-  take: (result: R) => void,
-): Promise<void> {
-  const pause = timeSlice();
-  for (let at = 0; at < items.length; at += READS_AT_ONCE) {
-    for (const result of await Promise.all(items.slice(at, at + READS_AT_ONCE).map(work))) take(result);
-    await pause();
-  }
+/** Reads twins as long as there are bytes left; undefined for what is none, or was not read. */
+function readNode(reading: GraphReading): (did: string) => Promise<KnownNode | undefined> {
+  return async (did) => {
+    if (reading.bytesLeft <= 0) {
+      reading.truncated = true;
+      return undefined;
+    }
+    const found = await findDomain(reading.documents, reading.tenant, did);
+    if (!found) return undefined;
+    reading.bytesLeft -= JSON.stringify(found.body).length;
+    return makeNode(found);
+  };
 }
 
-function edgesAt(reading: EdgeReading): (node: KnownNode) => Promise<DirectedEdge[]> {
+function edgesAt(reading: GraphReading): (node: KnownNode) => Promise<DirectedEdge[]> {
   const { direction, relation: wanted } = reading;
   return async (node) => {
     const out = direction === 'in' ? [] : outgoing(node);
@@ -130,7 +131,7 @@ function outgoing({ id, edges }: Pick<KnownNode, 'id' | 'edges'>): DirectedEdge[
   return edges.map((key) => ({ from: id, ...edgeIn(key) }));
 }
 
-async function incoming(reading: EdgeReading, id: string): Promise<DirectedEdge[]> {
+async function incoming(reading: GraphReading, id: string): Promise<DirectedEdge[]> {
   const { documents, tenant, relation } = reading;
   const query =
     relation === undefined

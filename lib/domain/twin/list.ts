@@ -1,7 +1,7 @@
 // Lists of twins: an index serves what it can, the rest is compared record by record, page by page.
 
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
+import { type Clock, timeSlice } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { DocumentStore, IndexValue, Query } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
@@ -10,7 +10,8 @@ import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
 import type { Protocols } from '../protocol/protocol.ts';
-import { type Filter, matches, parseFilter } from './filter.ts';
+import { compileFilter, type Filter, parseFilter } from './filter.ts';
+import type { Spend } from './like.ts';
 import { type Domain, domainView, findValidity, type StoredDomain } from './record.ts';
 import { hasWords, listTerms, MANY_VALUES, splitWords } from './terms.ts';
 
@@ -173,24 +174,24 @@ function planQuery(tenant: string, equal: Equalities, { sort = 'created' }: List
   return { index, where: { tenant, ...Object.fromEntries(fields.map((name) => [name, equal[name]!])) }, descending };
 }
 
-type Holds = (domain: Domain) => boolean;
+type Holds = (domain: Domain, spend: Spend) => boolean;
 
 function makeCondition(query: ListQuery, equal: Equalities, now: number): Holds {
-  const filter = query.filter === undefined ? undefined : parseFilter(query.filter);
+  const fits = query.filter === undefined ? undefined : compileFilter(parseFilter(query.filter));
   const moment = query.validAt === undefined ? undefined : Date.parse(query.validAt);
   if (Number.isNaN(moment))
     throw refuse('bad-request', `validAt=${JSON.stringify(query.validAt)} is no moment such as 2026-01-01T00:00:00Z.`);
   const { 'controllers[]': controller, 'metadata.name': name, ...plain } = equal;
-  const words = splitWords(query.text ?? '');
-  return (domain) => {
+  const words = [...new Set(splitWords(query.text ?? ''))];
+  return (domain, spend) => {
     const { body } = domain;
     if (body.status === 'Deactivated' && query.status !== 'Deactivated') return false;
     if (controller !== undefined && !body.controllers.includes(controller as string)) return false;
     if (name !== undefined && body.metadata.name !== name) return false;
-    if (words.length > 0 && !hasWords(body, words)) return false;
+    if (words.length > 0 && !hasWords(body, words, spend)) return false;
     if (!Object.entries(plain).every(([field, value]) => body[field] === value)) return false;
     if (moment !== undefined && findValidity(body, moment) !== 'valid') return false;
-    return filter === undefined || matches(filter, domainView(domain, now));
+    return fits === undefined || fits(domainView(domain, now), spend);
   };
 }
 
@@ -205,16 +206,20 @@ async function walk(documents: DocumentStore, plan: Query, { limit, holds, curso
   const items: Domain[] = [];
   let from = cursor === undefined ? undefined : readCursor(cursor, print);
   let [bytes, shown] = [0, 0];
+  const work = pageWork();
+  const pause = timeSlice();
   for (let seen = 0; seen < DOMAIN_LIMITS.listScan && bytes < DOMAIN_LIMITS.listScanBytes; ) {
     const size = Math.min(COMMON_LIMITS.pageSizeMax, seen === 0 ? limit : limit * 4);
     const chunk = await findFrom(documents, plan, { limit: size, cursor: from });
     seen += chunk.items.length;
     bytes += chunk.size;
     for (const [at, item] of chunk.items.entries()) {
-      if (!holds(item) || !(await isVisible(documents, item))) continue;
-      items.push(item);
-      shown += chunk.size / chunk.items.length;
-      if (items.length < limit) continue;
+      if (holds(item, work.startRecord(item.id)) && (await isVisible(documents, item))) {
+        items.push(item);
+        shown += chunk.size / chunk.items.length;
+      }
+      await pause();
+      if (items.length < limit && !work.isSpent()) continue;
       const whole = at === chunk.items.length - 1;
       const next = whole ? chunk.next : (await findFrom(documents, plan, { limit: at + 1, cursor: from })).next;
       return { items, ...(next !== undefined && { next: `${print}.${next}` }) };
@@ -224,6 +229,25 @@ async function walk(documents: DocumentStore, plan: Query, { limit, holds, curso
     if (shown >= DOMAIN_LIMITS.pageBytes) break;
   }
   return { items, next: `${print}.${from}` };
+}
+
+/** Counts what the comparisons of a page cost; those of one record may not cost more than a page does. */
+function pageWork() {
+  let spent = 0;
+  return {
+    startRecord(did: string): Spend {
+      const most = spent + DOMAIN_LIMITS.listWork;
+      return (work) => {
+        spent += work;
+        if (spent <= most) return;
+        throw refuse(
+          'bad-filter',
+          `The filter compares too much in ${did}, which holds long texts or lists. Ask for fewer conditions, shorter patterns or other fields.`,
+        );
+      };
+    },
+    isSpent: () => spent >= DOMAIN_LIMITS.listWork,
+  };
 }
 
 function findFrom(documents: DocumentStore, plan: Query, page: { limit: number; cursor: string | undefined }) {

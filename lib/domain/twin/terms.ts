@@ -4,6 +4,7 @@
 import type { Json, JsonObject } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import type { Filter } from './filter.ts';
+import type { Spend } from './like.ts';
 import type { StoredDomain } from './record.ts';
 
 /** Lengths of the beginnings of a word that are terms: few, for each is written with each twin. Numbers differ later than words. */
@@ -62,10 +63,18 @@ function listValueTerms(properties: JsonObject): string[] {
 }
 
 /** Whether each of the words begins a word of the twin. */
-export function hasWords(body: Pick<StoredDomain, 'metadata' | 'externalId'>, words: readonly string[]): boolean {
+export function hasWords(
+  body: Pick<StoredDomain, 'metadata' | 'externalId'>,
+  words: readonly string[],
+  spend: Spend,
+): boolean {
   const own = listWords(body);
+  spend(own.length * (WORD_WORK + words.length));
   return words.every((word) => own.some((one) => one.startsWith(word)));
 }
+
+/** What reading a word of a twin costs, in units of {@link Spend}; comparing it with another one takes one. */
+const WORD_WORK = 100;
 
 /** What is looked for: words, and a filter that all must match. */
 export interface Sought {
@@ -80,14 +89,15 @@ export interface FoundTerm {
   readonly orElse?: string;
 }
 
-/** All such terms; what has them all may still be something else. */
+/** Such terms, each once, up to DOMAIN_LIMITS.termsCounted of them; what has them all may still be something else. */
 export function listTerms({ words, filter }: Sought): FoundTerm[] {
   // What has a digit begins only words that have one, and those are cut at all lengths of words and more.
   const beginnings = words.slice(0, WORDS_LOOKED_UP).flatMap((word) => {
     const term = listBeginnings(word).at(-1);
     return term === undefined ? [] : [{ term }];
   });
-  return [...beginnings, ...(filter === undefined ? [] : listFilterTerms(filter))];
+  const terms: FoundTerm[] = [...beginnings, ...(filter === undefined ? [] : listFilterTerms(filter))];
+  return [...new Map(terms.map((found) => [found.term, found])).values()].slice(0, DOMAIN_LIMITS.termsCounted);
 }
 
 const WORDS_LOOKED_UP = 4;

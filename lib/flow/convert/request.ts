@@ -116,7 +116,8 @@ function decode(text: string): string {
 // Characters of private use, in which no body is written, around the number of a slot.
 const [OPEN, CLOSE] = ['\uE000', '\uE001'];
 const MARK = /\uE000(\d+)\uE001/;
-const QUOTED_OR_MARK = /"[^"\\]*(?:\\.[^"\\]*)*"|\uE000\d+\uE001/g;
+// A text that nobody ends goes on to the end of the body, so that it is read once.
+const QUOTED_OR_MARK = /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\\?$)|\uE000\d+\uE001/g;
 
 /** The JSON that a body writes, with expressions where it has `@`; undefined where it is none. */
 function readBody(body: unknown, { language, node }: RequestPlace): Value | undefined {

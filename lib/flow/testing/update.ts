@@ -1,7 +1,8 @@
 // Updates the expectations of flow tests to what the flow shows now, and writes test files as text.
 
 import type { MemberNode, ValueNode } from '@humanwhocodes/momoa';
-import { TwinlineError } from '../../errors.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
+import { cutText, TwinlineError } from '../../errors.ts';
 import { requireMomoa } from '../../packages.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { parsePointer, pointerTo } from '../format/source.ts';
@@ -87,7 +88,11 @@ function nodeAt(root: ValueNode, pointer: string): ValueNode {
 export function addFlowTest(text: string, { flow, test }: { readonly flow: string; readonly test: FlowTest }): string {
   if (text.trim() === '') return writeFlowTests({ $schema: './test.schema.json', flow, tests: [test] });
   const { file, problems } = parseFlowTests(text, flow + FLOW_TEST_FILE);
-  if (!file) throw new TwinlineError('ERR_INPUT', `The tests have errors: ${problems[0]?.message}`);
+  if (!file)
+    throw new TwinlineError(
+      'ERR_INPUT',
+      `The tests have errors: ${cutText(problems[0]!.message, COMMON_LIMITS.quotedChars)}`,
+    );
   if (file.tests.some(({ name }) => name === test.name))
     throw new TwinlineError('ERR_INPUT', `There is a test "${test.name}" already. Choose another name.`);
   const end = nodeAt(requireMomoa().parse(text).body, `/tests/${file.tests.length - 1}`).loc.end.offset;

@@ -9,6 +9,7 @@ import { request as tlsRequest } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { parseArgs } from 'node:util';
+import { Answer, answerInTurn } from '../../http/guard.ts';
 import { isForeign } from '../../http/middleware/own-origin.ts';
 import { readErrorCode, readOperatorToken, readServerUrl, serviceError } from '../remote.ts';
 import { UsageError, type Verb } from '../verb.ts';
@@ -143,7 +144,9 @@ async function inspectDoor({ server, token, port = 0 }: InspectDoorOptions): Pro
   });
   const ask = server.startsWith('https:') ? tlsRequest : plainRequest;
 
-  const door = createServer((req, res) => {
+  // Each answer has its connection to itself, so what is asked of the server ends with it.
+  const inTurn = answerInTurn(() => {});
+  const handOn = inTurn((req, res) => {
     const refusal = findRefusal(req);
     if (refusal !== undefined) return respond(res, 403, refusal);
     // Normalised, so that no proxy on the way resolves `..` itself.
@@ -180,6 +183,7 @@ async function inspectDoor({ server, token, port = 0 }: InspectDoorOptions): Pro
     forwarded.end();
     return undefined;
   });
+  const door = createServer({ ServerResponse: Answer }, handOn);
 
   door.on('connection', (socket: Socket) => {
     sockets.add(socket);

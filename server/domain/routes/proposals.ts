@@ -1,5 +1,6 @@
 // Routes of verification by vote: proposals, votes, what they lead to, and the rules.
 
+import { inTurns } from '../../../lib/clock.ts';
 import { DOMAIN } from '../../../lib/domain/kinds.ts';
 import { NEW_VOTE, VETO } from '../../../lib/domain/schema/bodies.ts';
 import { page } from '../../../lib/domain/schema/twin-answers.ts';
@@ -242,11 +243,11 @@ async function readNames(
   dids: ReadonlySet<string>,
 ): Promise<Map<string, string>> {
   const names = new Map<string, string>();
-  const readOne = async (did: string) => {
-    const { metadata } = (await documents.get<JsonObject>(DOMAIN, did))?.body ?? {};
+  const read = (did: string) => documents.get<JsonObject>(DOMAIN, did);
+  await inTurns([...dids], read, (found, did) => {
+    const { metadata } = found?.body ?? {};
     const name = isObject(metadata) ? metadata.name : undefined;
     if (typeof name === 'string') names.set(did, name);
-  };
-  await Promise.all([...dids].map(readOne));
+  });
   return names;
 }

@@ -59,19 +59,28 @@ export const OVERLOADED = 'overload';
 /** Counts requests, and writes a line for each but those that are turned away for overload. */
 export function recorder({ log, metrics }: { log: Log; metrics: Metrics }): Recorder {
   return ({ method, route, status, begun, requestId, reason }) => {
-    metrics.request(method, route, status);
-    describeSpan({ 'http.route': route }, `${method} ${route}`);
+    const ms = performance.now() - begun;
+    metrics.request(method, route, status, ms);
+    nameSpan({ method, route, requestId });
     if (reason === OVERLOADED) return;
     const level = status >= 500 ? 'warn' : QUIET.has(route) ? 'debug' : 'info';
-    const ms = Math.round(performance.now() - begun);
-    log[level]({ method, route, status, ms, requestId, ...(reason !== undefined && { reason }) });
+    log[level]({ method, route, status, ms: Math.round(ms), requestId, ...(reason !== undefined && { reason }) });
   };
 }
+
+/** Names the span of the present request by its route, where there is one. */
+export function nameSpan({ method, route, requestId }: Pick<AnsweredRequest, 'method' | 'route' | 'requestId'>): void {
+  const id = { 'twinline.request.id': requestId };
+  if (route === NO_ROUTE) describeSpan(id);
+  else describeSpan({ 'http.route': route, ...id }, `${method} ${route}`);
+}
+
+const NO_ROUTE = 'none';
 
 // Asked every few seconds by machines, or by each page that is opened.
 const QUIET = new Set(['/', '/livez', '/readyz', '/health', '/metrics', '/menus/refused', '/pages/:file']);
 
 /** The template of the route that was matched; paths themselves may hold ids and numbers of people. */
 function findRoute(ctx: { readonly [key: string]: unknown }): string {
-  return typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : 'none';
+  return typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : NO_ROUTE;
 }

@@ -6,7 +6,6 @@ import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import type { Library } from '../../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
-import { isAnswerHidden } from '../../../lib/flow/run/scope.ts';
 import { FLOW_TEST_FILE, type FlowTest } from '../../../lib/flow/testing/file.ts';
 import { addFlowTest } from '../../../lib/flow/testing/update.ts';
 import { html } from '../../../lib/markup.ts';
@@ -31,6 +30,7 @@ import {
   recordDialogue,
   type ServiceRecorder,
 } from './flow-test.ts';
+import { readSessionState } from './session-state.ts';
 
 export interface SimulatorDeps {
   /** Answers as the plain endpoint of telecoms does, for every client. */
@@ -274,29 +274,4 @@ async function addTestToFile(files: Pick<FlowFiles, 'read' | 'write'>, flow: str
   const { kind } = await files.write(flow, { tests: { text, base: tests.hash } });
   if (kind === 'conflict') throw new Refusal('conflict', 'The tests were changed meanwhile. Try again');
   return { name: flow + FLOW_TEST_FILE, text };
-}
-
-/** What the page reads. */
-export interface PhoneSessionState {
-  /** Path of the screen. */
-  readonly screen: string;
-  /** The answer to it is a secret, or private. */
-  readonly secret: boolean;
-  /** Answers that lead somewhere from every screen of its flow, such as `0` and `*`: they are no secrets. */
-  readonly keys: readonly string[];
-}
-
-/** Undefined when there is no such session, or it is over. */
-export async function readSessionState(
-  service: Pick<UssdService<CompiledFlow>, 'locate'>,
-  sessionId: string,
-): Promise<PhoneSessionState | undefined> {
-  const found = await service.locate(sessionId);
-  if (!found) return undefined;
-  const { path, conversation } = found;
-  const node = conversation.screens.get(path);
-  // What is unknown may be a secret.
-  if (!node) return { screen: path, secret: true, keys: [] };
-  const keys = Object.values(node.scope.keys).filter((key) => typeof key === 'string');
-  return { screen: path, secret: isAnswerHidden(node), keys };
 }

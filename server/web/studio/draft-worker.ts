@@ -1,6 +1,8 @@
 // The thread that works on drafts, one job after the other.
 
+import type { Json } from '../../../lib/store/store.ts';
 import { answerJobs } from '../../config/job-thread.ts';
-import { draftWork } from './draft-work.ts';
+import type { DraftCall } from './draft-phones.ts';
+import { type DraftAnswer, type DraftJob, draftWork } from './draft-work.ts';
 
-answerJobs(draftWork());
+answerJobs<DraftJob, DraftAnswer, DraftCall, Json>(draftWork());

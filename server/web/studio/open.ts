@@ -4,7 +4,6 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Library } from '../../../lib/engine/conversation.ts';
 import type { Services } from '../../../lib/engine/service.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
-import type { Keyring } from '../../../lib/keyring.ts';
 import { html } from '../../../lib/markup.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { PAGE, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
@@ -27,7 +26,6 @@ export interface StudioOptions {
   readonly services: Services;
   /** Whether drafts that are dialled call them. */
   readonly callsServices: boolean;
-  readonly keyring: Keyring;
   readonly documents: DocumentStore;
   readonly clock: Pick<Clock, 'now'>;
   readonly drawings: Pick<Drawings, 'draw'>;
@@ -38,14 +36,14 @@ export interface StudioOptions {
 
 /** Its drafts are to be closed. */
 export async function openStudio(options: StudioOptions): Promise<StudioDeps> {
-  const { folder, library, services, keyring, documents, clock, ...deps } = options;
+  const { folder, library, services, documents, clock, ...deps } = options;
   const { callsServices } = deps;
   await documents.declare([STUDIO_VERSION]);
   const flows = () => new Map(library.ids.map((id) => [id, library.current(id)!]));
   return {
     ...deps,
     files: flowFiles(folder),
-    drafts: drafts({ flows, services, callsServices, keyring }),
+    drafts: drafts({ flows, services, callsServices }),
     versions: versions(documents, clock),
   };
 }

@@ -3,18 +3,12 @@
 
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
-import { completeFlow } from '../../../lib/flow/editing/completion.ts';
-import { explainFlow } from '../../../lib/flow/editing/explain.ts';
-import { completeTests, explainTests } from '../../../lib/flow/editing/tests.ts';
-import { addFlowTest } from '../../../lib/flow/testing/update.ts';
 import { jsonTypes, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
 import { FLOW_NAME } from '../../menus/files.ts';
 import { pageRoute } from '../kit/frame.ts';
 import { nameOperator } from '../kit/operators.ts';
-import { readDialogue, recordDialogue } from '../simulator/flow-test.ts';
-import { readSessionState } from '../simulator/routes.ts';
 import { asked, type StudioDeps } from './asked.ts';
 import { studioPage } from './page.ts';
 import { saveDraft } from './save.ts';
@@ -60,7 +54,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       summary: 'The flows that are served, and what new ones can begin with',
       answers: { 200: { description: 'The flows', types: jsonTypes(ANY) } },
       handle: (ctx, { drafts }) => {
-        const flows = [...drafts.known().flows.values()];
+        const flows = [...drafts.flows().values()];
         ctx.body = {
           flows: flows.map(({ flow, version, screens }) => ({ flow, version, screens: Object.keys(screens).length })),
           starters: Object.entries(STARTERS).map(([name, { summary }]) => ({ name, summary })),
@@ -106,9 +100,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       summary: 'Whether a phone that dialled a draft is asked for a secret',
       answers: { 200: { description: 'Where it stands', types: jsonTypes(ANY) } },
       handle: async (ctx, { drafts }) => {
-        const id = ctx.params.sessionId!;
-        const phone = drafts.phone(id);
-        const state = phone && (await readSessionState(phone, id));
+        const state = await drafts.phone(ctx.params.sessionId!);
         if (!state) throw new Refusal('not-found');
         ctx.body = state;
       },
@@ -134,9 +126,8 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       summary: 'What may be written at a place of a draft, or of its tests where they are given',
       needs: ['flow', 'text', 'offset'],
       takes: ['tests'],
-      handle: (ctx, { text, tests, offset }, { drafts }) => {
-        const draft = { text, ...drafts.known() };
-        const found = tests === undefined ? completeFlow(draft, offset) : completeTests({ ...draft, tests }, offset);
+      handle: async (ctx, { flow, text, tests, offset }, { drafts }) => {
+        const found = await drafts.ask('complete', { flow, text }, { tests, offset });
         ctx.body = found ?? { from: offset, to: offset, items: [] };
       },
     }),
@@ -145,11 +136,8 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       summary: 'What stands at a place of a draft, or of its tests where they are given',
       needs: ['flow', 'text', 'offset'],
       takes: ['tests'],
-      handle: (ctx, { text, tests, offset }, { drafts }) => {
-        const known = drafts.known();
-        const found =
-          tests === undefined ? explainFlow(text, offset, known) : explainTests({ text, tests, ...known }, offset);
-        ctx.body = { found: found ?? null };
+      handle: async (ctx, { flow, text, tests, offset }, { drafts }) => {
+        ctx.body = { found: await drafts.ask('explain', { flow, text }, { tests, offset }) };
       },
     }),
     asked('/studio/texts', {
@@ -157,7 +145,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       summary: 'The texts of a draft in all its languages, with the room that they take',
       needs: ['flow', 'text'],
       handle: async (ctx, draft, { drafts }) => {
-        ctx.body = await drafts.words(draft);
+        ctx.body = await drafts.ask('words', draft, undefined);
       },
     }),
     asked('/studio/drawing', {
@@ -183,7 +171,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       needs: ['flow', 'text', 'tests'],
       takes: ['update'],
       handle: async (ctx, { update = false, tests, ...draft }, { drafts }) => {
-        ctx.body = await drafts.test(draft, { tests, update });
+        ctx.body = await drafts.ask('test', draft, { tests, update });
       },
     }),
     asked('/studio/record', {
@@ -191,10 +179,8 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       summary: 'A dialogue of a phone as one more test in the tests of a draft',
       needs: ['flow', 'text', 'tests', 'name', 'sessionId', 'phoneNumber', 'inputs'],
       handle: async (ctx, { name, tests, flow, text, ...dialogue }, { drafts, recorder }) => {
-        const compiled = await drafts.compile({ flow, text });
         const answers = recorder.answers(dialogue.sessionId);
-        const test = await recordDialogue(compiled, readDialogue(dialogue), { answers, name });
-        ctx.body = { tests: addFlowTest(tests, { flow, test }) };
+        ctx.body = { tests: await drafts.ask('record', { flow, text }, { tests, name, dialogue, answers }) };
       },
     }),
     asked('/studio/save', {

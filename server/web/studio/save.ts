@@ -46,8 +46,8 @@ export async function saveDraft(
 
 async function testBeforeSave(drafts: Drafts, draft: DraftText, tests: string | undefined): Promise<TestedDraft> {
   try {
-    if (tests !== undefined) return await drafts.test(draft, { tests, update: false });
-    await drafts.compile(draft);
+    if (tests !== undefined) return await drafts.ask('test', draft, { tests, update: false });
+    await drafts.ask('compile', draft, undefined);
     return { problems: [], reports: [] };
   } catch (error) {
     // Lint has said it already, or will not be able to.

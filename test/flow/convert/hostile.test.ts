@@ -85,6 +85,50 @@ test('too deep, too large and too many nodes are refused', async () => {
   assert.match(await refusal(floip(nodes), 'floip'), `it has more than ${NODES_MAX} blocks.`);
 });
 
+const webhook = (parts: object) =>
+  pro(
+    proFlow([
+      {
+        uuid: 'w',
+        actions: [{ uuid: 'a', type: 'call_webhook', method: 'POST', url: 'https://a.example/', body: '{}', ...parts }],
+        exits: [{ uuid: 'e', destination_uuid: null }],
+      },
+    ]),
+  );
+
+/** Where a file has long texts. */
+const PLACES: { readonly [name: string]: (text: string) => object } = {
+  text: (text) => pro(proFlow([say('1', text)])),
+  address: (text) => webhook({ url: `https://a.example/${text}` }),
+  query: (text) => webhook({ url: `https://a.example/?${text}` }),
+  body: (body) => webhook({ body }),
+};
+/** What opens something that the next one does not close, and what is looked for from each of its signs. */
+const OPENERS = ['\\"', '"', '@(', '@a(', '@("', '@', '{{', "'", '@(a', '&', '\\', '[0]', '%'];
+/** An eighth costs an eighth, or more where little is to be done; if the cost grew with the square, a sixty-fourth. */
+const REPEATS = 48_000;
+const TIMES = 20;
+
+test('what a text costs grows no faster than its length, whatever it repeats', async () => {
+  const measure = async (place: string, text: string) => {
+    const before = process.cpuUsage();
+    await convert(PLACES[place]!(text), 'rapidpro');
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  for (const place of Object.keys(PLACES))
+    for (const opener of OPENERS) {
+      const few = await measure(place, opener.repeat(REPEATS / 8));
+      let many = await measure(place, opener.repeat(REPEATS));
+      for (let tries = 0; tries < 3 && many > TIMES * few; tries++)
+        many = Math.min(many, await measure(place, opener.repeat(REPEATS)));
+      assert.ok(
+        many <= TIMES * few,
+        `${JSON.stringify(opener)} in the ${place}: ${many} µs, an eighth of it ${few} µs`,
+      );
+    }
+});
+
 test('messages in a circle can be dialled and left', async () => {
   const { flows } = await convert(pro(proFlow([say('1', 'One', '2'), say('2', 'Two', '1')])), 'rapidpro');
   assert.equal(listErrors(flows), []);

@@ -1,12 +1,13 @@
 // The end of a server: what is in flight is answered, idle connections do not hold it up, stuck ones are cut off. The clock stands
 // still, so an end that needs no deadline is one that waits for nothing.
 
-import { Agent, request } from 'node:http';
+import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { listen } from '../../../server/http/listen.ts';
+import { until } from '../../support/until.ts';
 import { DIAL, testRoutes, withServer } from '../support/serve.ts';
 
 const test = suite('drain');
@@ -97,6 +98,37 @@ test('what does not end in time is cut off', async () => {
   await clock.advance(1);
   await Promise.all([cut, closed]);
   assert.is(code, 'ECONNRESET');
+});
+
+/** A client that asks, and what it was told. */
+function dial(url: string, path = '/') {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('latin1');
+  const texts: string[] = [];
+  socket.on('data', (text: string) => texts.push(text)).on('error', ({ message }) => texts.push(message));
+  const ask = () => void socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  ask();
+  return { socket, ask, said: () => texts.join(''), ended: new Promise((resolve) => socket.once('close', resolve)) };
+}
+
+test('what clients had sent is answered whole: to those who read late, are kept alive, or were not accepted yet', async () => {
+  const large = 'x'.repeat(20_000_000);
+  const answer = ({ url }: IncomingMessage, res: ServerResponse) => res.end(url === '/' ? 'done' : large);
+  const door = await listen(answer, { host: '127.0.0.1', port: 0, connections: { clock: new SimulatedClock() } });
+  const kept = Array.from({ length: 20 }, () => dial(door.url));
+  const late = dial(door.url, '/large');
+  late.socket.once('data', () => late.socket.pause());
+  await until('the first answers', () => late.socket.isPaused() && kept.every(({ said }) => said().endsWith('done')));
+  const fresh = Array.from({ length: 40 }, () => dial(door.url));
+  await Promise.all(fresh.map(({ socket }) => new Promise((resolve) => socket.once('connect', resolve))));
+  for (const { ask } of kept) ask();
+  const closed = door.close(60_000);
+  await Promise.all(fresh.map(({ ended }) => ended));
+  late.socket.resume();
+  await Promise.all([...kept, late].map(({ ended }) => ended));
+  await closed;
+  for (const { said } of fresh) assert.match(said(), /^HTTP\/1\.1 200 .*done$/s);
+  for (const { said } of kept) assert.match(said(), /^HTTP\/1\.1 200 .*done.*HTTP\/1\.1 200 .*done$/s);
+  assert.is(late.said().split('\r\n\r\n')[1]?.length, large.length);
 });
 
 test('a port that is taken, or that nobody has, is told in words', async () => {

@@ -38,6 +38,33 @@ test('a variable that differs from a setting by a letter or two is told with the
   ]);
 });
 
+test('secrets stand in files that a setting with _FILE names; such a file that cannot be used is told, and never shown', () =>
+  withFolder(async (folder) => {
+    const file = join(folder, 'pin-key');
+    writeFileSync(file, `${KEY}\n`);
+    const env = { DATA_DIR: ':memory:', PIN_ENCRYPTION_KEY_FILE: file };
+    const { config } = readConfig(env);
+    assert.equal(config!.pinKeys, readConfig(GOOD).config!.pinKeys);
+    assert.equal(config!.misspelt, []);
+    const empty = join(folder, 'empty');
+    writeFileSync(empty, '\n');
+    const WRONG = {
+      'set as well. Keep one': { ...env, PIN_ENCRYPTION_KEY: KEY },
+      'the file is empty': { ...env, PIN_ENCRYPTION_KEY_FILE: empty },
+      'cannot be read (ENOENT)': { ...env, PIN_ENCRYPTION_KEY_FILE: join(folder, 'missing') },
+      'cannot be read (EISDIR)': { ...env, OPERATOR_TOKEN_FILE: folder },
+      'must be': { ...env, ORACLE_KEY_FILE: file },
+    };
+    for (const [why, wrong] of Object.entries(WRONG)) {
+      const problems = problemsOf(wrong);
+      assert.ok(
+        problems.some((problem) => problem.includes(why)),
+        `${why}: ${problems}`,
+      );
+      assert.not.ok(problems.join().includes(KEY), why);
+    }
+  }));
+
 test('an empty environment gives defaults for this machine alone, with the limits that are documented', () => {
   const { config } = readConfig({ DATA_DIR: ':memory:' }, { makeKeys: true });
   const { pinKeys, oracleKey, menusDir, menusAreShipped, redact, settings, rateLimit, ussd, agent, ...rest } = config!;

@@ -1,17 +1,19 @@
-// Size × shape: every route of /v1 with the worst values in every field, and every reader of what was stored. No request
-// stops the process for long, kills it, or makes it answer more than was asked for.
+// Size × shape: every route of /v1 with the worst values in every field, every reader of what was stored, and every comparison of
+// a query with it. No request stops the process for long, kills it, or makes it answer more than was asked for.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
+import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import { type CostServer, startCostServer } from '../../support/cost.ts';
 import { bodyOf, SHAPE_BYTES, SHAPES, type Shape, shortShapes } from '../../support/cost-shapes.ts';
 import { fixture } from '../../support/fixture.ts';
-import { chooseSize } from '../../support/size.ts';
+import { chooseSize, isShort, sample } from '../../support/size.ts';
 import { ask as askUrl } from '../support/serve.ts';
-import { asker, COOKING, created, files, keyOf, type Name, path, type View, view, YES } from './place.ts';
+import { asker, COOKING, created, files, keyOf, type Name, path, problem, type View, view, YES } from './place.ts';
 
 const test = suite('cost of the domain service');
 
@@ -103,11 +105,6 @@ const READERS: { readonly [route: string]: Name } = { 'GET /v1/export': 'operato
 const isRead = (route: string) => /^(GET|DELETE) |^POST \/1\.0\//.test(route);
 const domainRoutes = () => server.routes.filter((route) => / \/(v1|1\.0)\//.test(route));
 
-const PARAMETERS = [
-  ...['type', 'class', 'status', 'controller', 'name', 'externalId', 'validAt', 'filter', 'sort', 'cursor', 'limit'],
-  ...['at', 'view', 'rel', 'direction', 'depth', 'after', 'types', 'kind', 'dryRun'],
-];
-
 test('every route that takes a body has its row, and every row its route', () => {
   const written = domainRoutes().filter((route) => !isRead(route));
   assert.equal([...written].sort(), Object.keys(ROWS).sort());
@@ -155,18 +152,36 @@ for (const [route, { fields }] of Object.entries(ROWS))
     assert.equal(server.faults.splice(0), []);
   });
 
+/** Method and path of a route → the parameters of its query, as /openapi.json has them. */
+async function readParameters(): Promise<ReadonlyMap<string, readonly string[]>> {
+  type Operation = { readonly parameters?: readonly { readonly in: string; readonly name: string }[] };
+  const { paths } = (await askUrl(`${server.url}/openapi.json`)).json() as {
+    readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };
+  };
+  const routes = Object.entries(paths).flatMap(([template, operations]) =>
+    Object.entries(operations).map(([method, { parameters = [] }]) => {
+      const names = parameters.filter((one) => one.in === 'query').map(({ name }) => name);
+      return [`${method.toUpperCase()} ${template.replaceAll(/\{(\w+)\}/g, ':$1')}`, names] as const;
+    }),
+  );
+  return new Map(routes);
+}
+
 test('odd names and parameters cost no more, wherever they stand', async () => {
+  const parameters = await readParameters();
   for (const route of domainRoutes().filter(isRead)) {
     const who = READERS[route] ?? 'owner';
     const [method, template] = route.split(' ') as [string, string];
     if (template === '/v1/events' || template === '/v1/export') continue;
+    const names = parameters.get(route) ?? [];
+    assert.ok(parameters.has(route), route);
     for (const [at, { name, json }] of shortShapes(5_000).entries()) {
       const text = encodeURIComponent(JSON.parse(json) as string)
         .slice(0, 7_000)
         .replace(/%.?$/, '');
       const inPath = template.replace(/:(did|id|list)\b/, text).replace(':seq', text);
-      const parameter = PARAMETERS[(at + route.length) % PARAMETERS.length]!;
-      for (const where of template.includes(':') ? [inPath] : [`${template}?${parameter}=${text}`])
+      const inQuery = sample(names, 2).map((parameter) => `${template}?${parameter}=${text}`);
+      for (const where of template.includes(':') ? [inPath] : at === 0 || !isShort ? inQuery : inQuery.slice(0, 1))
         await server.judge(`${method} ${template} with ${name}`, where, {
           method,
           headers: headersFor(who),
@@ -178,11 +193,77 @@ test('odd names and parameters cost no more, wherever they stand', async () => {
   assert.equal(server.faults.splice(0), []);
 });
 
-test('a filter that nothing matches looks at so many bytes and no more, with pauses', async () => {
-  const where = `/v1/entities?filter=${encodeURIComponent('like(metadata.name,"*a*b*")')}&limit=1`;
-  const [answer, alive] = await Promise.all([ask('owner', `GET ${where}`), ask('owner', 'GET /v1/limits')]);
-  assert.is(answer.status, 200);
-  assert.is(alive.status, 200);
+/** What is worst to compare with, by the field where it is stored. */
+const STORED: { readonly [name: string]: { readonly field: string; readonly x: unknown } } = {
+  text: { field: 'metadata.x', x: 'a'.repeat(SHAPE_BYTES) },
+  numbers: { field: 'metadata.x', x: Array.from({ length: SHAPE_BYTES / 2 }, () => 0) },
+  texts: { field: 'metadata.x', x: Array.from({ length: SHAPE_BYTES / 8 }, () => 'aaaaa') },
+  objects: { field: 'metadata.x.a', x: Array.from({ length: SHAPE_BYTES / 8 }, () => ({ a: 0 })) },
+};
+
+/** For each operation of the grammar the longest one, and as many as there is room for. */
+async function listFilters(field: string): Promise<string[]> {
+  const refusal = (await ask('owner', 'GET /v1/domains?filter=none(a,1)')).text;
+  const [, words] = /has no operation none; use ([\w, ]+)/.exec(refusal)!;
+  const operations = words!.split(', ');
+  const comparisons = operations.filter((one) => !['and', 'or', 'not'].includes(one));
+  assert.equal([comparisons.length, operations.length], [9, 12], refusal);
+  const write = (op: string, value: string) => (op === 'exists' ? `exists(${field})` : `${op}(${field},${value})`);
+  const fill = (begin: string, part: string, end: string) => {
+    const times = Math.floor((DOMAIN_LIMITS.filterChars - begin.length - end.length) / (part.length + 1));
+    return begin + Array.from({ length: times }, () => part).join() + end;
+  };
+  const long = JSON.stringify(`*${'a'.repeat(DOMAIN_LIMITS.filterChars - 100)}b`);
+  return comparisons.flatMap((op) => [
+    op === 'in' ? `in(${field},${Array.from({ length: COMMON_LIMITS.valuesPerIn }, () => 1).join()})` : write(op, long),
+    // What holds goes on to the next in `and`, what does not in `or`.
+    ...['or', 'and'].flatMap((join) => ['1', '"*b"', '"*"'].map((value) => fill(`${join}(`, write(op, value), ')'))),
+  ]);
+}
+
+test('a query costs no more, whichever operation it compares with whatever was stored', async () => {
+  for (const [name, { field, x }] of Object.entries(STORED)) {
+    for (const externalId of [name, `${name}-again`])
+      created(await ask('owner', 'POST /v1/domains', { type: 'Device', class: COOKING, externalId, metadata: { x } }));
+    for (const filter of new Set(await listFilters(field))) {
+      const query = new URLSearchParams({ externalId: name, limit: '1', filter });
+      const answer = await server.judge(`filter=${filter.slice(0, 60)} on ${name}`, `/v1/domains?${query}`, {
+        headers: headersFor('owner'),
+        answerBytes: 2 * SHAPE_BYTES,
+      });
+      assert.ok([200, 400].includes(answer.status), answer.text.slice(0, 300));
+      if (answer.status === 400) problem(answer, 400, 'bad-filter');
+      assert.equal(server.faults.splice(0), []);
+    }
+  }
+});
+
+test('an option of DID resolution costs no more, in the address or in a body, whatever services it meets', async () => {
+  const services = Array.from({ length: DOMAIN_LIMITS.itemsPerList }, (_, at) => ({
+    id: `{id}#${at}`,
+    type: 'a',
+    endpoint: `https://files.example/${'a'.repeat(2_000)}/`,
+  }));
+  const { did } = created(await ask('owner', 'POST /v1/domains', { type: 'Device', class: COOKING, services }));
+  const where = `/1.0/identifiers/${encodeURIComponent(did)}`;
+  const judge = (name: string, address: string, body?: object) =>
+    server.judge(`${name}, ${body ? 'in a body' : 'in the address'}`, address, {
+      headers: headersFor('owner'),
+      answerBytes: 4 * SHAPE_BYTES,
+      otherErrors: true,
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    });
+  for (const option of ['relativeRef', 'service', 'serviceType', 'versionId', 'versionTime', 'noCache'])
+    for (const part of sample(['a', '%25', '😀', './', '/', '{id}'], option === 'relativeRef' ? 1 : 3)) {
+      const options = (characters: number) => ({
+        ...(option === 'relativeRef' && { serviceType: 'a' }),
+        [option]: part.repeat(characters / part.length),
+      });
+      const sizes = [DOMAIN_LIMITS.resolutionOptionChars, SHAPE_BYTES];
+      await judge(`${option}=${part}…`, `${where}?${new URLSearchParams(options(sizes[0]!))}`);
+      for (const characters of sizes) await judge(`${option}=${part}…`, where, options(characters));
+      assert.equal(server.faults.splice(0), []);
+    }
 });
 
 test('the process lives, and lists of what was stored are cut to a size', async () => {

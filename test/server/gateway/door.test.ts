@@ -174,16 +174,6 @@ test('Grpc-Timeout shortens the deadline, the node is told, and 504 is the end',
   }
 });
 
-test('a client that leaves cancels the call', async () => {
-  const { server, node } = scripted(() => ({ after: new Promise(() => {}) }));
-  const stop = new AbortController();
-  const gone = fetch(`${server.url}/grove/tree/left`, { signal: stop.signal }).catch(() => 'gone');
-  await node.until((seen) => seen.at(-1)?.request.id === 'left');
-  stop.abort();
-  assert.is(await gone, 'gone');
-  await node.until((seen) => seen.at(-1)!.isCancelled);
-});
-
 test('a caller with a deadline of his own neither ends nor joins the call of another one', async () => {
   let answer = () => {};
   const wait = new Promise<void>((resolve) => (answer = resolve));

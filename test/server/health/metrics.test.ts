@@ -23,6 +23,7 @@ test('turns, dials, durations and requests are counted', () =>
     assert.is(findSample(text, 'twinline_ussd_turn_seconds_bucket{le="+Inf"}'), 4);
     assert.ok(findSample(text, 'twinline_ussd_turn_seconds_sum') > 0);
     assert.is(findSample(text, 'twinline_http_requests_total{method="GET",route="/health",status="200"}'), 1);
+    assert.is(findSample(text, 'twinline_http_request_seconds_count{door="health"}'), 1);
     assert.ok(findSample(text, 'process_resident_memory_bytes') > 1_000_000);
     for (const line of text.trimEnd().split('\n'))
       assert.match(line, /^(# (HELP|TYPE) \w+ .+|\w+(\{(\w+="[^"\\\n]*",?)+\})? [\d.e+-]+)$/);

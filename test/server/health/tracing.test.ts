@@ -72,13 +72,17 @@ test('a turn, the service that it calls and what the service asks are one trace,
     };
     writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(menu));
     const env = { MENUS_DIR: folder, SERVICE_HTTP_HOSTS: host };
-    const spans = await spansOf(['POST', 'service http.get', 'GET /health'], () =>
+    let logged: readonly { readonly [field: string]: unknown }[] = [];
+    const spans = await spansOf(['POST /api/ussd', 'service http.get', 'GET /health'], () =>
       withServer({ env }, async (server) => {
         const body = new URLSearchParams({ ...DIAL, phoneNumber: PHONE }).toString();
         const headers = { traceparent: PARENT, 'content-type': 'application/x-www-form-urlencoded' };
         const answer = await server.ask('/api/ussd', { method: 'POST', headers, body });
         assert.is(answer.text, 'END Thank you');
         await server.ask('/health');
+        await server.ask('/livez');
+        await server.ask('/no/such/route');
+        logged = server.logged as never;
       }),
     );
     bills.closeAllConnections();
@@ -88,6 +92,21 @@ test('a turn, the service that it calls and what the service asks are one trace,
     assert.equal([turn.trace, turn.parent], [TRACE, PARENT.split('-')[2]]);
     assert.equal([turn.attributes['twinline.screen.to'], turn.attributes['twinline.outcome']], ['bye', 'end']);
     assert.is(turn.attributes['http.response.status_code'], 200);
+    assert.equal([turn.name, turn.attributes['http.route']], ['POST /api/ussd', '/api/ussd']);
+    const lines = logged.filter((line) => line.trace_id === TRACE);
+    assert.ok(
+      lines.some(({ turn: flow, span_id: id }) => flow === 'main@1' && id === turn.id),
+      JSON.stringify(lines),
+    );
+    assert.is(turn.attributes['twinline.request.id'], lines.find(({ turn: flow }) => flow)!.requestId);
+    const stored = spans.filter(({ attributes, parent }) => attributes['db.operation.name'] && parent === turn.id);
+    assert.ok(stored.some(({ name, attributes }) => name === 'commit' && attributes['db.system.name'] === 'memory'));
+    const unknown = spans.find(({ attributes }) => attributes['http.response.status_code'] === 404)!;
+    assert.equal([unknown.name, unknown.attributes['http.route']], ['GET', undefined]);
+    assert.not.ok(
+      spans.some(({ name }) => /livez|ping/.test(name)),
+      'probes are no spans',
+    );
     assert.equal([service.trace, service.parent], [TRACE, turn.id]);
     assert.is(asked, `00-${TRACE}-${service.id}-01`);
     assert.ok(spans.some(({ name }) => name === 'GET /health'));
@@ -114,7 +133,7 @@ test('a reply of a model and the tool of an MCP server that it calls are spans o
     const oracle = makeOracleKey();
     const env = { ORACLE_KEY: oracle, MODEL_BASE_URL: model.url, MODEL_NAME: 'small', MCP_SERVERS: file };
     const audience = parseOracleKey(oracle).did;
-    const spans = await spansOf(['model chat', 'mcp tools/call'], () =>
+    const spans = await spansOf(['chat small', 'tools/call hello'], () =>
       withServer({ env }, async ({ ask }) => {
         const capability = { can: '*', with: 'ixo:oracle' };
         const token = await mintInvocation({ key: newKey(), audience, capability, expiresIn: 600 });
@@ -125,10 +144,12 @@ test('a reply of a model and the tool of an MCP server that it calls are spans o
       }),
     );
     await Promise.all([mcp.close(), model.close()]);
-    const [reply, tool] = ['model chat', 'mcp tools/call'].map((name) => spans.find((span) => span.name === name)!);
+    const [reply, tool] = ['chat small', 'tools/call hello'].map((name) => spans.find((span) => span.name === name)!);
     assert.equal([reply!.trace, reply!.attributes['gen_ai.request.model']], [TRACE, 'small']);
     assert.equal([tool!.trace, tool!.parent], [TRACE, reply!.id]);
-    assert.equal([tool!.attributes['mcp.server'], tool!.attributes['mcp.tool']], ['one', 'hello']);
+    assert.equal([tool!.attributes['mcp.server'], tool!.attributes['gen_ai.tool.name']], ['one', 'hello']);
+    assert.is(reply!.attributes['gen_ai.operation.name'], 'chat');
+    assert.type(reply!.attributes['gen_ai.usage.output_tokens'], 'number');
     assert.equal(
       model.asked.map(({ headers }) => headers.traceparent),
       Array(2).fill(`00-${TRACE}-${reply!.id}-01`),
@@ -147,7 +168,10 @@ test('work that fails says so with its code and without its words; without an SD
       () => {},
     );
   const [span] = await spansOf(['work'], fail);
-  assert.equal([span!.status.code, span!.status.message], [2, 'ERR_SERVICE']);
+  assert.equal(
+    [span!.status.code, span!.status.message, span!.attributes['error.type']],
+    [2, 'ERR_SERVICE', 'ERR_SERVICE'],
+  );
   assert.not.match(JSON.stringify(span), /1234/);
   assert.is(isTracing(), false);
   await fail();

@@ -36,6 +36,30 @@ for (const [what, header] of Object.entries(SMUGGLED))
     assert.is(said.match(/HTTP\/1\.1/g)?.length, 1, said);
   });
 
+const fields = (count: number) => Array.from({ length: count }, (_, nth) => `X-${nth}: 1\r\n`).join('');
+const ASKS: Readonly<Record<string, string>> = {
+  'a plain request': '',
+  'one for a WebSocket': 'Connection: Upgrade\r\nUpgrade: websocket\r\n',
+  'one for another protocol': 'Connection: Upgrade\r\nUpgrade: h2c\r\n',
+  'one that waits for 100 Continue': 'Expect: 100-continue\r\n',
+};
+
+test('of 100 header fields the last is read; with one more a request is 431, for Node would leave it out unseen', async () => {
+  assert.match(await get(`Host: a\r\n${fields(97)}X-Request-Id: last\r\n`), /^HTTP\/1\.1 200 .*X-Request-Id: last\r/s);
+  for (const [what, lines] of Object.entries(ASKS))
+    for (const count of [100, 140, 1_000])
+      assert.match(
+        await get(`Host: a\r\n${lines}${fields(count)}X-Forwarded-For: 203.0.113.7\r\n`),
+        /^HTTP\/1\.1 431 .*too-many-headers/s,
+        what,
+      );
+});
+
+test('two fields of which Node would drop one are 400', async () => {
+  for (const line of ['Authorization: Bearer a\r\n', 'Content-Type: text/plain\r\n'])
+    assert.match(await get(`Host: a\r\n${line}${line.toLowerCase()}`), /^HTTP\/1\.1 400 /, line);
+});
+
 test('headers of more than 16 KiB are refused', async () => {
   assert.match(await get(`Host: a\r\nX-A: ${'x'.repeat(17_000)}\r\n`), /^HTTP\/1\.1 431 /);
 });

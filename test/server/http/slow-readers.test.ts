@@ -1,7 +1,7 @@
 // Clients that ask and do not read: they hold no place of others, little memory, and are let go.
 
 import { EventEmitter } from 'node:events';
-import { createServer, type IncomingMessage, request, type Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { suite } from 'uvu';
@@ -11,7 +11,6 @@ import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { sendResponse } from '../../../server/gateway/answers/response.ts';
 import { type CutReason, watchConnections } from '../../../server/http/connections.ts';
 import { Answer } from '../../../server/http/guard.ts';
-import { unsentBytes } from '../../../server/http/unsent.ts';
 import { until } from '../../support/until.ts';
 import { DIAL, readMetric, type Served, testRoutes, withServer } from '../support/serve.ts';
 
@@ -175,15 +174,6 @@ test('the query gateway refuses large replies in its own form while there is no 
   assert.equal([small.status, await small.text()], [200, '{}']);
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-});
-
-test('the answer of a client that is gone is not counted', () => {
-  const readClient = () => ({ address: 'a', bucket: 'a', loopback: false, exempt: false, proxy: false });
-  const unsent = unsentBytes({ readClient });
-  const answer = new ServerResponse({ method: 'GET' } as IncomingMessage);
-  answer.destroy();
-  assert.is(unsent.admit(answer, 1_000_000), true);
-  assert.is(unsent.bytes, 0);
 });
 
 test('one address has so many connections, not more; known proxies and gateways have any number', async () => {

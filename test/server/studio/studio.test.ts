@@ -26,8 +26,12 @@ writeFileSync(calls, '');
 writeFileSync(
   SERVICES,
   `import { appendFileSync } from 'node:fs';
-export default { 'pay.out': async () => { appendFileSync(${JSON.stringify(calls)}, 'paid '); return {}; } };`,
+export default {
+  'pay.out': async () => { appendFileSync(${JSON.stringify(calls)}, 'paid '); return {}; },
+  'pay.slowly': (input, { signal }) => globalThis.paySlowly(signal),
+};`,
 );
+const shared = globalThis as { paySlowly?: (signal: AbortSignal) => Promise<object> };
 const env = { MENUS_DIR: menus, SERVICES };
 const server = sharedServer(test, { env });
 test.after(() => rmSync(folder, { recursive: true }));
@@ -65,12 +69,7 @@ test('only pages of this server ask, as operators; in production nobody until ST
   assert.is((await post('/check', { flow: 'main' })).status, 400);
   assert.is((await post('/complete', { ...draft, offset: -1 })).status, 400);
 
-  const screen = (text: string) => ({ type: 'end', text });
-  const pay = { type: 'call', service: 'pay.out', done: 'paid', fail: 'failed' };
-  const text = JSON.stringify({
-    ...{ flow: 'payment', version: 1, start: 'pay', langs: ['en'] },
-    screens: { pay, paid: screen('Paid.'), failed: screen('Not paid.') },
-  });
+  const text = draftOf('pay.out');
   const phone = { sessionId: 'draft-1', phoneNumber: '+260971230001', serviceCode: '*2233#', typed: '' };
   const dial = (at: Served, headers = {}) =>
     at.ask('/studio/dial', json({ flow: 'payment', text, ...phone }, { origin: at.url, ...headers }));
@@ -93,6 +92,69 @@ test('only pages of this server ask, as operators; in production nobody until ST
     assert.match((await on.ask('/studio', html)).text, /Drafts call no services on this server/);
   });
   assert.is(readFileSync(calls, 'utf8'), 'paid ');
+});
+
+const draftOf = (service: string) =>
+  JSON.stringify({
+    ...{ flow: 'payment', version: 1, start: 'pay', langs: ['en'] },
+    screens: {
+      pay: { type: 'call', service, done: 'paid', fail: 'failed' },
+      paid: { type: 'end', text: 'Paid.' },
+      failed: { type: 'end', text: 'Not paid.' },
+    },
+  });
+
+test('whatever is worked out of a draft waits for its turn in the thread, and callers of the server do not', async () => {
+  const flow = 'payment';
+  const order: string[] = [];
+  const note = async <T>(name: string, answer: Promise<T>) => {
+    const result = await answer;
+    order.push(name);
+    return result;
+  };
+  let pay = (_answer: object) => {};
+  const called = new Promise<void>((resolve) => {
+    shared.paySlowly = () =>
+      new Promise((done) => {
+        pay = done;
+        resolve();
+      });
+  });
+  const phone = { sessionId: 'draft-2', phoneNumber: '+260971230001', serviceCode: '*2233#' };
+  const first = note('first', post('/dial', { flow, text: draftOf('pay.slowly'), ...phone, typed: '' }));
+  await called;
+  const draft = { flow, text: draftOf('pay.out'), tests: '' };
+  const others = [
+    note('complete', post('/complete', { ...draft, offset: 2 })),
+    note('explain', post('/explain', { ...draft, offset: 2 })),
+    note('texts', post('/texts', draft)),
+    note('test', post('/test', draft)),
+    note('record', post('/record', { ...draft, name: 'One', ...phone, inputs: [''] })),
+    note('dial', post('/dial', { ...draft, ...phone, sessionId: 'draft-3', typed: '' })),
+    note('phone', server().ask('/studio/phones/draft-2')),
+  ];
+  for (let at = 0; at < 5; at++) await note('live', server().ask('/livez'));
+  pay({});
+  assert.is((await first).body.text, 'Paid.');
+  await Promise.all(others);
+  assert.equal(order.slice(0, 6), [...Array(5).fill('live'), 'first']);
+  assert.is(order.length, 6 + others.length);
+});
+
+test('an error repeats no more than a few words of what was sent', async () => {
+  const name = 'a'.repeat(1_000_000);
+  const text = draftOf('pay.out');
+  const phone = { sessionId: 'draft-4', phoneNumber: '+260971230001', serviceCode: '*2233#' };
+  const record = { flow: 'payment', text, ...phone, name: 'One', inputs: [''] };
+  for (const [path, body] of [
+    ['/record', { ...record, tests: `{"${name}":1}` }],
+    ['/record', { ...record, text: text.replaceAll('"paid"', `"${name}"`), tests: '' }],
+    ['/dial', { ...record, text: text.replace('"screens"', `"${name}"`), typed: '' }],
+  ] as const) {
+    const refused = await post(path, body);
+    assert.is(refused.status, 400, path);
+    assert.ok(JSON.stringify(refused.body).length < 600, JSON.stringify(refused.body).slice(0, 1_000));
+  }
 });
 
 test('a name is never a path, and a flow that is there is not begun again', async () => {

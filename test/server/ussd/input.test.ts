@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readUssdBody } from '../../../server/ussd/body.ts';
-import { DIAL, json, raw, sharedServer } from '../support/serve.ts';
+import { DIAL, json, sharedServer } from '../support/serve.ts';
 
 const test = suite('ussd input');
 const server = sharedServer(test, { env: { USSD_UNKNOWN_SESSION: 'menu' } });
@@ -80,11 +80,6 @@ test('a body that ends without its end is nobody’s, and is waited for by nobod
     stream.destroy(error);
     assert.equal(await body, { kind: 'gone' });
   }
-});
-
-test('a sender that leaves in the middle of its body harms nobody', async () => {
-  await raw(server().url, 'POST /api/ussd HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"sess');
-  assert.is(await dial(), MENU);
 });
 
 test.run();

@@ -10,12 +10,15 @@ export type TemplatePart =
 const NAME = /[A-Za-z_]\w*(?:(?:\.\w+)|(?:\[\d+\]))*/y;
 const CALL = /[A-Za-z_]\w*\(/y;
 const SLOTS_MAX = 200;
+/** Slots of one text that nobody closes: each is read up to the end of the text. */
+const UNCLOSED_MAX = 16;
 
 /** The parts of a text; `@@` is `@`, and a name that is none of `roots` is plain text, as in an address of mail. */
 export function splitTemplate(text: string, roots: ReadonlySet<string>): TemplatePart[] {
   const parts: TemplatePart[] = [];
   let plain = '';
   let slots = 0;
+  let unclosed = 0;
   const push = (source: string, expression: string): void => {
     if (plain) parts.push({ kind: 'text', text: plain });
     plain = '';
@@ -35,13 +38,16 @@ export function splitTemplate(text: string, roots: ReadonlySet<string>): Templat
       at++;
       continue;
     }
-    const call = text[at] === '(' ? '' : (matchAt(CALL, text, at) ?? undefined);
+    const call = unclosed >= UNCLOSED_MAX ? undefined : text[at] === '(' ? '' : matchAt(CALL, text, at);
     const close = call === undefined ? -1 : findClose(text, at + call.length - (call ? 1 : 0));
     const name = matchAt(NAME, text, at);
     if (close > 0) {
       push(text.slice(sign, close + 1), call ? text.slice(at, close + 1) : text.slice(at + 1, close));
       at = close + 1;
-    } else if (name !== undefined && roots.has(name.split(/[.[]/)[0]!.toLowerCase())) {
+      continue;
+    }
+    if (call !== undefined) unclosed++;
+    if (name !== undefined && roots.has(name.split(/[.[]/)[0]!.toLowerCase())) {
       push(`@${name}`, name);
       at += name.length;
     } else plain += '@';

@@ -272,7 +272,7 @@ function nameNode({ uuid, actions, router }: ProNode, flow: ProFlow): string {
   const said = actions.find(({ type }) => type === 'send_msg');
   const text = said ? (Object.values(flow.words(said, 'text'))[0] ?? '') : '';
   const words = text
-    .replace(/@\([^)]*\)|@[\w.]+|[^\p{L}\p{N}\s]/gu, ' ')
+    .replace(/@\([^)]*(?:\)|$)|@[\w.]+|[^\p{L}\p{N}\s]/gu, ' ')
     .split(/\s+/)
     .filter(Boolean)
     .slice(0, 4)

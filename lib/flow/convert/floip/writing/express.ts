@@ -97,7 +97,7 @@ export function writeConstant(value: null | boolean | number | string): string {
   return value === null ? 'NULL' : typeof value === 'boolean' ? String(value).toUpperCase() : String(value);
 }
 
-const SLOT = /(\\*)\{\{\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*)\s*((?:\|[^{}]*)?)\}\}|(\\+)\{\{/g;
+const SLOT = /(?<!\\)(\\*)\{\{\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*)\s*((?:\|[^{}]*)?)\}\}|(?<!\\)(\\+)\{\{/g;
 
 /** A template in FLOIP's words; `note` gets each filter that has no counterpart. */
 export function expressTemplate(

@@ -1,0 +1,77 @@
+// Phones that dial drafts, in the thread that works on these: each goes on in the text that it has dialled. The services that it
+// calls are those of the process.
+
+import { randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { createEngine } from '../../../lib/engine/engine.ts';
+import type { ServiceCall, Services } from '../../../lib/engine/service.ts';
+import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { parseKeyring } from '../../../lib/keyring.ts';
+import { memorySnapshots } from '../../../lib/store/memory/index.ts';
+import type { Json, JsonObject } from '../../../lib/store/store.ts';
+import type { UssdReply } from '../../../lib/ussd/adapter.ts';
+import { type UssdService, ussdService } from '../../../lib/ussd/service.ts';
+import type { AskProcess } from '../../config/job-thread.ts';
+import { PLAIN_DIALECT } from '../../ussd/dialects.ts';
+import { PAGE_LIMITS } from '../limits.ts';
+import { type PhoneSessionState, readSessionState } from '../simulator/session-state.ts';
+
+/** One request of a phone that dials a draft. */
+export interface DraftDial {
+  readonly sessionId: string;
+  readonly phoneNumber: string;
+  readonly serviceCode: string;
+  /** What was typed so far, joined by `*`; '' dials. */
+  readonly text: string;
+}
+
+/** A call of a service by a draft. */
+export interface DraftCall extends Pick<ServiceCall, 'idempotencyKey' | 'session'> {
+  readonly service: string;
+  readonly input: JsonObject;
+}
+
+export interface DraftPhones {
+  /** `open` gives the draft of a phone that dials, and the services that it may call. */
+  turn(dialled: DraftDial, open: () => readonly [draft: CompiledFlow, services: readonly string[]]): Promise<UssdReply>;
+  /** Where a session stands; null when there is none, or it is over. */
+  state(sessionId: string): Promise<PhoneSessionState | null>;
+}
+
+interface DraftPhone {
+  readonly service: UssdService<CompiledFlow>;
+  readonly screens: number;
+}
+
+export function draftPhones(ask: AskProcess<DraftCall, Json>): DraftPhones {
+  // Nothing that it seals leaves this thread.
+  const keyring = parseKeyring(randomBytes(32).toString('hex'));
+  const phones = new LRUCache<string, DraftPhone>({
+    max: PAGE_LIMITS.draftPhones,
+    maxSize: PAGE_LIMITS.draftPhoneScreens,
+    sizeCalculation: ({ screens }) => Math.min(Math.max(1, screens), PAGE_LIMITS.draftPhoneScreens),
+  });
+
+  function openPhone(conversation: CompiledFlow, names: readonly string[]): DraftPhone {
+    const services: Services = Object.fromEntries(
+      names.map((service) => [service, (input, { signal, ...call }) => ask({ service, input, ...call }, signal)]),
+    );
+    const engine = createEngine({ store: memorySnapshots(), conversations: [conversation], services, keyring });
+    const service = ussdService({ engine, flow: conversation.id, keyring });
+    return { service, screens: conversation.screens.size };
+  }
+
+  return {
+    async turn({ sessionId, phoneNumber, serviceCode, text }, open) {
+      const phone = text === '' ? openPhone(...open()) : phones.get(sessionId);
+      if (!phone) return { kind: 'end', text: 'This session is over. Dial again.' };
+      phones.set(sessionId, phone);
+      const request = { sessionId, phoneNumber, serviceCode, text, event: 'turn', mode: 'cumulative' } as const;
+      return phone.service.turn(request, PLAIN_DIALECT, { simulated: true });
+    },
+    async state(sessionId) {
+      const phone = phones.get(sessionId);
+      return (phone && (await readSessionState(phone.service, sessionId))) ?? null;
+    },
+  };
+}
