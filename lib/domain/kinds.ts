@@ -72,11 +72,18 @@ export const DELIVERY: Kind = {
   indexes: { webhook: { fields: ['webhook', 'created'] }, due: { fields: ['dueAt'] } },
 };
 
-/** Places of credentials in status lists: by the DID of the domain, and by the proposal that verified it. */
+/** Places of credentials in status lists. */
 export const STATUS_ENTRY: Kind = {
   name: 'status-entry',
-  indexes: { place: { fields: ['list', 'index'], unique: true } },
+  indexes: {
+    place: { fields: ['list', 'index'], unique: true },
+    credential: { fields: ['did', 'verifiedBy', 'issuer'] },
+    issuer: { fields: ['issuer'] },
+  },
 };
+
+/** The epoch whose lists take new places; one document. */
+export const STATUS_EPOCH: Kind = { name: 'status-epoch', indexes: {} };
 
 /** Declare these before the first use. */
 export const DOMAIN_KINDS: readonly Kind[] = [
@@ -89,4 +96,5 @@ export const DOMAIN_KINDS: readonly Kind[] = [
   WEBHOOK,
   DELIVERY,
   STATUS_ENTRY,
+  STATUS_EPOCH,
 ];

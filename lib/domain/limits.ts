@@ -80,6 +80,12 @@ export const DOMAIN_LIMITS = {
   statusListBits: 131_072,
   /** Random places that are tried before a list counts as full. */
   statusListTries: 16,
+  /** Lists that a process keeps in memory. */
+  statusListsKept: 64,
+  /** Pages of changes that a list is kept up to date by; one that is further behind is read anew. */
+  statusListPages: 20,
+  /** Places of an issuer without a key that are looked at, whether their credential counts. */
+  lostPlacesRead: 1_000,
   /** Domains that are read at the same time to fill a list. */
   statusListReads: 32,
   /** Milliseconds after which a list is signed anew, and until which a signed one is valid. */

@@ -1,8 +1,10 @@
 // What a server says in its log about its own start: settings to look at, routes that are open, stores that come and go.
 
+import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import type { Finding } from '../doctor/check.ts';
+import { lostIssuerFindings } from '../doctor/keys.ts';
 import { limitFinding, proxyFinding } from '../doctor/machine.ts';
 import { checkMenusDir, misspeltFindings } from '../doctor/settings.ts';
 import { spaceFinding } from '../doctor/stores.ts';
@@ -25,7 +27,16 @@ export function warnAtStart(config: Config, log: Log): void {
   if (config.production) findings.push(limitFinding(config));
   if (config.production && config.isBehindProxy) findings.push(proxyFinding(config));
   if (config.production && config.ussd.gateways === '*') log.warn(OPEN_DOOR);
+  logFindings(findings, log);
+}
+
+function logFindings(findings: readonly Finding[], log: Log): void {
   for (const { level, words, fix } of findings) if (level !== 'fine') log.warn(`${words}. ${fix}`);
+}
+
+/** Warns of keys that are gone while credentials that they signed still count. */
+export async function warnOfLostIssuers(documents: DocumentStore, config: Config, log: Log): Promise<void> {
+  logFindings(await lostIssuerFindings(documents, config), log);
 }
 
 /** In development it is a line for people, not one of the log. */

@@ -31,7 +31,7 @@ import { openStudio } from '../web/studio/open.ts';
 import { openToolPages } from '../web/tools.ts';
 import { type AppDeps, createApp } from './app.ts';
 import { type HostOptions, openHost } from './host.ts';
-import { logPublicRoutes, storeHealthLogger, warnAtStart } from './notices.ts';
+import { logPublicRoutes, storeHealthLogger, warnAtStart, warnOfLostIssuers } from './notices.ts';
 import { observe, openMetrics } from './observe.ts';
 import type { ServerParts } from './parts.ts';
 import { ownRoutes } from './route-groups.ts';
@@ -105,7 +105,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     documents: stores.documents,
     apiKeysFile: config.apiKeysFile,
     governanceFile: config.governanceFile,
-    oracleKey: config.oracleKey,
+    oracleKeys: [config.oracleKey, ...config.olderOracleKeys],
     publicUrl: config.publicUrl,
     keyring,
     clock,
@@ -118,6 +118,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   });
   defer(domain.close);
   metrics.add(domain.metrics);
+  await warnOfLostIssuers(stores.documents, config, log);
 
   const operators = readOperators(config, { keyring, log, clock });
   const conversations = [...menus.compiled.values()];

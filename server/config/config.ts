@@ -44,7 +44,7 @@ export interface Config {
   readonly oracleKey: string;
   /** Others, while it is changed: tokens to their DIDs are still taken. */
   readonly olderOracleKeys: readonly string[];
-  /** How others reach this server, without a slash at the end; undefined: by the address that it listens on. */
+  /** How others reach this server, without a slash at the end; undefined, in development: by the address that it listens on. */
   readonly publicUrl: string | undefined;
   /** Whether proxies are to be trusted. */
   readonly isBehindProxy: boolean;
@@ -198,7 +198,7 @@ function buildConfig(
     apiKeysFile: values.API_KEYS_FILE,
     governanceFile: values.GOVERNANCE_FILE,
     ...readOracleKeys(values),
-    publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
+    publicUrl: values.PUBLIC_URL && new URL(values.PUBLIC_URL).href.replace(/\/+$/, ''),
     isBehindProxy: values.TRUST_PROXY_ENABLED,
     trustedProxies: values.TRUST_PROXY_ENABLED ? (values.TRUST_PROXY_CIDRS ?? []) : [],
     corsOrigins: values.CORS_ORIGIN[0] === '*' ? '*' : values.CORS_ORIGIN,

@@ -123,10 +123,10 @@ export const FORMATS = {
     test: (text) => hasScheme(text.replace(/,[^/]*/, ''), ['mongodb:', 'mongodb+srv:']),
   },
   'http-url': { words: 'an http:// or https:// URL', test: (text) => hasScheme(text, ['http:', 'https:']) },
-  // Pages show commands with it.
+  // Signed into credentials, and shown in commands by pages.
   'public-url': {
-    words: 'an http:// or https:// URL without a query, and without characters that shells read',
-    test: (text) => hasScheme(text, ['http:', 'https:']) && !/[\s"'`$;&|<>(){}*?!#\\]/.test(text),
+    words: 'an http:// or https:// URL without a user, a query and a fragment, and without characters that shells read',
+    test: isPublicUrl,
   },
   'pin-keys': {
     words: 'keys of 32 random bytes (not the same few again and again), as [kid:]<64 hex or base64>[,…]',
@@ -188,6 +188,12 @@ function isEd25519Key(text: string): boolean {
 
 function hasScheme(text: string, schemes: readonly string[]): boolean {
   return URL.canParse(text) && schemes.includes(new URL(text).protocol) && new URL(text).host !== '';
+}
+
+function isPublicUrl(text: string): boolean {
+  if (!/^https?:\/\/[^\s"'`$;&|<>(){}*?!#\\]+$/i.test(text) || !URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username === '' && password === '';
 }
 
 function isOrigin(text: string): boolean {

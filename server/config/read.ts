@@ -168,6 +168,10 @@ function findContradictions(values: Partial<SettingValues>, env: NodeJS.ProcessE
       ),
     );
   if (values.NODE_ENV !== 'production') return found;
+  if (values.PUBLIC_URL === undefined)
+    found.push(
+      problemLine('PUBLIC_URL', undefined, 'is not set: credentials would name an address that nobody else reaches'),
+    );
   if (gateways === undefined)
     found.push(
       problemLine(

@@ -33,7 +33,8 @@ const SHOWN_MAX = 80;
 export function maskSetting(name: SettingName, text: string): string {
   const { secret }: Setting = SETTINGS[name];
   if (secret === 'all') return `(${text.length} characters, hidden)`;
-  const open = secret === undefined ? text : WITHOUT_SECRETS[secret](text);
+  // A URL that should have no password may have one.
+  const open = secret === undefined ? redactor(listUrlSecrets(text)).text(text) : WITHOUT_SECRETS[secret](text);
   return JSON.stringify(open.length > SHOWN_MAX ? `${open.slice(0, SHOWN_MAX)}…` : open);
 }
 

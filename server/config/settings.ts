@@ -32,8 +32,8 @@ export const SETTINGS = {
   PUBLIC_URL: {
     kind: text('public-url'),
     meaning:
-      'how others reach the server, written into credentials, and whose pages are ours; unset = as each request says',
-    fix: 'Set for example PUBLIC_URL=https://twins.example.com.',
+      'how others reach the server, signed into credentials for good, and whose pages are ours; unset = as each request says, which production refuses',
+    fix: 'Set for example PUBLIC_URL=https://twins.example.com, with a path where a proxy adds one.',
   },
   DATA_DIR: {
     kind: text('path'),

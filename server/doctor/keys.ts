@@ -2,10 +2,14 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { didOfKey } from '../../lib/delegation/issuer/oracle-key.ts';
+import { findLostIssuers } from '../../lib/domain/credential/places.ts';
+import { DOMAIN, STATUS_ENTRY } from '../../lib/domain/kinds.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { checkCanary } from '../../lib/sealing.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
+import type { Config } from '../config/config.ts';
 import type { SettingName } from '../config/settings.ts';
 import { redisMark } from '../stores/key-mark.ts';
 import { readPinCanary } from '../stores/stores.ts';
@@ -46,6 +50,23 @@ export const KEY_CHECKS: readonly DoctorCheck[] = [
   },
   { name: 'oracle key', run: (context) => keyFinding(context, 'ORACLE_KEY') },
   {
+    name: 'keys of credentials',
+    when: ({ config }) => config.oracleKey !== undefined,
+    run: async (context) => {
+      // One that does not answer is reported already.
+      await context.mongo?.facts();
+      const documents = await openExisting(context);
+      if (!documents) return fine('no credentials were signed yet');
+      try {
+        await documents.declare([DOMAIN, STATUS_ENTRY]);
+        const lost = await lostIssuerFindings(documents, context.config);
+        return lost.length ? lost : fine('each credential that counts can be checked: its key is in ORACLE_KEY');
+      } finally {
+        await documents.close();
+      }
+    },
+  },
+  {
     name: 'operator token',
     run: ({ config }) =>
       config.operatorTokens.length > 0 || !config.production
@@ -56,6 +77,21 @@ export const KEY_CHECKS: readonly DoctorCheck[] = [
           ),
   },
 ];
+
+/** One for each key that has signed credentials that still count, and is in ORACLE_KEY no more. */
+export async function lostIssuerFindings(
+  documents: DocumentStore,
+  { oracleKey, olderOracleKeys }: Pick<Config, 'oracleKey' | 'olderOracleKeys'>,
+): Promise<Finding[]> {
+  const keys = [oracleKey, ...olderOracleKeys].map(didOfKey);
+  const lost = await findLostIssuers(documents, keys);
+  return lost.map((did) =>
+    advice(
+      `credentials that ${did} signed cannot be checked any more: its key is not in ORACLE_KEY`,
+      'Put its key behind the first one, or let holders ask for new credentials.',
+    ),
+  );
+}
 
 // Bad and missing ones were reported as problems of the settings.
 function keyFinding({ config, entries }: CheckContext, name: SettingName): Finding {

@@ -55,8 +55,8 @@ export interface DomainOptions {
   readonly apiKeysFile: string | undefined;
   /** Voting rules; undefined: the built-in ones. */
   readonly governanceFile: string | undefined;
-  /** Signs credentials: an Ed25519 key in ucanto's string format. */
-  readonly oracleKey: string;
+  /** Ed25519 keys in ucanto's string format: the first signs credentials, all of them their status lists. */
+  readonly oracleKeys: readonly [string, ...string[]];
   /** How others reach this server, without a slash at the end. */
   readonly publicUrl: string | undefined;
   /** Seals the secrets of webhooks. */
@@ -77,7 +77,7 @@ export async function openDomain({
   documents,
   apiKeysFile,
   governanceFile,
-  oracleKey,
+  oracleKeys,
   publicUrl,
   keyring,
   clock,
@@ -140,7 +140,8 @@ export async function openDomain({
     onMaterialChange: votes.subjectChanged,
   });
   const repeated = idempotency({ documents, clock });
-  const signer = issuer(parseOracleKey(oracleKey));
+  const [active, ...older] = oracleKeys;
+  const issuers = [issuer(parseOracleKey(active)), ...older.map((key) => issuer(parseOracleKey(key)))] as const;
   const events = feed({ documents, clock, onProblem: onFailure('the feed of events cannot be read') });
   const streams = eventStreams({ clock, onProblem: onFailure('a stream of events was cut off') });
   const hooks = {
@@ -171,8 +172,7 @@ export async function openDomain({
     bulk: bulk({ documents, clock, idempotency: repeated }),
     imports: importPlaces(),
     signedCards: makeCardCache(),
-    issuer: signer,
-    statusLists: statusLists({ documents, issuer: signer, clock, settleVotes }),
+    statusLists: statusLists({ documents, issuers, clock, settleVotes }),
     publicUrl,
     resolve: resolver({ documents, clock, publicTenant: DEFAULT_TENANT, settleVotes }),
     clock,

@@ -5,14 +5,8 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
-import type { Issuer } from '../../lib/domain/credential/status-list.ts';
-import {
-  givePlace,
-  isSet,
-  STATUS_PURPOSES,
-  type StatusEntry,
-  statusLists,
-} from '../../lib/domain/credential/status-list.ts';
+import { isSet, STATUS_PURPOSES, type StatusEntry } from '../../lib/domain/credential/places.ts';
+import { type Issuer, type StatusLists, statusLists } from '../../lib/domain/credential/status-list.ts';
 import { mintDid } from '../../lib/domain/did/did.ts';
 import { DOMAIN, DOMAIN_KINDS, STATUS_ENTRY } from '../../lib/domain/kinds.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
@@ -27,6 +21,7 @@ const test = suite('status list');
 // Signing is proved elsewhere; how often it is done is counted here.
 function counting(): Issuer & { signed: number } {
   const issuer = {
+    did: 'did:key:a',
     signed: 0,
     issue: async (credential: JsonObject) => {
       issuer.signed++;
@@ -41,7 +36,7 @@ async function place() {
   const documents = memoryDocuments({ clock });
   await documents.declare(DOMAIN_KINDS);
   const issuer = counting();
-  const lists = () => statusLists({ documents, issuer, clock });
+  const lists = () => statusLists({ documents, issuers: [issuer], clock });
   return { clock, documents, issuer, lists };
 }
 
@@ -58,7 +53,7 @@ function insert(documents: DocumentStore, status: Status, verifiedBy?: string): 
   return insertNew(documents, DOMAIN, { id: did, body: bodyOf(did, status, verifiedBy) });
 }
 
-async function bitsOf(lists: ReturnType<typeof statusLists>, list = 1) {
+async function bitsOf(lists: StatusLists, list: string) {
   const read = STATUS_PURPOSES.map(async (purpose) => {
     const found = await lists.credential({ list, purpose, url: `https://x/${list}-${purpose}` });
     const { encodedList } = found!.credentialSubject as { encodedList: string };
@@ -67,24 +62,32 @@ async function bitsOf(lists: ReturnType<typeof statusLists>, list = 1) {
   return Object.fromEntries(await Promise.all(read));
 }
 
-test('the empty list is the one of the W3C example, and a bit is where other libraries look for it', async () => {
+test('the empty list is the one of the W3C example, and a bit is where other libraries look for it; in a list that takes no more places, what nobody has is revoked', async () => {
   const example = 'uH4sIAAAAAAAAA-3BMQEAAADCoPVPbQwfoAAAAAAAAAAAAAAAAAAAAIC3AYbSVKsAQAAA';
   const { documents, lists } = await place();
-  const entry = await givePlace(documents, await insert(documents, 'Deactivated'));
-  const { revocation, suspension } = await bitsOf(lists());
+  const open = lists();
+  const ended = await open.place(await insert(documents, 'Deactivated'));
+  const good = await open.place(await insert(documents, 'Created'));
   const empty = await decodeList({ encodedList: example });
-  for (const list of [revocation!, suspension!]) assert.is(list.length, empty.length);
-  for (let index = 0; index < empty.length; index++) {
-    assert.is(suspension!.getStatus(index), empty.getStatus(index));
-    assert.is(revocation!.getStatus(index), index === entry.index);
-  }
+  const compare = async (of: StatusLists, isOpen: boolean) => {
+    const { revocation, suspension } = await bitsOf(of, good.list);
+    for (const list of [revocation!, suspension!]) assert.is(list.length, empty.length);
+    for (let index = 0; index < empty.length; index++) {
+      assert.is(suspension!.getStatus(index), empty.getStatus(index));
+      assert.is(revocation!.getStatus(index), isOpen ? index === ended.index : index !== good.index);
+    }
+  };
+  await compare(open, true);
+  // Another process begins lists of its own.
+  await compare(lists(), false);
+  await compare(open, false);
 });
 
 test('what each status means for each purpose, for a plain card and for a verification', () => {
-  const plain: StatusEntry = { tenant: 't', did: 'd', verifiedBy: '', list: 1, index: 1 };
-  const flags = (entry: StatusEntry, body: StoredDomain | undefined) =>
+  const plain = { verifiedBy: '' };
+  const flags = (entry: Pick<StatusEntry, 'verifiedBy'>, body: StoredDomain | undefined) =>
     STATUS_PURPOSES.filter((purpose) => isSet(entry, purpose, body)).join(' ');
-  const verified = { ...plain, verifiedBy: 'p1' };
+  const verified = { verifiedBy: 'p1' };
   const table: [Status, plain: string, verification: string][] = [
     ['Created', '', 'revocation'],
     ['UnderReview', '', 'revocation'],
@@ -120,17 +123,17 @@ test('a list is read once and then follows every change, as a list that is read 
       const { documents, lists } = await place();
       const twins = await Promise.all(Array.from({ length: 6 }, () => insert(documents, 'Created')));
       const followed = lists();
-      await givePlace(documents, twins[0]!);
+      const { list } = await followed.place(twins[0]!);
       for (const [at, one] of script.entries()) {
-        if (one === 'read') await bitsOf(followed);
+        if (one === 'read') await bitsOf(followed, list);
         else if (one === 'card')
-          await givePlace(documents, (await documents.get(DOMAIN, twins[(seed + at) % 6]!.id))! as Domain);
+          await followed.place((await documents.get(DOMAIN, twins[(seed + at) % 6]!.id))! as Domain);
         else {
           const twin = (await documents.get(DOMAIN, twins[one.who]!.id))! as Domain;
           await documents.replace(DOMAIN, twin.id, twin.revision, bodyOf(twin.id, one.status, one.by));
         }
       }
-      const [mine, anew] = [await bitsOf(followed), await bitsOf(lists())];
+      const [mine, anew] = [await bitsOf(followed, list), await bitsOf(lists(), list)];
       const { items } = await documents.find<StatusEntry>(STATUS_ENTRY, { index: 'place' });
       for (const { body } of items)
         for (const purpose of STATUS_PURPOSES) {
@@ -147,9 +150,9 @@ test('a list is read once and then follows every change, as a list that is read 
 test('a list is signed again when a bit has changed or an hour has passed, else not; one that failed is read anew', async () => {
   const { documents, clock, issuer, lists } = await place();
   const twin = await insert(documents, 'Verified', 'p1');
-  await givePlace(documents, twin);
   const followed = lists();
-  const read = () => followed.credential({ list: 1, purpose: 'suspension', url: 'https://x/1' });
+  const { list } = await followed.place(twin);
+  const read = () => followed.credential({ list, purpose: 'suspension', url: 'https://x/1' });
   await read();
   await read();
   assert.is(issuer.signed, 1);
@@ -168,25 +171,34 @@ test('a list is signed again when a bit has changed or an hour has passed, else 
   );
   documents.changes = changes;
   assert.ok(await read());
+  // Whoever is far behind reads the list anew.
+  let pages = 0;
+  documents.changes = async (after, limit) => {
+    pages++;
+    return Array.from({ length: limit }, (_, at) => ({ seq: after + 1 + at, kind: 'x', id: 'x', revision: 1, at: 0 }));
+  };
+  assert.ok(await read());
+  assert.is(pages, DOMAIN_LIMITS.statusListPages);
 });
 
-test('places of one list never clash; where none of several is free, the next list begins', async () => {
+test('places of one list never clash; where none of several is free, another list begins', async () => {
   const { documents, lists } = await place();
-  const twin = await insert(documents, 'Created');
+  const [own, first] = [lists(), await insert(documents, 'Created')];
+  const full = await own.place(first);
   const put = documents.insert.bind(documents);
   let refused = 0;
   documents.insert = async (kind, id, body) => {
     const isTaken = kind === STATUS_ENTRY && refused++ < DOMAIN_LIMITS.statusListTries;
-    if (isTaken) return { kind: 'exists', index: 'place' };
-    return put(kind, id, body);
+    return isTaken ? { kind: 'exists', index: 'place' } : put(kind, id, body);
   };
-  assert.is((await givePlace(documents, twin)).list, 2);
-  assert.is((await givePlace(documents, await insert(documents, 'Created'))).list, 2, 'the others follow');
-  assert.is(await lists().credential({ list: 1, purpose: 'revocation', url: 'https://x/1' }), undefined);
-  assert.ok(await lists().credential({ list: 2, purpose: 'revocation', url: 'https://x/2' }));
-  const same = { ...(await givePlace(documents, twin)) };
-  const second = await put(STATUS_ENTRY, 'another', { ...same, did: 'another' });
-  assert.equal(second, { kind: 'exists', index: 'place' }, 'one place for two');
+  const second = await own.place(await insert(documents, 'Created'));
+  assert.is.not(second.list, full.list);
+  assert.is((await own.place(await insert(documents, 'Created'))).list, second.list, 'the others follow');
+  assert.equal(await own.place(first), full);
+  const none = { list: '0'.repeat(32), purpose: 'revocation', url: 'https://x/1' } as const;
+  assert.is(await own.credential(none), undefined);
+  const twice = await put(STATUS_ENTRY, 'another', { ...second, did: 'another' });
+  assert.equal(twice, { kind: 'exists', index: 'place' }, 'one place for two');
 });
 
 test.run();

@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { givePlace, type Issuer, statusLists } from '../../lib/domain/credential/status-list.ts';
+import { type Issuer, statusLists } from '../../lib/domain/credential/status-list.ts';
 import { PROPOSAL } from '../../lib/domain/kinds.ts';
 import { registry } from '../../lib/domain/registry.ts';
 import { canParticipate } from '../../lib/domain/voting/credits.ts';
@@ -17,7 +17,7 @@ const THREE = { ann: 1, bob: 1, cid: 1 };
 // Nothing is decided before the close.
 const CHANGEABLE = governance(THREE, { allowRevoting: true });
 // Signing is proved elsewhere.
-const SIGNER: Issuer = { issue: async (credential) => credential };
+const SIGNER: Issuer = { did: 'did:key:a', issue: async (credential) => credential };
 const verify = { kind: 'verify' };
 const yes = { vote: 'yes' };
 const no = { vote: 'no' };
@@ -242,8 +242,8 @@ const PROMISES: Promises = {
       };
       await pass('verify');
       const domain = await twins.get(rep, id);
-      const { list } = await givePlace(documents, domain);
-      const lists = statusLists({ ...here, ...options, issuer: SIGNER });
+      const lists = statusLists({ ...here, ...options, issuers: [SIGNER] });
+      const { list } = await lists.place(domain);
       const encoded = async () => {
         const made = await lists.credential({ list, purpose: 'suspension', url: 'https://example.com/1' });
         return (made!.credentialSubject as JsonObject).encodedList;

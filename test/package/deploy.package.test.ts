@@ -62,6 +62,23 @@ test('every variable of the image and of compose is a setting, and together they
     assert.match(twinline.environment![name] ?? '${', /^\$\{/, `${name} is not written into the file`);
 });
 
+test('each way to run it, and each project that begins, asks for the settings that production does not start without', () => {
+  const problems = readConfig({ NODE_ENV: 'production', DATA_DIR: ':memory:' }).problems;
+  const needed = problems.map((line) => line.split(':')[0]!).filter((name) => !name.endsWith('_KEY'));
+  assert.equal(needed, ['PUBLIC_URL', 'USSD_GATEWAYS']);
+  const templates = ['agent', 'gateway', 'registry', 'ussd'].flatMap((name) =>
+    ['README.md', 'env.example'].map((file) => `../templates/${name}/${file}`),
+  );
+  for (const file of [
+    'compose.yaml',
+    'kubernetes.yaml',
+    'twinline.service',
+    '../docs/guides/operators.md',
+    ...templates,
+  ])
+    for (const name of needed) assert.ok(read(file).includes(name), `${file} names ${name}`);
+});
+
 test('the image runs as another user than root, has a health check, and copies only what there is', () => {
   assert.match(dockerfile, /^USER node$/m);
   assert.ok(dockerfile.lastIndexOf('USER node') > dockerfile.lastIndexOf('\nRUN '), 'nothing runs after it as root');

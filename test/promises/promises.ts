@@ -249,8 +249,13 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     },
     {
       promise:
-        'What is exported is whole and can be restored: it goes into an empty server as it was, twice without doing anything twice, and keys are not in it',
-      proofs: ['server/cli/bulk', 'server/domain/bulk'],
+        'What is exported is whole and can be restored: it goes into an empty server as it was, twice without doing anything twice, and keys are not in it; a file that was cut, changed, reordered or put together is told',
+      proofs: ['server/cli/bulk', 'server/domain/bulk', 'domain/exports'],
+    },
+    {
+      promise:
+        'A place in a status list belongs to one credential for good: after exports and imports, restored older copies, new keys and restarts what the store knows as revoked never verifies, and what is good does while its key is in ORACLE_KEY',
+      proofs: ['domain/status-moves', 'domain/card-moves'],
     },
     {
       promise: 'Cards, DID documents and status lists are those of the W3C standards, as other libraries read them',

@@ -42,10 +42,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/json lib/store',
   ),
   'lib/domain/bulk': room(
-    'lib lib/domain lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/json',
+    'lib lib/domain lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/json',
     'lib/store',
   ),
-  'lib/domain/credential': room('lib lib/domain lib/domain/twin lib/domain/voting', 'lib/store'),
+  'lib/domain/credential': room('lib lib/domain lib/domain/twin lib/domain/voting lib/store'),
   'lib/domain/did': room('lib lib/domain lib/domain/feed lib/domain/twin lib/http', 'lib/domain/protocol lib/store'),
   'lib/domain/feed': room('lib lib/domain lib/domain/twin', 'lib/store'),
   'lib/domain/protocol': room(
@@ -158,7 +158,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store server/boot',
   ),
   'server/cli/verbs': room(
-    'lib lib/account lib/delegation lib/delegation/issuer lib/domain lib/engine/session lib/flow/convert lib/flow/convert/floip/writing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/testing lib/gateway lib/ussd server/audit server/boot server/cli server/cli/phone server/config server/doctor server/gateway server/health server/http server/http/middleware server/menus server/openapi server/ussd server/web/diagram',
+    'lib lib/account lib/delegation lib/delegation/issuer lib/domain lib/domain/bulk lib/engine/session lib/flow/convert lib/flow/convert/floip/writing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/testing lib/gateway lib/ussd server/audit server/boot server/cli server/cli/phone server/config server/doctor server/gateway server/health server/http server/http/middleware server/menus server/openapi server/ussd server/web/diagram',
     'lib/flow/run lib/store',
   ),
   'server/config': room('lib lib/flow/expression lib/http lib/store/redis', 'server/plugins'),
@@ -171,7 +171,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store server/web/kit',
   ),
   'server/doctor': room(
-    'lib lib/agent/mcp lib/agent/responders lib/http lib/store/lmdb lib/store/mongo lib/store/redis lib/store/sqlite server/agent server/config server/gateway server/menus server/stores server/ussd',
+    'lib lib/agent/mcp lib/agent/responders lib/delegation/issuer lib/domain lib/domain/credential lib/http lib/store/lmdb lib/store/mongo lib/store/redis lib/store/sqlite server/agent server/config server/gateway server/menus server/stores server/ussd',
     'lib/store',
   ),
   'server/domain': room(

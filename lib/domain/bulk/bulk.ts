@@ -13,6 +13,7 @@ import { invalid, isRefusal, refuse } from '../problems.ts';
 import { registry } from '../registry.ts';
 import { dryRun } from './dry-run.ts';
 import { findEarlier, type ImportTarget, type NewLine } from './known-line.ts';
+import { exportCheck, isManifestLine, NO_MANIFEST } from './manifest.ts';
 import type { NumberedLine } from './ndjson.ts';
 import { type ImportedLine, importRecord, isRecordLine } from './record-lines.ts';
 
@@ -26,23 +27,26 @@ export interface BulkRequest {
   readonly lines: AsyncIterable<NumberedLine>;
   /** Checks everything and writes nothing. */
   readonly dryRun: boolean;
+  /** The lines are a part of a file that the sender checks: nothing is asked of the first and last line of an export. */
+  readonly isPart?: boolean | undefined;
   /** An Idempotency-Key for all lines: the same lines with the same key change nothing. */
   readonly key?: string | undefined;
   /** Called before the first line of an export is taken; what it rejects with is the error of that line. @default nothing */
   readonly beforeRecords?: () => Promise<void>;
 }
 
-/** What became of a line: `created`, or it was there already; or why not. */
-export type LineResult = { readonly line: number } & (
+/** What became of a line: `created`, or it was there already; or why not; or it was the first or last one of an export. */
+export type LineResult = { readonly line: number; readonly warning?: string } & (
   | (ImportedLine & { readonly error?: never })
   | { readonly error: unknown; readonly did?: never }
+  | { readonly isManifest: true; readonly error?: never; readonly did?: never }
 );
 
 export type Bulk = (caller: Caller, request: BulkRequest) => AsyncGenerator<LineResult>;
 
 /** Twins, protocols (`kind: "protocol"`) and records of an export, in lines that may refer to lines before them. */
 export function bulk({ documents, clock, idempotency }: BulkOptions): Bulk {
-  return (caller, { lines, dryRun: isDry, key, beforeRecords = async () => {} }) => {
+  return (caller, { lines, dryRun: isDry, key, isPart = false, beforeRecords = async () => {} }) => {
     const trial = isDry ? dryRun(documents) : undefined;
     const real = { documents, twins: registry({ documents, clock }) };
     const waitFor = waitingList();
@@ -66,23 +70,49 @@ export function bulk({ documents, clock, idempotency }: BulkOptions): Bulk {
           takeLine(real, caller, { value: line.value, did: mintDid(token) }),
         );
       }
-      const tried = trial.line();
+      const tried = trial.line({ isRecord: isRecordLine(line.value) });
       const place = { documents: tried.documents, twins: registry({ documents: tried.documents, clock }) };
       const taken = await takeLine(place, caller, { value: line.value });
       tried.end();
       return taken;
     }
 
-    async function work(line: NumberedLine): Promise<LineResult> {
-      if ('problem' in line) return { line: line.line, error: line.problem };
+    async function work({ warning, ...line }: CheckedLine): Promise<LineResult> {
+      const place = { line: line.line, ...(warning !== undefined && { warning }) };
+      if ('problem' in line) return { ...place, error: line.problem };
+      if (isManifestLine(line.value)) return { ...place, isManifest: true };
       try {
-        return { line: line.line, ...(await waitFor(line.value, () => take(line))) };
+        return { ...place, ...(await waitFor(line.value, () => take(line))) };
       } catch (error) {
-        return { line: line.line, error };
+        return { ...place, error };
       }
     }
-    return inOrder(limitLines(lines), { width: DOMAIN_LIMITS.bulkAtOnce, work });
+    const limited = limitLines(lines);
+    const checked = isPart ? limited : checkLines(limited);
+    return inOrder(checked, { width: DOMAIN_LIMITS.bulkAtOnce, work });
   };
+}
+
+type CheckedLine = NumberedLine & { readonly warning?: string };
+
+// What is wrong with the file as a whole is told at the line where it is seen, at the latest after the last one.
+async function* checkLines(lines: AsyncIterable<NumberedLine>): AsyncGenerator<CheckedLine> {
+  const check = exportCheck();
+  let last = 0;
+  let [isWarned, isTold] = [false, false];
+  for await (const line of lines) {
+    last = line.line;
+    const problem = check.take(line);
+    if (problem) {
+      isTold = true;
+      yield { line: last, problem };
+      continue;
+    }
+    yield check.isBare && !isWarned ? { ...line, warning: NO_MANIFEST } : line;
+    isWarned = check.isBare;
+  }
+  const { problem } = check.finish();
+  if (problem && !isTold) yield { line: last + 1, problem };
 }
 
 // The line after the last one that is read says why it is the last.

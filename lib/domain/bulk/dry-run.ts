@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { DocumentStore, JsonObject, Kind, Query, ReplaceResult, StoredDocument } from '../../store/store.ts';
-import { DOMAIN, PROTOCOL } from '../kinds.ts';
+import { DOMAIN, JOURNAL, PROTOCOL } from '../kinds.ts';
 
 // The unique names by which lines refer to each other.
 const NAMED: readonly { readonly index: string; readonly field: string; readonly path: string }[] = [
@@ -68,9 +68,13 @@ function layer<Kept>({ keep, show }: DocumentForm<Kept>): Layer {
 /** Tries the lines of an import one by one, on a store that writes nothing. */
 export function dryRun(base: DocumentStore) {
   const shared = layer(BRIEF);
+  const earlier = new Map<string, number>();
   return {
-    /** A store for one line; `end` is called when the line was accepted, so that later lines see what it has made. */
-    line(): { readonly documents: DocumentStore; end(): void } {
+    /**
+     * A store for one line; `end` is called when the line was accepted, so that later lines see what it has made: of twins
+     * those that they can name, which are all for lines of records.
+     */
+    line({ isRecord }: { readonly isRecord: boolean }): { readonly documents: DocumentStore; end(): void } {
       const own = layer(WHOLE);
       const made: { kind: Kind; document: StoredDocument }[] = [];
       const put = (kind: Kind, document: StoredDocument) => {
@@ -78,11 +82,20 @@ export function dryRun(base: DocumentStore) {
         made.push({ kind, document });
       };
       return {
-        documents: layerDocuments(base, [own, shared], put),
+        documents: {
+          ...layerDocuments(base, [own, shared], put),
+          async count(kind, query) {
+            const tried = kind === JOURNAL ? earlier.get(String(query?.where?.of)) : undefined;
+            return (tried ?? 0) + (await base.count(kind, query));
+          },
+        },
         end() {
-          for (const { kind, document } of made)
-            if (kind === PROTOCOL || (kind === DOMAIN && namesIn(kind, document.body).length > 0))
+          for (const { kind, document } of made) {
+            const { of } = document.body;
+            if (kind === JOURNAL) earlier.set(String(of), (earlier.get(String(of)) ?? 0) + 1);
+            if (kind === PROTOCOL || (kind === DOMAIN && (isRecord || namesIn(kind, document.body).length > 0)))
               shared.put(kind, document);
+          }
         },
       };
     },

@@ -14,8 +14,16 @@ export type NumberedLine = { readonly line: number } & (
 
 const NEWLINE = 10;
 
-/** Reads lines. Holds one line of at most DOMAIN_LIMITS.bulkLineBytes; of a longer one only that it was too long. */
-export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedLine> {
+/** Cuts bytes into lines, however they come. */
+export interface LineCutter {
+  /** The lines that end in these bytes. */
+  push(chunk: Uint8Array): NumberedLine[];
+  /** The last line, when no line end follows it. */
+  end(): NumberedLine[];
+}
+
+/** Holds one line of at most DOMAIN_LIMITS.bulkLineBytes; of a longer one only that it was too long. */
+export function lineCutter(): LineCutter {
   let parts: Buffer[] = [];
   let length = 0;
   let line = 0;
@@ -24,27 +32,36 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
     if (length <= DOMAIN_LIMITS.bulkLineBytes) parts.push(part);
     else parts = [];
   };
-  const take = (): NumberedLine | undefined => {
+  const take = (): NumberedLine[] => {
     line++;
     const read =
       length > DOMAIN_LIMITS.bulkLineBytes ? { line, problem: tooLong() } : parseLine(line, Buffer.concat(parts));
     parts = [];
     length = 0;
-    return read;
+    return read ? [read] : [];
   };
-  for await (const chunk of bytes) {
-    const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    let from = 0;
-    for (let end = buffer.indexOf(NEWLINE); end >= 0; end = buffer.indexOf(NEWLINE, from)) {
-      add(buffer.subarray(from, end));
-      from = end + 1;
-      const read = take();
-      if (read) yield read;
-    }
-    add(buffer.subarray(from));
-  }
-  const last = length > 0 ? take() : undefined;
-  if (last) yield last;
+  return {
+    push(chunk) {
+      const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      const lines: NumberedLine[] = [];
+      let from = 0;
+      for (let end = buffer.indexOf(NEWLINE); end >= 0; end = buffer.indexOf(NEWLINE, from)) {
+        add(buffer.subarray(from, end));
+        from = end + 1;
+        lines.push(...take());
+      }
+      add(buffer.subarray(from));
+      return lines;
+    },
+    end: () => (length > 0 ? take() : []),
+  };
+}
+
+/** Reads lines, as {@link lineCutter} cuts them. */
+export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedLine> {
+  const cutter = lineCutter();
+  for await (const chunk of bytes) yield* cutter.push(chunk);
+  yield* cutter.end();
 }
 
 function parseLine(line: number, bytes: Buffer): NumberedLine | undefined {

@@ -1,31 +1,34 @@
-// Records as lines of an export, and how an import takes them back: with their DIDs, times, statuses and earlier revisions.
+// Records as lines of an export, and how an import takes them back: with their DIDs, times, statuses, earlier revisions and the
+// places of their credentials. A line is refused where what it builds on is not here, so the order of an export is kept.
 
 import { isDeepStrictEqual } from 'node:util';
 import { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../given.ts';
-import type { DocumentStore, Json, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
+import type { DocumentStore, Json, JsonObject, Kind } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
-import { archive, type Journaled, readKeptRevision, readRevision } from '../feed/journal.ts';
-import { findPage, isVisible, type ReadDeps, refuseForeignDids } from '../find.ts';
-import { CREDIT, DOMAIN, JOURNAL, PROPOSAL, PROTOCOL } from '../kinds.ts';
+import { findEntry, type StatusEntry } from '../credential/places.ts';
+import { archive, type Journaled, readKeptRevision } from '../feed/journal.ts';
+import { mayBeId, refuseForeignDids } from '../find.ts';
+import { CREDIT, DOMAIN, JOURNAL, PROPOSAL, PROTOCOL, STATUS_ENTRY } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
-import type { StoredProtocol } from '../protocol/protocol.ts';
 import { checkShape } from '../schema/check.ts';
 import { RECORD_LINE, STORED } from '../schema/records.ts';
 import type { StoredDomain } from '../twin/record.ts';
 import { indexTerms } from '../twin/terms.ts';
 
-/** The kinds that exports carry, in the order in which they do. */
-const CARRIED = { protocol: PROTOCOL, domain: DOMAIN, proposal: PROPOSAL, credit: CREDIT } as const;
+/** The kinds that exports carry with their history. */
+export const CARRIED = { protocol: PROTOCOL, domain: DOMAIN, proposal: PROPOSAL, credit: CREDIT } as const;
 export type Carried = keyof typeof CARRIED;
 
-/** A line of an export: a record, or with the kind `revision` what one was before. */
+/** A line of an export: a record, what one was before (`revision`), or the place of a credential about a domain (`place`). */
 export type RecordLine = JsonObject & {
   readonly import: true;
-  readonly kind: Carried | 'revision';
+  readonly kind: Carried | 'revision' | 'place';
   /** With the kind `revision`: of what. */
   readonly of?: Carried;
+  /** Of a record: how many lines of earlier revisions come before it. */
+  readonly earlier?: number;
   readonly id: string;
   /** What it is about. */
   readonly did: string;
@@ -50,7 +53,11 @@ interface Wanted {
   readonly id: string;
   readonly revision: number;
   readonly body: Journaled;
+  readonly earlier?: number | undefined;
 }
+
+/** Kinds that are about a domain of the tenant, which must be here first: by the field of the body that names it. */
+const ABOUT: { readonly [kind: string]: string } = { proposal: 'subject', credit: 'did', place: 'did' };
 
 /** Whether a line is one of an export. */
 export function isRecordLine(value: Json): boolean {
@@ -61,21 +68,65 @@ export function isRecordLine(value: Json): boolean {
 export async function importRecord(documents: DocumentStore, caller: Caller, value: Json): Promise<ImportedLine> {
   requireRole(caller, 'import records');
   const line = checkShape<RecordLine>(RECORD_LINE, value, 'The record');
-  const { kind, of, id, revision, did } = line;
-  const carried = kind === 'revision' ? of! : kind;
+  const { kind, did } = line;
+  if (kind === 'place') return { did, created: await takePlace(documents, caller, line) };
+  const wanted = readRecord(line, caller);
+  if (kind === 'revision') return { did, created: await takeEarlier(documents, wanted) };
+  await requireDomain(documents, wanted.body, kind);
+  if (!(await takePresent(documents, wanted))) return { did, created: false };
+  const { status } = wanted.body;
+  return { did, created: true, imported: typeof status === 'string' ? { status } : {} };
+}
+
+const DIFFERS = { field: '/id', error: 'differs from /body/did' };
+
+function readRecord({ kind, of, id, did, revision, earlier, body }: RecordLine, { tenant }: Caller): Wanted {
+  const carried = kind === 'revision' ? of! : (kind as Carried);
   const form = STORED[kind === 'revision' && carried === 'proposal' ? 'revision' : carried];
-  const stored = checkShape<JsonObject>(form, line.body, 'The body of the record');
+  const stored = checkShape<JsonObject>(form, body, 'The body of the record');
   if (typeof stored.did === 'string' && stored.did !== (carried === 'credit' ? did : id))
-    throw invalid('The record is about something else than its body.', [
-      { field: '/id', error: 'differs from /body/did' },
-    ]);
+    throw invalid('The record is about something else than its body.', [DIFFERS]);
   const terms = carried === 'domain' ? indexTerms(stored as unknown as StoredDomain) : {};
   const journal = { ...(stored.journal as JsonObject), imported: true };
-  const body = { ...stored, ...terms, tenant: caller.tenant, journal } as unknown as Journaled;
-  const wanted = { kind: CARRIED[carried], id, revision, body };
-  if (kind === 'revision') return { did, created: await takeEarlier(documents, wanted) };
-  if (!(await takePresent(documents, wanted))) return { did, created: false };
-  return { did, created: true, imported: typeof stored.status === 'string' ? { status: stored.status } : {} };
+  const journaled = { ...stored, ...terms, tenant, journal } as unknown as Journaled;
+  return { kind: CARRIED[carried], id, revision, body: journaled, earlier };
+}
+
+// A vote whose domain is not here yet would end as one whose domain is gone.
+async function requireDomain(documents: DocumentStore, body: JsonObject, kind: string): Promise<void> {
+  const field = ABOUT[kind];
+  if (field === undefined) return;
+  const id = String(body[field]);
+  const there = mayBeId(id) ? await documents.get<Journaled>(DOMAIN, id) : undefined;
+  if (there?.body.tenant === body.tenant) return;
+  throw invalid('The domain that the line is about is not here. Send its line before this one, as exports do.', [
+    { field: `/body/${field}`, error: `names ${id}, and no domain here has this DID` },
+  ]);
+}
+
+// The same place is never another's: neither the place itself, nor the list of another tenant or issuer.
+async function takePlace(
+  documents: DocumentStore,
+  { tenant }: Caller,
+  { id, did, body }: RecordLine,
+): Promise<boolean> {
+  const stored = checkShape<JsonObject>(STORED.place, body, 'The body of the place');
+  const entry = { ...stored, tenant } as StatusEntry;
+  const { list, index, issuer } = entry;
+  if (entry.did !== did)
+    throw invalid('The place is of another domain than its body.', [{ ...DIFFERS, field: '/did' }]);
+  await requireDomain(documents, entry, 'place');
+  const neighbour = await findEntry(documents, { list });
+  const isForeign = neighbour && (neighbour.tenant !== tenant || neighbour.issuer !== issuer);
+  if (isForeign) throw refuse('already-exists', `The status list ${list} belongs to others.`);
+  const write = async () => (await documents.insert(STATUS_ENTRY, `${list}/${index}`, entry)).kind === 'inserted';
+  if (!(await findEntry(documents, { list, index })) && (await write())) return true;
+  const there = await findEntry(documents, { list, index });
+  if (there && isDeepStrictEqual(plain(there), plain(entry))) return false;
+  throw refuse(
+    'already-exists',
+    `${id} is the place of another credential here. Imports change nothing that is there.`,
+  );
 }
 
 // Earlier revisions come before the record itself, which is not there yet.
@@ -92,7 +143,7 @@ async function takeEarlier(documents: DocumentStore, { kind, id, revision, body 
 
 // The store counts revisions itself, so the record is written until it has the right one. Until then it has no events, for
 // the feed reads those of earlier revisions from the journal.
-async function takePresent(documents: DocumentStore, { kind, id, revision, body }: Wanted): Promise<boolean> {
+async function takePresent(documents: DocumentStore, { kind, id, revision, body, earlier }: Wanted): Promise<boolean> {
   const quiet = { ...body, journal: { ...body.journal, events: [] } };
   const at = (count: number) => (count === revision ? body : quiet);
   const present = await documents.get<Journaled>(kind, id);
@@ -106,7 +157,7 @@ async function takePresent(documents: DocumentStore, { kind, id, revision, body 
   }
   if (present) same(present.body, quiet, { id, revision });
   else {
-    await requireEarlier(documents, { kind, id, revision });
+    await requireEarlier(documents, { kind, id, revision, earlier });
     await refuseForeignDids(documents, { did: id, names: namesIn(body) });
   }
   for (; count < revision; count++) {
@@ -119,13 +170,22 @@ async function takePresent(documents: DocumentStore, { kind, id, revision, body 
   return true;
 }
 
-/** Each revision is a write: throws `invalid` when one line asks for many that were not sent. */
-async function requireEarlier(documents: DocumentStore, { kind, id, revision }: Omit<Wanted, 'body'>): Promise<void> {
-  if (revision <= DOMAIN_LIMITS.bulkRevisionsUnsent) return;
+/**
+ * Throws `invalid` when earlier revisions that belong before the record were not sent, or when it counts many more than
+ * were: each revision is a write.
+ */
+async function requireEarlier(
+  documents: DocumentStore,
+  { kind, id, revision, earlier = 0 }: Omit<Wanted, 'body'>,
+): Promise<void> {
+  if (earlier === 0 && revision <= DOMAIN_LIMITS.bulkRevisionsUnsent) return;
   const sent = await documents.count(JOURNAL, { index: 'of', where: { of: `${kind.name}/${id}` } });
   const most = sent + DOMAIN_LIMITS.bulkRevisionsUnsent;
+  const words = 'Send the earlier revisions before the record, as exports do.';
+  if (sent < earlier)
+    throw invalid(words, [{ field: '/earlier', error: `is ${earlier}; ${sent} earlier revisions are here` }]);
   if (revision > most)
-    throw invalid('The record counts more revisions than were sent. Send the earlier ones before it.', [
+    throw invalid(`The record counts more revisions than were sent. ${words}`, [
       { field: '/revision', error: `is ${revision}; after ${sent} earlier revisions it may be ${most} at most` },
     ]);
 }
@@ -149,8 +209,8 @@ function plain(value: JsonObject): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-// What an export carries says nothing of where it was imported.
-function asExported<B extends JsonObject>({ journal, ...body }: B): JsonObject {
+/** What an export carries says nothing of where it was imported. */
+export function asExported<B extends JsonObject>({ journal, ...body }: B): JsonObject {
   const { imported: _imported, ...carried } = (journal ?? {}) as JsonObject;
   return { ...body, journal: carried };
 }
@@ -164,87 +224,4 @@ function differs(id: string, revision: number): TwinlineError {
 
 function busy(id: string): TwinlineError {
   return new TwinlineError('ERR_CONFLICT', `${id} is being imported by somebody else at the same time. Try again.`);
-}
-
-type JournaledDocument = StoredDocument<Journaled>;
-
-/**
- * The lines of an export, for operators; an import takes them back unchanged. Every record that was there when the export
- * began is in it, as it was then or as it became while the export ran; what came later may be in it. A protocol comes
- * before what is made from it, and earlier revisions come right before their record. Webhooks, remembered requests and
- * places in status lists are left out. Holds a page of documents at a time, and the names of all protocols.
- */
-export async function* exportLines({ documents, settleVotes }: ReadDeps, caller: Caller): AsyncGenerator<RecordLine> {
-  requireRole(caller, 'export');
-  const { tenant } = caller;
-  await settleVotes({ tenant });
-  const versions = new Map<string, number>();
-  for await (const protocol of allDocuments(documents, CARRIED.protocol, tenant))
-    yield* protocolLines(documents, protocol as StoredDocument<StoredProtocol>, versions);
-  for await (const domain of allDocuments(documents, CARRIED.domain, tenant)) {
-    if (!(await isVisible(documents, domain as StoredDocument<StoredDomain>))) continue;
-    const bound = await readExportedRevision(documents, domain, versions);
-    if (bound) yield* recordLines(documents, 'domain', bound);
-  }
-  for (const carried of ['proposal', 'credit'] as const)
-    for await (const document of allDocuments(documents, CARRIED[carried], tenant))
-      yield* recordLines(documents, carried, document);
-}
-
-async function* allDocuments(documents: DocumentStore, kind: Kind, tenant: string): AsyncGenerator<JournaledDocument> {
-  for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-    const query = { index: 'created', where: { tenant }, limit: DOMAIN_LIMITS.exportPage, cursor };
-    const page = await findPage<Journaled>(documents, kind, query);
-    yield* page.items;
-    cursor = page.next;
-  }
-}
-
-// Ancestors first, and each protocol once.
-async function* protocolLines(
-  documents: DocumentStore,
-  protocol: StoredDocument<StoredProtocol>,
-  versions: Map<string, number>,
-): AsyncGenerator<RecordLine> {
-  if (versions.has(protocol.id)) return;
-  versions.set(protocol.id, protocol.revision);
-  for (let version = 1; version <= protocol.revision; version++) {
-    const asked = { kind: CARRIED.protocol, id: protocol.id, revision: version };
-    const { parent } = (await readRevision<StoredProtocol>(documents, asked))?.body ?? { parent: null };
-    const found = parent === null ? undefined : await documents.get<StoredProtocol>(CARRIED.protocol, parent);
-    if (found) yield* protocolLines(documents, found, versions);
-  }
-  yield* recordLines(documents, 'protocol', protocol);
-}
-
-// While the export runs, a twin may be bound to a version of its protocol that was not exported: then an earlier revision.
-async function readExportedRevision(
-  documents: DocumentStore,
-  domain: JournaledDocument,
-  versions: ReadonlyMap<string, number>,
-): Promise<JournaledDocument | undefined> {
-  for (let { revision } = domain; revision > 0; revision--) {
-    const found = await readRevision<StoredDomain>(documents, { kind: CARRIED.domain, id: domain.id, revision });
-    if (found && found.body.classVersion <= (versions.get(found.body.class) ?? 0)) return { id: domain.id, ...found };
-  }
-  return undefined;
-}
-
-async function* recordLines(
-  documents: DocumentStore,
-  carried: Carried,
-  present: JournaledDocument,
-): AsyncGenerator<RecordLine> {
-  const { id, revision } = present;
-  for (let before = 1; before < revision; before++) {
-    const found = await readRevision(documents, { kind: CARRIED[carried], id, revision: before });
-    if (found) yield { ...recordLine('revision', { id, ...found }), of: carried };
-  }
-  yield recordLine(carried, present);
-}
-
-function recordLine(kind: RecordLine['kind'], { id, revision, body }: JournaledDocument): RecordLine {
-  const { tenant: _tenant, ...carried } = asExported(body);
-  const did = String(body.subject ?? body.did ?? id);
-  return { import: true, kind, id, did, revision, body: carried };
 }

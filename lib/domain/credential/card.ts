@@ -4,8 +4,8 @@ import type { Json, JsonObject } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { canonicalClass, type Domain, isoTime, oneOrMany, type StoredDomain } from '../twin/record.ts';
 import { readVerification } from '../voting/execution.ts';
+import { STATUS_PURPOSES, type StatusEntry, type StatusPurpose } from './places.ts';
 import type { Issuer } from './status-list.ts';
-import { STATUS_PURPOSES, type StatusEntry, type StatusPurpose } from './status-list.ts';
 
 const JSON_TYPE = '@json';
 
@@ -54,7 +54,7 @@ export interface CardOptions {
 }
 
 /** The address of a status list. */
-export function statusListUrl(base: string, list: number, purpose: StatusPurpose): string {
+export function statusListUrl(base: string, list: string, purpose: StatusPurpose): string {
   return `${base}/v1/status/${list}-${purpose}`;
 }
 
@@ -159,6 +159,7 @@ export function issuer({ did, sign }: SigningKey): Issuer {
   const signer = { algorithm: 'Ed25519', id, sign: async ({ data }: { data: Uint8Array }) => sign(data) };
   let loading: ReturnType<typeof load> | undefined;
   return {
+    did,
     async issue(credential, now) {
       // Loaded on first use: it takes a third of a second and 20 MB, and cards may never be asked for.
       loading ??= load();

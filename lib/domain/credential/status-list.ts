@@ -1,18 +1,29 @@
-// Bitstring status lists (W3C), derived from the state of the domains, and the place of a credential in its list.
+// Bitstring status lists (W3C), derived from the state of the domains: each signed by the issuer of the credentials in it.
 
-import { randomInt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
 import { findPages, NO_VOTES, type SettleVotes } from '../find.ts';
 import { DOMAIN, STATUS_ENTRY } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
+import { refuse } from '../problems.ts';
 import { type Domain, isoTime, type StoredDomain } from '../twin/record.ts';
-import { readVerification, statusBeneath } from '../voting/execution.ts';
+import {
+  epochs,
+  findEntry,
+  givePlace,
+  isSet,
+  nameList,
+  STATUS_PURPOSES,
+  type StatusEntry,
+  type StatusPurpose,
+} from './places.ts';
 
 export interface Issuer {
+  readonly did: string;
   /**
    * The credential with a proof made at `now`, and with this issuer unless it names one. Only built-in contexts are
    * read, never the network.
@@ -24,14 +35,17 @@ const compressed = promisify(gzip);
 
 export interface StatusListOptions {
   readonly documents: DocumentStore;
-  readonly issuer: Issuer;
+  /** The first signs new credentials; the others are those whose earlier ones still count. */
+  readonly issuers: readonly [Issuer, ...Issuer[]];
   readonly clock: Pick<Clock, 'now'>;
   /** @default nobody votes */
   readonly settleVotes?: SettleVotes;
+  /** Places of a list: a multiple of 8. @default DOMAIN_LIMITS.statusListBits */
+  readonly size?: number;
 }
 
 interface StatusListRequest {
-  readonly list: number;
+  readonly list: string;
   readonly purpose: StatusPurpose;
   readonly url: string;
 }
@@ -41,8 +55,13 @@ type Bits = { readonly [purpose in StatusPurpose]: Buffer };
 /** A list in memory, as of the change numbered `seq`. */
 interface Loaded {
   seq: number;
+  /** Whose list it is. */
+  readonly owner: Pick<StatusEntry, 'tenant' | 'issuer'>;
   readonly entries: Map<string, StatusEntry[]>;
+  /** The bits of its places; all others are 0. */
   readonly bits: Bits;
+  /** 1 where there is a place. */
+  readonly taken: Buffer;
 }
 
 interface SignedList {
@@ -55,14 +74,23 @@ interface SignedList {
 export type StatusLists = ReturnType<typeof statusLists>;
 
 /** Lists over a store: read whole once, then kept up to date by the store's changes. */
-export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }: StatusListOptions) {
-  const lists = new Map<number, Promise<Loaded | undefined>>();
-  const signed = new Map<string, SignedList>();
+export function statusLists({
+  documents,
+  issuers,
+  clock,
+  settleVotes = NO_VOTES,
+  size = DOMAIN_LIMITS.statusListBits,
+}: StatusListOptions) {
+  const lists = new LRUCache<string, Promise<Loaded | undefined>>({ max: DOMAIN_LIMITS.statusListsKept });
+  const signed = new LRUCache<string, SignedList>({ max: STATUS_PURPOSES.length * DOMAIN_LIMITS.statusListsKept });
+  const epoch = epochs(documents);
 
   // Loads of a list run one after the other; after a failure the next one begins anew.
-  function fresh(list: number): Promise<Loaded | undefined> {
+  function fresh(list: string): Promise<Loaded | undefined> {
     const before = (lists.get(list) ?? Promise.resolve(undefined)).catch(() => undefined);
-    const next = before.then((loaded) => (loaded ? follow(documents, list, loaded) : load(documents, list)));
+    const next = before.then(
+      async (loaded) => (loaded && (await follow(documents, list, loaded))) ?? load(documents, list, size),
+    );
     lists.set(list, next);
     const forget = () => lists.get(list) === next && lists.delete(list);
     next.then((loaded) => loaded ?? forget(), forget);
@@ -70,20 +98,32 @@ export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }
   }
 
   return {
-    /** The signed list at `url`, up to date; undefined when no place of it has been given away. */
+    /** Signs what new credentials say, and what is in `place`. */
+    issuer: issuers[0],
+
+    /** The place of what is said of this domain now, in a list of the first issuer. */
+    place: (domain: Domain) => givePlace(documents, domain, { issuer: issuers[0].did, epochs: epoch, size }),
+
+    /**
+     * The signed list at `url`, up to date; undefined when no place of it has been given away. Throws `not-found` when
+     * its issuer has no key here any more: signed by another, it would say nothing.
+     */
     async credential({ list, purpose, url }: StatusListRequest): Promise<JsonObject | undefined> {
       // One look-up for a list that does not exist, which needs no key.
-      if (!lists.has(list) && !(await hasPlaces(documents, list))) return undefined;
+      if (!lists.has(list) && !(await findEntry(documents, { list }))) return undefined;
       // A list tells of domains of all tenants.
       await settleVotes('all');
+      const inForce = await epoch.current();
       const loaded = await fresh(list);
       if (!loaded) return undefined;
+      const issuer = issuers.find(({ did }) => did === loaded.owner.issuer);
+      if (!issuer) throw lostIssuer(list, loaded.owner.issuer);
+      const bits = showBits(loaded, { purpose, isOpen: nameList(inForce, loaded.owner) === list });
       const now = clock.now();
       const key = `${list} ${purpose}`;
       const last = signed.get(key);
       const isSame = last?.url === url && now - last.at < DOMAIN_LIMITS.statusListFreshMs;
-      if (isSame && last.bits.equals(loaded.bits[purpose])) return last.credential;
-      const bits = Buffer.from(loaded.bits[purpose]);
+      if (isSame && last.bits.equals(bits)) return last.credential;
       const credential = await issuer.issue(await listCredential(url, { purpose, bits, now }), now);
       signed.set(key, { url, bits, at: now, credential });
       return credential;
@@ -91,8 +131,22 @@ export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }
   };
 }
 
-async function hasPlaces(documents: DocumentStore, list: number): Promise<boolean> {
-  return (await documents.find(STATUS_ENTRY, { index: 'place', where: { list }, limit: 1 })).items.length > 0;
+function lostIssuer(list: string, issuer: string): Error {
+  const words = `Status list ${list} is one of ${issuer}, which has no key here any more. Ask for new credentials.`;
+  return refuse('not-found', words);
+}
+
+/**
+ * The bits as verifiers see them. A list that takes new places has 0 where there is none yet, for verifiers keep lists for
+ * a while. In any other list a place that nobody has is revoked: it may be one that a copy of the store does not know.
+ */
+function showBits(
+  { bits, taken }: Loaded,
+  { purpose, isOpen }: { readonly purpose: StatusPurpose; readonly isOpen: boolean },
+): Buffer {
+  const shown = Buffer.from(bits[purpose]);
+  if (!isOpen && purpose === 'revocation') for (let at = 0; at < shown.length; at++) shown[at]! |= ~taken[at]!;
+  return shown;
 }
 
 async function listCredential(
@@ -110,21 +164,25 @@ async function listCredential(
   };
 }
 
-async function load(documents: DocumentStore, list: number): Promise<Loaded | undefined> {
+async function load(documents: DocumentStore, list: string, size: number): Promise<Loaded | undefined> {
   // First the number, then the state: what changes in between is looked at twice.
   const seq = await documents.lastChange();
-  const empty = () => Buffer.alloc(DOMAIN_LIMITS.statusListBits / 8);
-  const loaded: Loaded = { seq, entries: new Map(), bits: { revocation: empty(), suspension: empty() } };
+  const owner = await findEntry(documents, { list });
+  if (!owner) return undefined;
+  const empty = () => Buffer.alloc(size / 8);
+  const bits = { revocation: empty(), suspension: empty() };
+  const loaded: Loaded = { seq, owner, entries: new Map(), bits, taken: empty() };
   const query = { index: 'place', where: { list }, limit: COMMON_LIMITS.pageSizeMax };
   for await (const items of findPages<StatusEntry>(documents, STATUS_ENTRY, query)) {
     for (const { body } of items) add(loaded, body);
     await update(documents, loaded, new Set(items.map(({ body }) => body.did)));
   }
-  return loaded.entries.size ? loaded : undefined;
+  return loaded;
 }
 
-async function follow(documents: DocumentStore, list: number, loaded: Loaded): Promise<Loaded> {
-  for (;;) {
+/** The list as of now; undefined when it is so far behind that it is better read anew. */
+async function follow(documents: DocumentStore, list: string, loaded: Loaded): Promise<Loaded | undefined> {
+  for (let pages = 0; pages < DOMAIN_LIMITS.statusListPages; pages++) {
     const changes = await documents.changes(loaded.seq, DOMAIN_LIMITS.feedPage);
     const touched = new Set<string>();
     for (const { kind, id } of changes) {
@@ -139,11 +197,14 @@ async function follow(documents: DocumentStore, list: number, loaded: Loaded): P
     loaded.seq = changes.at(-1)?.seq ?? loaded.seq;
     if (changes.length < DOMAIN_LIMITS.feedPage) return loaded;
   }
+  return undefined;
 }
 
-function add({ entries }: Loaded, entry: StatusEntry): void {
+function add({ entries, taken }: Loaded, entry: StatusEntry): void {
   const known = entries.get(entry.did) ?? [];
-  if (!known.some(({ index }) => index === entry.index)) entries.set(entry.did, [...known, entry]);
+  if (known.some(({ index }) => index === entry.index)) return;
+  entries.set(entry.did, [...known, entry]);
+  setBit(taken, entry.index, true);
 }
 
 /** Sets the bits of these domains as they are now. */
@@ -164,64 +225,4 @@ function setBit(bits: Buffer, index: number, isSet: boolean): void {
   const mask = 0x80 >> (index & 7);
   if (isSet) bits[index >> 3]! |= mask;
   else bits[index >> 3]! &= ~mask;
-}
-
-/** Each list exists once for every purpose, with the same places. */
-export const STATUS_PURPOSES = ['revocation', 'suspension'] as const;
-export type StatusPurpose = (typeof STATUS_PURPOSES)[number];
-
-/** A place in a list. */
-export type StatusEntry = {
-  readonly tenant: string;
-  readonly did: string;
-  /** The proposal that verified the domain, for what is said of a verified one; else ''. */
-  readonly verifiedBy: string;
-  /** From 1. */
-  readonly list: number;
-  readonly index: number;
-};
-
-const ONCE_VERIFIED = new Set(['Verified', 'Suspended', 'Revoked']);
-
-/** The proposal whose verification counts now, or was taken away; '' when there is none. */
-function findVerifyingProposal(body: StoredDomain): string {
-  return ONCE_VERIFIED.has(statusBeneath(body)) ? (readVerification(body).settled?.verify?.proposal ?? '') : '';
-}
-
-/**
- * Whether the bit of this place is set. Revocation is for good: of the deactivated, and of a verification that was
- * revoked, lost by a change, or followed by another. Suspension goes with its reason. Without a domain all is revoked.
- */
-export function isSet(entry: StatusEntry, purpose: StatusPurpose, body: StoredDomain | undefined): boolean {
-  const status = body ? statusBeneath(body) : 'Deactivated';
-  const isPlain = entry.verifiedBy === '';
-  // A domain that was revoked may be verified again, so what says nothing of a verification is not revoked for good.
-  if (purpose === 'suspension') return status === 'Suspended' || (isPlain && status === 'Revoked');
-  if (!body || status === 'Deactivated') return true;
-  return !isPlain && (status === 'Revoked' || entry.verifiedBy !== findVerifyingProposal(body));
-}
-
-/** The place of what is said of this domain now; the same every time, until it is verified anew. */
-export async function givePlace(documents: DocumentStore, { id: did, body }: Domain): Promise<StatusEntry> {
-  const by = findVerifyingProposal(body);
-  const id = by === '' ? did : `${did}@${by}`;
-  const find = async () => (await documents.get<StatusEntry>(STATUS_ENTRY, id))?.body;
-  const known = await find();
-  if (known) return known;
-  // Places fill up at random: where none of several is free, the list is as good as full.
-  for (let list = await lastList(documents), tries = 1; ; tries++) {
-    const index = randomInt(DOMAIN_LIMITS.statusListBits);
-    const entry: StatusEntry = { tenant: body.tenant, did, verifiedBy: by, list, index };
-    if ((await documents.insert(STATUS_ENTRY, id, entry)).kind === 'inserted') return entry;
-    // Either another was faster, or the place is taken.
-    const other = await find();
-    if (other) return other;
-    if (tries % DOMAIN_LIMITS.statusListTries === 0) list++;
-  }
-}
-
-async function lastList(documents: DocumentStore): Promise<number> {
-  const query = { index: 'place', descending: true, limit: 1 };
-  const { items } = await documents.find<StatusEntry>(STATUS_ENTRY, query);
-  return items[0]?.body.list ?? 1;
 }

@@ -37,7 +37,7 @@ function body(properties: Properties, optional: Properties = {}): Schema {
 
 const TIMES = { created: MS, updated: MS };
 
-/** Carried kind → its stored form, without the tenant; `revision`: what is kept of earlier proposals. */
+/** Kind of line → the stored form, without the tenant; `revision`: what is kept of earlier proposals. */
 export const STORED = {
   protocol: body({
     did: DID,
@@ -104,14 +104,25 @@ export const STORED = {
     { seen: { type: 'string' } },
   ),
   revision: body({}),
+  place: closedObject(
+    {
+      did: DID,
+      verifiedBy: { type: 'string', maxLength: 256, description: 'The proposal that verified the domain, or nothing' },
+      issuer: DID,
+      list: { type: 'string', pattern: '^[0-9a-f]{32}$' },
+      index: { type: 'integer', minimum: 0, maximum: DOMAIN_LIMITS.statusListBits - 1 },
+    },
+    ['did', 'verifiedBy', 'issuer', 'list', 'index'],
+  ),
 } as const satisfies { readonly [kind: string]: Schema };
 
 export const RECORD_LINE: Schema = {
   ...closedObject(
     {
       import: { const: true },
-      kind: { enum: [...KINDS, 'revision'] },
+      kind: { enum: [...KINDS, 'revision', 'place'] },
       of: { enum: KINDS },
+      earlier: { type: 'integer', minimum: 1, description: 'Lines of earlier revisions that come before the record' },
       id: text(256, 'The id of the record', { pattern: '^[\\x21-\\x7e]+$' }),
       did: DID,
       revision: { type: 'integer', minimum: 1, maximum: 1_000_000 },
@@ -121,9 +132,38 @@ export const RECORD_LINE: Schema = {
   ),
   if: { properties: { kind: { const: 'revision' } } },
   // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
-  then: { required: ['of'], properties: { of: true } },
+  then: { required: ['of'], properties: { of: true, earlier: false } },
   else: { properties: { of: false } },
 };
+
+const HEAD: Schema = {
+  type: 'object',
+  required: ['import', 'kind', 'format', 'version'],
+  properties: {
+    import: { const: true },
+    kind: { const: 'export' },
+    format: { type: 'integer' },
+    version: { type: 'string', description: 'Of Twinline' },
+  },
+};
+const END: Schema = {
+  type: 'object',
+  required: ['import', 'kind', 'records', 'sha256', 'leftOut'],
+  properties: {
+    import: { const: true },
+    kind: { const: 'end' },
+    records: { type: 'object', description: 'How many lines there are between the first and this one, by kind' },
+    sha256: { type: 'string', description: 'Over all lines before this one, each with a line feed' },
+    leftOut: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'What a server keeps and an export does not hold',
+    },
+  },
+};
+
+/** A line of an export: its first, a record, its last. */
+export const EXPORT_LINE: Schema = { anyOf: [HEAD, RECORD_LINE, END] };
 
 const IDEMPOTENCY_KEY = text(
   DOMAIN_LIMITS.idempotencyKeyChars,
@@ -139,7 +179,7 @@ function line(body: Schema, kinds: readonly string[]): Schema {
 /** A line of an import. */
 export const BULK_LINE: Schema = {
   description: 'A new domain, entity or protocol, or a line of an export',
-  anyOf: [line(NEW_TWIN, ['domain', 'entity']), line(NEW_PROTOCOL, ['protocol']), RECORD_LINE],
+  anyOf: [line(NEW_TWIN, ['domain', 'entity']), line(NEW_PROTOCOL, ['protocol']), EXPORT_LINE],
 };
 
 /** What became of a line. */
@@ -155,6 +195,7 @@ export const BULK_ROW = record(
       description:
         'Of what was there already: fields of the line that say something else than the record; /status when it was deactivated',
     },
+    warning: { type: 'string', description: 'What cannot be seen of the file that begins here' },
     error: record('Why not', {
       code: { type: 'string', description: 'The type of a problem' },
       message: { type: 'string' },
@@ -164,5 +205,5 @@ export const BULK_ROW = record(
       },
     }),
   },
-  ['did', 'differs', 'error'],
+  ['did', 'differs', 'warning', 'error'],
 );

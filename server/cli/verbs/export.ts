@@ -6,12 +6,12 @@ import type { IncomingMessage } from 'node:http';
 import { Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
+import { type ExportEnd, exportCheck } from '../../../lib/domain/bulk/manifest.ts';
+import { lineCutter, type NumberedLine } from '../../../lib/domain/bulk/ndjson.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { REMOTE_FLAGS, readErrorCode, remote, serviceError } from '../remote.ts';
 import { showProgress } from '../terminal.ts';
 import { UsageError, type Verb } from '../verb.ts';
-
-const NEWLINE = 10;
 
 export const exportVerb: Verb = {
   usage: '[file] [options]',
@@ -27,14 +27,19 @@ export const exportVerb: Verb = {
     const answer = await remote({ url: values.url, key: values.key }, env).send('/v1/export');
     const counts = await (file === '-' ? copy(answer, process.stdout, false) : replace(file, answer));
     // Standard output has the lines.
-    console.error(process.stderr.isTTY ? `${counts.lines} lines, ${counts.bytes} bytes` : JSON.stringify(counts));
+    console.error(process.stderr.isTTY ? describe(counts) : JSON.stringify(counts));
     return 0;
   },
 };
 
-interface ExportCounts {
+interface ExportCounts extends Pick<ExportEnd, 'records' | 'leftOut'> {
   readonly lines: number;
   readonly bytes: number;
+}
+
+function describe({ lines, bytes, records, leftOut }: ExportCounts): string {
+  const kinds = Object.entries(records).map(([kind, count]) => `${count} ${kind}`);
+  return `${lines} lines (${kinds.join(', ') || 'no records'}), ${bytes} bytes. Not in an export: ${leftOut.join(', ')}.`;
 }
 
 async function replace(file: string, answer: IncomingMessage): Promise<ExportCounts> {
@@ -56,22 +61,30 @@ async function replace(file: string, answer: IncomingMessage): Promise<ExportCou
 
 async function copy(answer: IncomingMessage, to: Writable, closes: boolean): Promise<ExportCounts> {
   const shown = await showProgress({ total: undefined, stream: process.stderr });
+  const [cutter, check] = [lineCutter(), exportCheck()];
   let lines = 0;
   let bytes = 0;
+  const watch = (read: readonly NumberedLine[]) => {
+    for (const line of read) check.take(line);
+    lines += read.length;
+  };
   const count = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) lines++;
+      watch(cutter.push(chunk));
       if (closes) shown.update(0, { lines });
       done(null, chunk);
     },
   });
   try {
     await pipeline(answer, count, to, { end: closes });
-    return { lines, bytes };
   } catch (error) {
     throw serviceError(`The export broke off (${readErrorCode(error)}). Nothing is kept of it; run it again.`, true);
   } finally {
     shown.stop();
   }
+  watch(cutter.end());
+  const { end, problem } = check.finish();
+  if (end && !problem) return { lines, bytes, records: end.records, leftOut: end.leftOut };
+  throw serviceError(`${problem?.message ?? 'What came is no export.'} Nothing is kept of it; run it again.`, true);
 }

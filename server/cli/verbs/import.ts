@@ -1,12 +1,16 @@
 // `twinline import`: lines of JSON into a running server, chunk by chunk; what is interrupted goes on where it was. Chunks are cut the
-// same way every time, so that a chunk that is sent again is the same one.
+// same way every time, so that a chunk that is sent again is the same one. Whether an export is whole is seen here: a file is looked
+// through before anything is sent, standard input while it is.
 
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
+import { type ExportCheck, exportCheck, NO_MANIFEST } from '../../../lib/domain/bulk/manifest.ts';
+import { readLines } from '../../../lib/domain/bulk/ndjson.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { retryDelay } from '../../../lib/retry.ts';
 import { REMOTE_FLAGS, type Remote, readErrorCode, remote, serviceError } from '../remote.ts';
@@ -17,11 +21,12 @@ const OPTIONS = {
   url: { type: 'string' },
   key: { type: 'string' },
   'dry-run': { type: 'boolean' },
+  part: { type: 'boolean' },
   from: { type: 'string' },
   unchanged: { type: 'boolean' },
 } as const;
 
-const PATH = '/v1/bulk';
+const PATH = '/v1/bulk?part=true';
 const LINES = { 'content-type': 'application/x-ndjson' };
 const TRIES = 8;
 const BACKOFF = { firstMs: 500, maxMs: 15_000 };
@@ -43,6 +48,7 @@ export const importVerb: Verb = {
   options: {
     ...REMOTE_FLAGS,
     '--dry-run': 'check every line and write nothing',
+    '--part': 'take what there is of an export that was cut or put together from others',
     '--from <line>': 'leave out what comes before; without it, lines that were taken change nothing',
     '--unchanged': 'tell of each line that was there already, and of its fields that say something else there',
     '(a terminal)': 'shows progress and failures; anything else gets them as lines of JSON, the sum last',
@@ -53,16 +59,21 @@ export const importVerb: Verb = {
     if (file === undefined || more.length) throw new UsageError('Give one file, or - for standard input.');
     const server = remote({ url: values.url, key: values.key }, env);
     const from = readFrom(values.from);
-    const { input, total } = open(file);
+    const { total, read, isStream } = open(file);
+    const check = values.part ? undefined : exportCheck();
+    if (check && !isStream) for await (const line of readLines(read())) requireWhole(check.take(line));
+    if (check && !isStream) requireWhole(check.finish().problem);
+    const input = check && isStream ? checkedChunks(readChunks(read()), check) : readChunks(read());
     const progress = await showProgress({ total, stream: process.stderr });
     const report = importReport(progress, values.unchanged === true);
     try {
       if (values['dry-run']) await dryRun(server, input, report);
       else
-        for await (const chunk of readChunks(input)) {
+        for await (const chunk of input) {
           if (chunk.first + chunk.lines > from) await sendChunk(server, chunk, report);
           report.chunk(chunk);
         }
+      requireWhole(check?.finish().problem);
     } catch (error) {
       progress.stop();
       if (!(error instanceof TwinlineError)) throw error;
@@ -70,9 +81,24 @@ export const importVerb: Verb = {
       const words = `${error.message}\nThe lines before ${report.next()} are done. ${go}`;
       throw new TwinlineError(error.code, words, { cause: error });
     }
+    if (check?.isBare) console.error(NO_MANIFEST);
     return report.end();
   },
 };
+
+function requireWhole(problem: TwinlineError | undefined): void {
+  if (problem) throw new TwinlineError('ERR_INPUT', `${problem.message} ${AS_IT_IS}`);
+}
+
+const AS_IT_IS = 'With --part it is taken as it is.';
+
+/** Ends before the chunk in which something is wrong; `check` says it. */
+async function* checkedChunks(chunks: AsyncIterable<Chunk>, check: ExportCheck): AsyncGenerator<Chunk> {
+  for await (const chunk of chunks) {
+    for await (const line of readLines(Readable.from([chunk.bytes]))) if (check.take(line)) return;
+    yield chunk;
+  }
+}
 
 function readFrom(text: string | undefined): number {
   if (text === undefined) return 1;
@@ -80,11 +106,18 @@ function readFrom(text: string | undefined): number {
   throw new UsageError(`--from ${text} is no number of a line.`);
 }
 
-function open(file: string): { input: AsyncIterable<Buffer>; total: number | undefined } {
-  if (file === '-') return { input: process.stdin, total: undefined };
+interface Opened {
+  /** Of standard input, once. */
+  readonly read: () => AsyncIterable<Buffer>;
+  readonly isStream: boolean;
+  readonly total: number | undefined;
+}
+
+function open(file: string): Opened {
+  if (file === '-') return { read: () => process.stdin, isStream: true, total: undefined };
   const stats = statSync(file, { throwIfNoEntry: false });
   if (!stats?.isFile()) throw new UsageError(`There is no file ${file}.`);
-  return { input: createReadStream(file), total: stats.size };
+  return { read: () => createReadStream(file), isStream: false, total: stats.size };
 }
 
 // A chunk that was cut off in the middle is sent whole: by its key, what was taken of it changes nothing.
@@ -108,14 +141,14 @@ async function sendChunk(server: Remote, { first, bytes }: Chunk, report: Import
 }
 
 // In one request: a dry run writes nothing, so that a second request would not see the lines of the first.
-async function dryRun(server: Remote, input: AsyncIterable<Buffer>, report: ImportReport): Promise<void> {
+async function dryRun(server: Remote, input: AsyncIterable<Chunk>, report: ImportReport): Promise<void> {
   const body = async function* () {
-    for await (const chunk of readChunks(input)) {
+    for await (const chunk of input) {
       yield chunk.bytes;
       report.chunk(chunk);
     }
   };
-  const answer = await server.send(`${PATH}?dryRun=true`, { method: 'POST', headers: LINES, body: body() });
+  const answer = await server.send(`${PATH}&dryRun=true`, { method: 'POST', headers: LINES, body: body() });
   await readRows(answer, (row) => report.rows([row]));
 }
 
@@ -148,6 +181,8 @@ function importReport(progress: ProgressBar, tellsUnchanged: boolean) {
     underWay: (rows: number) => progress.update(done, { lines: lines() + rows, failed: counts.failed }),
     rows(rows: readonly ImportResult[]): void {
       for (const row of rows) {
+        // The first and the last line of an export are no records.
+        if (row.did === undefined && !row.error) continue;
         counts[row.status === 201 ? 'created' : row.status === 200 ? 'unchanged' : 'failed']++;
         if (row.differs) counts.differing++;
         if (row.error || (tellsUnchanged && row.status === 200)) print(row, formatRow);

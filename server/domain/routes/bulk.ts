@@ -5,18 +5,20 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context, ParameterizedContext } from 'koa';
 import type { Bulk, LineResult } from '../../../lib/domain/bulk/bulk.ts';
+import { exportLines } from '../../../lib/domain/bulk/export-lines.ts';
+import { writeExport } from '../../../lib/domain/bulk/manifest.ts';
 import { type NumberedLine, readLines } from '../../../lib/domain/bulk/ndjson.ts';
-import { exportLines } from '../../../lib/domain/bulk/record-lines.ts';
 import { requireRole } from '../../../lib/domain/caller.ts';
 import type { Feed } from '../../../lib/domain/feed/feed.ts';
 import type { SettleVotes } from '../../../lib/domain/find.ts';
 import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import { isRefusal, refuse } from '../../../lib/domain/problems.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
-import { BULK_LINE, BULK_ROW, RECORD_LINE } from '../../../lib/domain/schema/records.ts';
+import { BULK_LINE, BULK_ROW, EXPORT_LINE } from '../../../lib/domain/schema/records.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import type { Audit, AuditEvent } from '../../audit/audit.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
+import { readVersion } from '../../config/modules.ts';
 import { allowLongUpload } from '../../http/connections.ts';
 import { describeError, Refusal } from '../../http/errors.ts';
 import { mediaType } from '../../http/json-body.ts';
@@ -44,12 +46,28 @@ const lines = (of: Schema): Schema => ({
   'x-lines': of,
 });
 
-const DRY_RUN = {
-  dryRun: {
-    description: 'Check everything and write nothing',
-    schema: { enum: ['true', 'false'], default: 'false' },
+const FLAG = { enum: ['true', 'false'], default: 'false' } as const;
+const BULK_QUERY = {
+  dryRun: { description: 'Check everything and write nothing', schema: FLAG },
+  part: {
+    description:
+      'The lines are a part of an export: nothing is said of its first and last line, which the sender checks',
+    schema: FLAG,
   },
 } as const;
+
+/** What a server keeps and an export of a tenant does not hold. */
+const LEFT_OUT = [
+  'other tenants',
+  'accounts and PINs',
+  'sessions of callers',
+  'chats and delegations',
+  'webhooks',
+  'answers to repeated requests',
+  'what plugins keep, such as credits of users',
+  'the audit log',
+  'keys, settings and menus',
+];
 
 /** Imports and exports. */
 export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
@@ -61,8 +79,8 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
       path: '/v1/bulk',
       id: 'importInBulk',
       summary: 'Import many domains, entities and protocols',
-      description: `Role controller. At most ${DOMAIN_LIMITS.bulkLines} lines. A line whose every name (alsoKnownAs, externalId) belongs to one record of its type changes nothing; where only some do, or the type is another, it fails with 409.`,
-      query: DRY_RUN,
+      description: `Role controller. At most ${DOMAIN_LIMITS.bulkLines} lines. Lines of an export are told when they are not all of it, in its order: a row after the last one says that it was cut. A line whose every name (alsoKnownAs, externalId) belongs to one record of its type changes nothing; where only some do, or the type is another, it fails with 409.`,
+      query: BULK_QUERY,
       headers: IDEMPOTENCY_KEY,
       body: {
         types: { [NDJSON]: lines(BULK_LINE) },
@@ -77,7 +95,7 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
         const caller = readCaller(ctx);
         requireRole(caller, 'import in bulk');
         requireLines(ctx);
-        const dryRun = isDry(ctx);
+        const { dryRun, isPart } = readFlags(ctx);
         const key = idempotencyKey(ctx);
         const leave = imports.enter(caller.tenant);
         allowLongUpload(ctx.req);
@@ -85,7 +103,7 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
         ctx.set({ 'Content-Type': NDJSON, 'X-Accel-Buffering': 'no', Connection: 'close' });
         const noted = { by: caller.principal, details: { tenant: caller.tenant, import: randomUUID() } };
         const beforeRecords = async () => void (await audit.append({ action: 'records.importing', ...noted }));
-        const rows = bulk(caller, { lines: linesUntilTooSlow(ctx.req), dryRun, key, beforeRecords });
+        const rows = bulk(caller, { lines: linesUntilTooSlow(ctx.req), dryRun, isPart, key, beforeRecords });
         // A client that sends everything before it reads must not be waited for while it waits for us.
         const texts = answerRows(ctx, { noted, rows }, deps);
         const body = Readable.from(isProxied(ctx) ? holdUntilRead(ctx.req, texts) : texts, {
@@ -101,9 +119,10 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
       path: '/v1/export',
       id: 'exportAll',
       summary: 'Everything that the tenant has, with its history',
-      description: 'Role operator. An import takes the lines back unchanged.',
+      description:
+        'Role operator. An import takes the lines back unchanged. The first and the last line say what there is in between, and what an export does not hold.',
       answers: {
-        200: { description: 'A line for each revision', types: { [NDJSON]: lines(RECORD_LINE) } },
+        200: { description: 'A line for each revision', types: { [NDJSON]: lines(EXPORT_LINE) } },
       },
       problems: ['role-missing'],
       handle: async (ctx, { documents, settleVotes, audit }) => {
@@ -118,7 +137,8 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
         });
         ctx.status = 200;
         const lines = async function* () {
-          for await (const line of exportLines({ documents, settleVotes }, caller)) yield `${JSON.stringify(line)}\n`;
+          const records = exportLines({ documents, settleVotes }, caller);
+          yield* writeExport(records, { version: readVersion(), leftOut: LEFT_OUT });
         };
         ctx.body = ctx.method === 'HEAD' ? '' : Readable.from(lines(), { objectMode: false, highWaterMark: 65_536 });
       },
@@ -126,7 +146,10 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
   ],
 });
 
-const isDry = (ctx: Context) => readQuery(ctx, DRY_RUN).dryRun === 'true';
+function readFlags(ctx: Context) {
+  const { dryRun, part } = readQuery(ctx, BULK_QUERY);
+  return { dryRun: dryRun === 'true', isPart: part === 'true' };
+}
 
 async function* answerRows(
   ctx: Context,
@@ -149,7 +172,7 @@ async function* answerRows(
   } finally {
     // That there was an import was noted before its first record.
     const details = { ...noted.details, records, verified };
-    if (records && !isDry(ctx))
+    if (records && !readFlags(ctx).dryRun)
       await audit
         .append({ action: 'records.import', by: noted.by, details })
         .catch((error: unknown) => onFault(error, ctx));
@@ -214,14 +237,16 @@ async function* linesUntilTooSlow(bytes: AsyncIterable<Uint8Array>): AsyncGenera
 }
 
 function rowView(row: LineResult, onFault: (error: unknown) => void) {
-  const { line } = row;
+  const { line, warning } = row;
+  const warned = warning === undefined ? {} : { warning };
+  if ('isManifest' in row) return { line, status: 200, ...warned };
   if (row.did !== undefined) {
     const { did, created, differs } = row;
-    return { line, status: created ? 201 : 200, did, ...(differs && { differs }) };
+    return { line, status: created ? 201 : 200, did, ...(differs && { differs }), ...warned };
   }
   const { status, code, message, details } = describeError(row.error);
   if (status >= 500) onFault(row.error);
-  return { line, status, error: { code, message, details } };
+  return { line, status, error: { code, message, details }, ...warned };
 }
 
 const LINE_TYPES = new Set([NDJSON, 'application/ndjson', 'application/jsonl']);

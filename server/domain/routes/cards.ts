@@ -4,22 +4,19 @@ import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../lib/clock.ts';
 import { makeCard, statusListUrl } from '../../../lib/domain/credential/card.ts';
-import type { Issuer } from '../../../lib/domain/credential/status-list.ts';
-import { givePlace, type StatusLists, type StatusPurpose } from '../../../lib/domain/credential/status-list.ts';
+import type { StatusPurpose } from '../../../lib/domain/credential/places.ts';
+import type { StatusLists } from '../../../lib/domain/credential/status-list.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
 import type { Registry } from '../../../lib/domain/registry.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
-import type { DocumentStore } from '../../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { localUrl } from '../../http/listen.ts';
 import type { RouteAnswer, RouteGroup } from '../../http/route-table.ts';
 import { readCaller } from '../api-keys.ts';
-import { DID, domainGroup } from '../requests.ts';
+import { DID, domainGroup, ID_EXAMPLE } from '../requests.ts';
 
 export interface CardDeps {
   readonly registry: Registry;
-  readonly documents: DocumentStore;
-  readonly issuer: Issuer;
   readonly statusLists: StatusLists;
   readonly signedCards: SignedCards;
   readonly clock: Clock;
@@ -27,7 +24,7 @@ export interface CardDeps {
   readonly publicUrl: string | undefined;
 }
 
-const LIST = /^([1-9]\d{0,8})-(revocation|suspension)$/;
+const LIST = /^([0-9a-f]{32})-(revocation|suspension)$/;
 /** The first one is for clients that take anything. */
 const TYPES = ['application/vc', 'application/ld+json', 'application/json'];
 
@@ -76,15 +73,15 @@ export const CARD_ROUTES: RouteGroup<CardDeps> = domainGroup({
       summary: 'The card of a domain',
       answers: { 200: SHOWN },
       problems: ['not-found', 'gone', 'not-acceptable'],
-      handle: async (ctx, { registry, documents, issuer, signedCards, publicUrl, clock }) => {
+      handle: async (ctx, { registry, statusLists, signedCards, publicUrl, clock }) => {
         const domain = await registry.get(readCaller(ctx), ctx.params.did!);
         const type = chooseType(ctx);
-        const place = await givePlace(documents, domain);
+        const place = await statusLists.place(domain);
         const base = publicUrl ?? localUrl(ctx.req.socket);
         // What a card says changes with the revision only.
         const key = JSON.stringify([domain.id, domain.revision, place, base]);
-        const issue = async () => JSON.stringify(await issuer.issue(makeCard(domain, { place, base }), clock.now()));
-        const card = signedCards.get(key) ?? (await issue());
+        const issue = () => statusLists.issuer.issue(makeCard(domain, { place, base }), clock.now());
+        const card = signedCards.get(key) ?? JSON.stringify(await issue());
         signedCards.set(key, card);
         ctx.set('Cache-Control', 'private, no-cache');
         send(ctx, type, card);
@@ -101,8 +98,8 @@ export const STATUS_LIST_ROUTES: RouteGroup<CardDeps> = domainGroup({
   problems: [],
   parameters: {
     list: {
-      description: 'The number of a list and its purpose',
-      schema: { type: 'string', examples: ['1-revocation'] },
+      description: 'The name of a list and its purpose',
+      schema: { type: 'string', examples: [`${ID_EXAMPLE}-revocation`] },
     },
   },
   routes: [
@@ -115,10 +112,10 @@ export const STATUS_LIST_ROUTES: RouteGroup<CardDeps> = domainGroup({
       problems: ['not-found', 'not-acceptable'],
       handle: async (ctx, { statusLists, publicUrl }) => {
         const type = chooseType(ctx);
-        const [, number, purpose] = LIST.exec(ctx.params.list!) ?? [];
-        const list = Number(number);
-        const url = number && statusListUrl(publicUrl ?? localUrl(ctx.req.socket), list, purpose as StatusPurpose);
-        const found = url && (await statusLists.credential({ list, purpose: purpose as StatusPurpose, url }));
+        const [, list, purpose] = (LIST.exec(ctx.params.list!) ?? []) as [string?, string?, StatusPurpose?];
+        const base = publicUrl ?? localUrl(ctx.req.socket);
+        const found =
+          list && purpose && (await statusLists.credential({ list, purpose, url: statusListUrl(base, list, purpose) }));
         if (!found) throw refuse('not-found', `There is no status list ${JSON.stringify(ctx.params.list)}.`);
         ctx.set('Cache-Control', 'public, no-cache');
         send(ctx, type, JSON.stringify(found));

@@ -17,6 +17,7 @@ const MAIN = join(process.cwd(), 'dist/server/main.js');
 const FLOOR = join(process.cwd(), 'test/bench/floor.mjs');
 const PRODUCTION = {
   ...{ NODE_ENV: 'production', HOST: '127.0.0.1', USSD_GATEWAYS: '*', USSD_SESSION_TTL_SECONDS: '3600' },
+  PUBLIC_URL: 'http://127.0.0.1',
   // The gateway is one address, so each phone is counted; no phone calls as often as one of a load.
   ...{ RATE_LIMIT_EXEMPT: '127.0.0.1/32', RATE_LIMIT_MAX: '1000000000' },
 };

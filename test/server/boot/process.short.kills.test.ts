@@ -10,6 +10,7 @@ import { builtFile } from '../../support/build.ts';
 import { startProcess, withFolder } from '../../support/process.ts';
 import { isShort, sample } from '../../support/size.ts';
 import { until } from '../../support/until.ts';
+import { PRODUCTION } from '../support/production.ts';
 import { ask } from '../support/serve.ts';
 
 const test = suite('process');
@@ -18,13 +19,7 @@ const longTest: typeof test | (() => void) = isShort ? () => {} : test;
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const MEMORY = { DATA_DIR: ':memory:' };
-const PRODUCTION = {
-  ...MEMORY,
-  NODE_ENV: 'production',
-  HOST: '127.0.0.1',
-  PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
-  ORACLE_KEY: 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=',
-};
+const SERVED = { ...MEMORY, ...PRODUCTION };
 
 interface Ran {
   readonly code: number | null;
@@ -122,12 +117,12 @@ longTest('a start in development says which tests of the menus fail; they are se
 );
 
 test('in production it prints log lines only, and no debugger opens: not by SIGUSR1, and not with node --inspect', async () => {
-  const server = await startProcess({ ...PRODUCTION, DRAIN_DELAY_MS: '0' });
+  const server = await startProcess({ ...SERVED, DRAIN_DELAY_MS: '0' });
   process.kill(server.pid, 'SIGUSR1');
   assert.is((await ask(`${server.url}/livez`)).status, 200);
   assert.is(await server.signal('SIGTERM'), 0);
   for (const line of server.printed().trim().split('\n')) assert.type(JSON.parse(line), 'object');
-  const { code, err } = await runToEnd({ ...PRODUCTION, USSD_GATEWAYS: '*' }, ['--inspect=127.0.0.1:0']);
+  const { code, err } = await runToEnd({ ...SERVED, USSD_GATEWAYS: '*' }, ['--inspect=127.0.0.1:0']);
   assert.is(code, 78);
   assert.match(err, /^--inspect=127\.0\.0\.1:0: a debugger can read every key/m);
 });

@@ -91,7 +91,8 @@ test('in a folder without menus the shipped ones are served, but a MENUS_DIR tha
 test('production says which menus it serves, that they are only examples, and which settings are probably misspelt', () =>
   withFolder(async (folder) => {
     const keys = { PIN_ENCRYPTION_KEY: KEYS[0]!, ORACLE_KEY: makeOracleKey() };
-    const env = { ...keys, NODE_ENV: 'production', OPERATOR_TOKN: 'x', LOG_LEVEL: 'info' };
+    const PUBLIC_URL = 'https://twins.example.com';
+    const env = { ...keys, NODE_ENV: 'production', PUBLIC_URL, OPERATOR_TOKN: 'x', LOG_LEVEL: 'info' };
     const wordsOf = async (more: object) =>
       withServer({ env: { ...env, ...more } }, async ({ logged }) =>
         logged.map((line) => JSON.stringify(line)).join('\n'),

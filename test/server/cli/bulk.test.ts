@@ -77,7 +77,7 @@ test('a file goes in, comes out as a whole, and goes into another server; again 
   const exported = async () => (await client.send('operator', '/v1/export')).text;
   const tried = await run(['import', file, '--url', url, '--dry-run']);
   assert.is(tried.code, 0, tried.err);
-  assert.is(await exported(), '');
+  assert.is(objects(await exported()).length, 2);
   const first = await run(['import', file, '--url', url]);
   const [sum] = objects(first.out);
   assert.equal([first.code, sum!.lines, sum!.created, sum!.failed], [0, 201, 201, 0]);
@@ -86,12 +86,41 @@ test('a file goes in, comes out as a whole, and goes into another server; again 
   const later = objects((await run(['import', file, '--url', url, '--from', '1001'])).out);
   assert.equal([later[0]!.lines, later[0]!.unchanged], [100, 100]);
   const out = await run(['export', dump, '--url', `${url}/`]);
-  assert.equal([out.code, out.out, objects(out.err)[0]!.lines], [0, '', 201]);
+  const [told] = objects(out.err);
+  assert.equal([out.code, out.out, told!.lines, told!.records], [0, '', 203, { protocol: 1, domain: 200 }]);
+  assert.ok((told!.leftOut as string[]).includes('accounts and PINs'));
   assert.is((await runApart(['export', '--url', url])).out, readFileSync(dump, 'utf8'));
   await withServer({ env }, async (other) => {
     assert.is((await run(['import', dump, '--url', other.url])).code, 0);
-    const there = await domainClient(() => other.url).send('operator', '/v1/export');
-    assert.is(there.text, readFileSync(dump, 'utf8'));
+    const there = () => domainClient(() => other.url).send('operator', '/v1/export');
+    assert.is((await there()).text, readFileSync(dump, 'utf8'));
+  });
+  await withServer({ env }, async (other) => {
+    const there = () => domainClient(() => other.url).send('operator', '/v1/export');
+    const lines = readFileSync(dump, 'utf8').trim().split('\n');
+    const cut = inFile(lines.slice(0, -3).join('\n'));
+    const changed = inFile([...lines.slice(0, 50), ...lines.slice(51), lines[50]].join('\n'));
+    for (const [damaged, why] of [
+      [cut, /has no last line: it was cut off.* With --part/],
+      [changed, /\(200 lines are there, 201 were written\)/],
+      [inFile(`${lines.slice(1).join('\n')}\n`), /its first line is missing/],
+    ] as const) {
+      const refused = await run(['import', damaged, '--url', other.url]);
+      assert.equal([refused.code, refused.out], [1, '']);
+      assert.match(refused.err, why);
+    }
+    assert.is(objects((await there()).text).length, 2, 'nothing was sent');
+    for (const more of [['--dry-run'], []]) {
+      const piped = await runApart(['import', '-', '--url', other.url, ...more], readFileSync(cut, 'utf8'));
+      assert.is(piped.code, 1);
+      assert.match(piped.err, /it was cut off/);
+    }
+    const part = await run(['import', cut, '--url', other.url, '--part']);
+    assert.equal([part.code, objects(part.out)[0]!.failed, part.err], [0, 0, '']);
+    const bare = await run(['import', inFile(lines.slice(1, -1).join('\n')), '--url', other.url]);
+    assert.equal([bare.code, objects(bare.out)[0]!.lines], [0, 201]);
+    assert.match(bare.err, /have no first and last line/);
+    assert.is((await there()).text, readFileSync(dump, 'utf8'));
   });
 });
 

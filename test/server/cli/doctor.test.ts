@@ -102,7 +102,7 @@ test('a port is free, held by Twinline itself, or held by another program', asyn
   assert.is(await levelOf('port', { PORT }), 'fine');
 });
 
-const PRODUCTION = { NODE_ENV: 'production', USSD_GATEWAYS: '*' };
+const PRODUCTION = { NODE_ENV: 'production', USSD_GATEWAYS: '*', PUBLIC_URL: 'https://x.example' };
 const PROXIED = { TRUST_PROXY_ENABLED: 'true' };
 
 for (const [check, level, env] of [

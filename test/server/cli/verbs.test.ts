@@ -151,7 +151,8 @@ test('config --new-keys makes keys that production takes, new ones each time', a
   assert.is.not(one.out, other.out);
   const env: NodeJS.ProcessEnv = Object.fromEntries(one.out.split('\n').map((line) => line.split(/=(.*)/s)));
   assert.is(parseKeyring(env.PIN_ENCRYPTION_KEY!).ids.length, 1);
-  assert.equal(readConfig({ ...env, NODE_ENV: 'production', DATA_DIR: ':memory:', USSD_GATEWAYS: '*' }).problems, []);
+  const rest = { NODE_ENV: 'production', DATA_DIR: ':memory:', USSD_GATEWAYS: '*', PUBLIC_URL: 'https://x.example' };
+  assert.equal(readConfig({ ...env, ...rest }).problems, []);
 });
 
 test.run();

@@ -20,6 +20,8 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const KEY = '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13';
 const ORACLE = 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=';
+const PUBLIC_URL = 'https://twins.example.com';
+const PRODUCTION = { NODE_ENV: 'production', ORACLE_KEY: ORACLE, PUBLIC_URL, USSD_GATEWAYS: '*' };
 const GOOD = { PIN_ENCRYPTION_KEY: KEY, DATA_DIR: ':memory:', MODEL_NAME: 'small' };
 
 const problemsOf = (env: NodeJS.ProcessEnv) => readConfig(env).problems;
@@ -117,14 +119,40 @@ test('what the log may not hold: settings that are secret, variables whose names
 });
 
 test('production listens on all addresses, drains for five seconds and makes no keys', () => {
-  const { config } = readConfig({ ...GOOD, NODE_ENV: 'production', ORACLE_KEY: ORACLE, USSD_GATEWAYS: '10.1.2.3' });
+  const { config } = readConfig({ ...GOOD, ...PRODUCTION, USSD_GATEWAYS: '10.1.2.3' });
   assert.is(config?.host, '0.0.0.0');
   assert.is(config?.drainDelayMs, 5_000);
   const missing = problemsOf({ NODE_ENV: 'production', DATA_DIR: ':memory:' });
   assert.equal(
     missing.map((line) => line.split(':')[0]),
-    ['PIN_ENCRYPTION_KEY', 'ORACLE_KEY', 'USSD_GATEWAYS'],
+    ['PIN_ENCRYPTION_KEY', 'ORACLE_KEY', 'PUBLIC_URL', 'USSD_GATEWAYS'],
   );
+  assert.match(missing[2]!, /^PUBLIC_URL: is not set: .+ PUBLIC_URL=https:\/\/twins\.example\.com/);
+});
+
+test('the address that credentials name has no user, query or fragment, and is written one way', () => {
+  const read = (PUBLIC_URL: string) => readConfig({ ...GOOD, ...PRODUCTION, PUBLIC_URL });
+  for (const [text, url] of [
+    ['https://x.example', 'https://x.example'],
+    ['http://127.0.0.1:8080/', 'http://127.0.0.1:8080'],
+    ['https://x.example/twins//', 'https://x.example/twins'],
+    ['HTTPS://X.Example:443/a/../b', 'https://x.example/b'],
+    ['https://[::1]:3000', 'https://[::1]:3000'],
+    ['https://x.example/@me', 'https://x.example/@me'],
+  ] as const)
+    assert.is(read(text).config?.publicUrl, url, text);
+  const refused = ['https://user:pass-word@x.example', 'https://user@x.example', 'https://x.example/?x=1'];
+  refused.push('https://x.example?', 'https://x.example#f', 'https://x.example/#', 'ftp://x.example', 'x.example');
+  refused.push('https:x.example', 'https://', 'https://x.ex ample', 'https://x.exa\nmple', 'https:\\\\x.example');
+  for (const text of refused) {
+    const { problems } = read(text);
+    assert.match(
+      problems[0] ?? '',
+      /^PUBLIC_URL=".*": must be an http:\/\/ or https:\/\/ URL without a user, a query/s,
+      text,
+    );
+    assert.not.match(problems[0]!, /pass-word/);
+  }
 });
 
 test('what is set and empty counts as not set, and spaces around values do not count', () => {
@@ -186,7 +214,7 @@ test('problems and listings show no secret and no password', () => {
 });
 
 test('production refuses every way to open a debugger', () => {
-  const production = { ...GOOD, NODE_ENV: 'production', ORACLE_KEY: ORACLE, USSD_GATEWAYS: '*' };
+  const production = { ...GOOD, ...PRODUCTION };
   const options = (text: string) => problemsOf({ ...production, NODE_OPTIONS: text });
   const open = ['--inspect=0.0.0.0', '--inspect-brk=10.0.0.1:1', '--inspect=[::]:9229', '--inspect', '--inspect=9229'];
   const local = ['--inspect=127.0.0.1:9229', '--inspect-wait', '--inspect_brk', '--inspect-port=0', '--debug-port=1'];
@@ -199,7 +227,7 @@ test('production refuses every way to open a debugger', () => {
 });
 
 test('production refuses a token of operators that can be guessed', () => {
-  const production = { ...GOOD, NODE_ENV: 'production', ORACLE_KEY: ORACLE, USSD_GATEWAYS: '*' };
+  const production = { ...GOOD, ...PRODUCTION };
   const long = 'x'.repeat(24);
   for (const OPERATOR_TOKEN of ['x', 'x'.repeat(23), `${long},short`]) {
     const [problem = ''] = problemsOf({ ...production, OPERATOR_TOKEN });
@@ -227,7 +255,7 @@ test('proxies count only where they are trusted', () => {
   assert.equal(proxies({ TRUST_PROXY_CIDRS }), []);
   assert.equal(proxies({ TRUST_PROXY_CIDRS, TRUST_PROXY_ENABLED: 'true' }), ['10.0.0.0/8']);
   assert.ok(proxies({ TRUST_PROXY_ENABLED: 'true' })!.includes('127.0.0.0/8'));
-  const production = { NODE_ENV: 'production', ORACLE_KEY: ORACLE, USSD_GATEWAYS: '*', TRUST_PROXY_ENABLED: 'true' };
+  const production = { ...PRODUCTION, TRUST_PROXY_ENABLED: 'true' };
   assert.equal(proxies(production), [], 'in production, proxies are named');
   assert.equal(proxies({ ...production, TRUST_PROXY_CIDRS }), ['10.0.0.0/8']);
 });

@@ -217,7 +217,7 @@ test('a record counts no more revisions than were sent and a thousand, and what 
     await client.protocol('controller');
     await bulk(client, 'controller', [project({ externalId: 'a' })]);
     const exported = (await client.send('operator', '/v1/export')).text.trim().split('\n');
-    const record = JSON.parse(exported.at(-1)!) as JsonObject & { body: JsonObject };
+    const record = JSON.parse(exported.at(-2)!) as JsonObject & { body: JsonObject };
     const id = 'did:ixo:entity:0000000000000000000000000000000a';
     const body = { ...record.body, did: id, externalId: null, status: 'Verified' };
     const line = (revision: number) => ({ ...record, id, did: id, revision, body });

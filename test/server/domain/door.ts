@@ -48,7 +48,7 @@ export function door(
       documents: watch(memoryDocuments({ clock })),
       apiKeysFile: API_KEYS_FILE,
       governanceFile: GOVERNANCE_FILE,
-      oracleKey: config!.oracleKey,
+      oracleKeys: [config!.oracleKey],
       publicUrl: undefined,
       keyring: parseKeyring(config!.pinKeys),
       production: false,

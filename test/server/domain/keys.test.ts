@@ -7,6 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withFolder } from '../../support/process.ts';
 import { until } from '../../support/until.ts';
+import { PRODUCTION } from '../support/production.ts';
 import { withServer } from '../support/serve.ts';
 import { COOKING, didOf, files, KEYS, keyOf, place, problem } from './place.ts';
 
@@ -32,21 +33,14 @@ test('keys are rotated without a restart: the old one ends, the new one works', 
     });
   }));
 
-const PRODUCTION = {
-  NODE_ENV: 'production',
-  HOST: '127.0.0.1',
-  PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
-  ORACLE_KEY: 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=',
-  OPERATOR_TOKEN: 'operator-token-of-32-characters-0',
-  DRAIN_DELAY_MS: '0',
-};
+const OPERATED = { ...PRODUCTION, OPERATOR_TOKEN: 'operator-token-of-32-characters-0', DRAIN_DELAY_MS: '0' };
 
 test('production without a file of keys knows nobody, and is told that one voter may decide alone', () =>
-  withServer({ env: PRODUCTION }, async (server) => {
+  withServer({ env: OPERATED }, async (server) => {
     assert.is(server.developmentKey, undefined);
     const warnings = server.logged.filter(({ msg }) => /GOVERNANCE_FILE is not set.*decide alone/.test(String(msg)));
     assert.is(warnings.length, 1);
-    for (const key of ['', 'undefined', 'dev_', PRODUCTION.OPERATOR_TOKEN]) {
+    for (const key of ['', 'undefined', 'dev_', OPERATED.OPERATOR_TOKEN]) {
       const answer = await server.ask('/v1/domains', { headers: { authorization: `Bearer ${key}` } });
       problem(answer, 401, 'unauthorized');
     }

@@ -7,18 +7,13 @@ import { readConfig } from '../../../server/config/config.ts';
 import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { maskSetting } from '../../../server/config/secrets.ts';
 import { forbiddenGateways, gatewaySignature, ussdGateways } from '../../../server/ussd/gateways.ts';
+import { PRODUCTION } from '../support/production.ts';
 import { type AskOptions, DIAL, json, type Served, withServer } from '../support/serve.ts';
 
 const test = suite('ussd gateways');
 
 const SECRET = 'correct.horse/battery+staple';
 const PROXY = { TRUST_PROXY_ENABLED: 'true', TRUST_PROXY_CIDRS: '127.0.0.1' };
-const PRODUCTION = {
-  NODE_ENV: 'production',
-  HOST: '127.0.0.1',
-  PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
-  ORACLE_KEY: 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=',
-};
 
 const metric = (text: string, series: string) => text.split('\n').find((line) => line.startsWith(series));
 
