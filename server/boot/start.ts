@@ -234,7 +234,8 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     inspector.drain();
     query?.drain();
     const answered = agent.drain(SERVER_LIMITS.drainMs);
-    await Promise.all([door.close(SERVER_LIMITS.drainMs), answered]);
+    const lingerMs = drainDelayMs > 0 ? SERVER_LIMITS.lingerMs : 0;
+    await Promise.all([door.close(SERVER_LIMITS.drainMs, lingerMs), answered]);
     // All answers are given; what goes on behind them (late calls) may still finish.
     const isIdle = new AbortController();
     await Promise.race([engine.idle(), clock.wait(Math.max(0, until - clock.monotonic()), isIdle.signal)]);
