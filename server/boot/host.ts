@@ -134,7 +134,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring, cl
     ? simulatedAccounts(accounts({ documents: stores.documents, vault, clock }))
     : undefined;
   const desk = accountDesk({ accounts: kept, simulated, alias: vault.alias, audit });
-  const services = between(await allServices(config, { callers: kept, simulated }, parts.services));
+  const services = between(await allServices(config, { callers: kept, simulated, given: parts.services, clock }));
   const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
   const menuFolder = { folder: config.menusDir, services: lintedServices(services), rules, clock };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
@@ -189,10 +189,15 @@ interface KeptAccounts {
   readonly simulated: Accounts | undefined;
 }
 
-async function allServices(config: Config, kept: KeptAccounts, given?: Services): Promise<Services> {
+interface ServiceSources extends KeptAccounts {
+  readonly given: Services | undefined;
+  readonly clock: Clock;
+}
+
+async function allServices(config: Config, { given, clock, ...kept }: ServiceSources): Promise<Services> {
   const accountsOfFlows = accountServices(kept.callers, kept.simulated && { simulated: kept.simulated });
   const builtIn = { ...accountsOfFlows, ...httpServices({ hosts: config.serviceHosts }) };
-  const loaded = await loadServices(config.services, { builtIn, given, folder: process.cwd() });
+  const loaded = await loadServices(config.services, { builtIn, given, folder: process.cwd(), clock });
   // Innermost, so that recorders and logs of services get no secret either.
   return keepSecrets(loaded, { own: isBuiltIn, redact: config.redact });
 }

@@ -3,6 +3,7 @@
 import type { CutReason } from '../http/connections.ts';
 import type { Overload } from '../http/overload.ts';
 import type { StoreHealth } from './health.ts';
+import { countLinesLost } from './log-output.ts';
 
 /**
  * Why a request was turned away: its address is not listed, its dialect has a secret that it does not show, its
@@ -85,6 +86,11 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
           doors,
         ),
         ...counter('twinline_errors_total', 'What went wrong inside.', problems),
+        ...counter(
+          'twinline_log_lines_lost_total',
+          'Lines of the log that could not be written.',
+          new Map([['', countLinesLost()]]),
+        ),
         ...counter('twinline_refused_total', 'Turned away, by what there was too much of.', refusals),
         ...counter(
           'twinline_connections_cut_total',

@@ -42,7 +42,7 @@ export function homeReader({ health, flows, menusDir, refusedEdits }: HomeSource
   const verdicts = new LRUCache<string, Promise<Tested>>({ max: PAGE_LIMITS.menusTested });
 
   async function readTested(compiled: CompiledFlow): Promise<Tested> {
-    const tests = await readTests(menusDir, compiled.id).catch(() => undefined);
+    const tests = await readTests(menusDir, compiled.id);
     if (!tests) return { kind: 'none' };
     const { file, source } = tests;
     if (!file) return { kind: 'unreadable' };
