@@ -14,10 +14,10 @@ export interface Watched {
 }
 
 /**
- * Why a store counts as away: it refused the connection, cut it, did not answer in time, answered with an error, or
- * refuses writes while it answers questions, as on a full disk.
+ * Why a store counts as away: it refused the connection, cut it, did not answer in time, answered with an error, refuses writes
+ * while it answers questions, as on a full disk, or its files are damaged, which only a start on sound ones ends.
  */
-export const AWAY_REASONS = ['refused', 'cut', 'no-answer', 'error', 'refuses-writes'] as const;
+export const AWAY_REASONS = ['refused', 'cut', 'no-answer', 'error', 'refuses-writes', 'damaged'] as const;
 export type AwayReason = (typeof AWAY_REASONS)[number];
 
 export interface StoreHealth {
@@ -154,7 +154,8 @@ const DEPTH_MAX = 8;
 export function findReason(thrown: unknown): AwayReason {
   let error = thrown as { code?: unknown; message?: unknown; cause?: unknown; reason?: unknown } | undefined;
   for (let depth = 0; error && typeof error === 'object' && depth < DEPTH_MAX; depth++) {
-    const { code, message } = error;
+    const { code, message, reason } = error;
+    if (reason === 'damaged') return reason;
     if (typeof code === 'string' && Object.hasOwn(REASONS, code)) return REASONS[code]!;
     // Drivers wrap the system's error in one of their own that only quotes it.
     const quoted = typeof message === 'string' ? /\bE[A-Z]{4,}\b/.exec(message)?.[0] : undefined;

@@ -8,7 +8,6 @@ import { getLastVersion } from 'lmdb';
 import { LRUCache } from 'lru-cache';
 import { systemClock } from '../../clock.ts';
 import { COMMON_LIMITS, growing } from '../../common-limits.ts';
-import { TwinlineError } from '../../errors.ts';
 import { checkKey, checkLimit, closedError, requireGiven } from '../../given.ts';
 import type { CommitResult, SessionCommit, SnapshotStore } from '../store.ts';
 import { writeHold } from './hold.ts';
@@ -16,8 +15,8 @@ import type { LmdbOptions } from './logs.ts';
 import {
   decodeSession,
   encodeSession,
+  failuresOf,
   findReason,
-  guardFor,
   isEnded,
   openTables,
   readBase,
@@ -25,7 +24,6 @@ import {
   readExpiresAt,
   readFiled,
   refile,
-  refusal,
   splitTimeKey,
   timeKey,
 } from './tables.ts';
@@ -61,7 +59,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
   // A place is never used for a second session, so one that was remembered is right or empty.
   const remembered = new LRUCache<string, string>(growing(PLACES_CACHED));
   const hold = writeHold(path);
-  const guarded = guardFor(path);
+  const { guarded, refuse, requireWhole } = failuresOf(path);
   let closed = false;
 
   // What `load` read is what its turn writes over a moment later: the writer checks the version, so it is not read again.
@@ -80,6 +78,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
 
   function check(key?: string): void {
     if (closed) throw closedError('LMDB');
+    requireWhole();
     if (key !== undefined) checkKey(key);
   }
 
@@ -185,10 +184,14 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
 
     load(key) {
       check(key);
-      const entry = readLatest(key);
-      keepLoaded(key, entry);
-      if (entry === undefined || readExpiresAt(entry.text) <= clock.now()) return undefined;
-      return decodeSession(entry.text, entry.version);
+      try {
+        const entry = readLatest(key);
+        keepLoaded(key, entry);
+        if (entry === undefined || readExpiresAt(entry.text) <= clock.now()) return undefined;
+        return decodeSession(entry.text, entry.version);
+      } catch (error) {
+        throw refuse('load', error);
+      }
     },
 
     async commit(key, expected, next): Promise<CommitResult> {
@@ -207,7 +210,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
           } else if (latest) return { kind: 'conflict', revision };
         }
       } catch (error) {
-        throw error instanceof TwinlineError ? error : refusal('commit', path, await findReason(error));
+        throw refuse('commit', await findReason(error));
       }
     },
 

@@ -109,6 +109,7 @@ const AWAY_WORDS: { readonly [away in NonNullable<StoreHealth['away']>]: string 
   'no-answer': 'does not answer',
   error: 'answers with errors',
   'refuses-writes': 'refuses writes',
+  damaged: 'is damaged',
 };
 
 const KINDS: { readonly [kind: string]: string } = {
