@@ -193,7 +193,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     }),
     query,
   });
-  const metricsDoor = await openMetrics(config, async () => metrics.render(await health.stores()));
+  const metricsDoor = await openMetrics(config, async () => metrics.render(await health.judgeStores()));
   defer(() => metricsDoor?.close(0));
   overload.begin();
   const connections = { ...app.connections, ...seams.connections };
@@ -290,9 +290,9 @@ async function openQuery(
   return openGateway({ path, patienceMs, ...tools });
 }
 
-function watchedStores({ snapshots, documents, takesWrites }: WatchedStores): Watched[] {
+function watchedStores({ snapshots, documents, watches }: WatchedStores): Watched[] {
   return [
-    { keeps: 'sessions', kind: snapshots.name, ping: () => snapshots.ping(), takesWrites: takesWrites.sessions },
-    { keeps: 'documents', kind: documents.name, ping: () => documents.ping(), takesWrites: takesWrites.documents },
+    { keeps: 'sessions', kind: snapshots.name, ping: () => snapshots.ping(), ...watches.sessions },
+    { keeps: 'documents', kind: documents.name, ping: () => documents.ping(), ...watches.documents },
   ];
 }
