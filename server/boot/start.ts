@@ -10,6 +10,7 @@ import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { openDomain } from '../domain/open.ts';
 import type { GatewayOptions, QueryGateway } from '../gateway/open.ts';
+import { watchClocks } from '../health/clock-watch.ts';
 import { type Watched, watchHealth } from '../health/health.ts';
 import { createLog, type Log } from '../health/log.ts';
 import type { WatchedStores } from '../health/write-watch.ts';
@@ -99,6 +100,9 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   if (redis && isOperated) await inspector.join(redis);
   warnAtStart(config, log);
   for (const { id, version } of menus.compiled.values()) log[atStart]({ flow: id, version }, 'a menu is served');
+  const clocks = watchClocks(host.clocks, { clock, log });
+  defer(clocks.stop);
+  metrics.add(clocks.metrics);
   const health = watchHealth(watchedStores(stores), { clock, onChange: storeHealthLogger(log) });
 
   const domain = await openDomain({
@@ -124,6 +128,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const agent = await openAgentService({
     ...{ ownRoutes: ownRoutes(config, adapters), parts: given },
     ...{ config, stores, redis, keyring, conversations, services, inspector: hub, log, clock },
+    sessionClock: host.sessionClock,
     sender: seams.webhookSender,
     operatorsOnly: operatorsOnly(operators),
     readClient: operators.readClient,
@@ -189,6 +194,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
       studio,
       operators,
       health,
+      clocks,
       clock,
     }),
     query,

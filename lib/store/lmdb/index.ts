@@ -15,7 +15,7 @@ import type { LmdbOptions } from './logs.ts';
 import {
   decodeSession,
   encodeSession,
-  failuresOf,
+  watchFailures,
   findReason,
   isEnded,
   openTables,
@@ -59,7 +59,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
   // A place is never used for a second session, so one that was remembered is right or empty.
   const remembered = new LRUCache<string, string>(growing(PLACES_CACHED));
   const hold = writeHold(path);
-  const { guarded, refuse, requireWhole } = failuresOf(path);
+  const { guarded, refuse, requireWhole } = watchFailures(path);
   let closed = false;
 
   // What `load` read is what its turn writes over a moment later: the writer checks the version, so it is not read again.

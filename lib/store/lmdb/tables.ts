@@ -93,7 +93,7 @@ export interface Failures {
 }
 
 /** Of the environment in `path`, which is open. */
-export function failuresOf(path: string): Failures {
+export function watchFailures(path: string): Failures {
   let damage: TwinlineError | undefined;
   const refuse = (action: string, error: unknown) => {
     if (error instanceof TwinlineError) return error;
