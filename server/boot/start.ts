@@ -11,9 +11,9 @@ import { SERVER_LIMITS } from '../config/limits.ts';
 import { openDomain } from '../domain/open.ts';
 import type { GatewayOptions, QueryGateway } from '../gateway/open.ts';
 import { watchClocks } from '../health/clock-watch.ts';
-import { type Watched, watchHealth } from '../health/health.ts';
+import { watchHealth } from '../health/health.ts';
 import { createLog, type Log } from '../health/log.ts';
-import type { WatchedStores } from '../health/write-watch.ts';
+import { listWatched } from '../health/write-watch.ts';
 import type { ConnectionRules } from '../http/connections.ts';
 import { callRarely } from '../http/fast-path.ts';
 import { listen } from '../http/listen.ts';
@@ -103,7 +103,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const clocks = watchClocks(host.clocks, { clock, log });
   defer(clocks.stop);
   metrics.add(clocks.metrics);
-  const health = watchHealth(watchedStores(stores), { clock, onChange: storeHealthLogger(log) });
+  const health = watchHealth(listWatched(stores), { clock, onChange: storeHealthLogger(log) });
 
   const domain = await openDomain({
     documents: stores.documents,
@@ -294,11 +294,4 @@ async function openQuery(
   if (path === undefined) return undefined;
   const { openGateway } = await import('../gateway/open.ts');
   return openGateway({ path, patienceMs, ...tools });
-}
-
-function watchedStores({ snapshots, documents, watches }: WatchedStores): Watched[] {
-  return [
-    { keeps: 'sessions', kind: snapshots.name, ping: () => snapshots.ping(), ...watches.sessions },
-    { keeps: 'documents', kind: documents.name, ping: () => documents.ping(), ...watches.documents },
-  ];
 }

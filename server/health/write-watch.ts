@@ -7,6 +7,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import type { DocumentStore, SnapshotStore } from '../../lib/store/store.ts';
 import { SERVER } from '../stores/key-mark.ts';
 import type { Stores } from '../stores/stores.ts';
+import type { Watched } from './health.ts';
 
 export interface WatchedStores extends Stores {
   readonly watches: { readonly sessions: StoreWatch; readonly documents: StoreWatch };
@@ -110,6 +111,14 @@ export function watchWrites({ snapshots, documents }: Stores, clock: Clock): Wat
     },
     watches: { sessions, documents: papers },
   };
+}
+
+/** The stores as health asks them. */
+export function listWatched({ snapshots, documents, watches }: WatchedStores): Watched[] {
+  return [
+    { keeps: 'sessions', kind: snapshots.name, ping: () => snapshots.ping(), ...watches.sessions },
+    { keeps: 'documents', kind: documents.name, ping: () => documents.ping(), ...watches.documents },
+  ];
 }
 
 // An ended session is in no list; should its removal fail, it expires.
