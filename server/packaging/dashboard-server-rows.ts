@@ -109,7 +109,8 @@ export const SERVER_ROWS: readonly PanelRow[] = [
       },
       {
         title: 'Clocks of stores',
-        about: 'Their time minus that of the instance. Sessions in Redis go by the clock of Redis, all else by that of the instance.',
+        about:
+          'Their time minus that of the instance. Sessions in Redis go by the clock of Redis, all else by that of the instance.',
         unit: 's',
         lines: { '{{instance}} {{store}} ({{kind}})': 'twinline_clock_offset_seconds{$of}' },
       },

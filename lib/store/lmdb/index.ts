@@ -15,7 +15,6 @@ import type { LmdbOptions } from './logs.ts';
 import {
   decodeSession,
   encodeSession,
-  watchFailures,
   findReason,
   isEnded,
   openTables,
@@ -26,6 +25,7 @@ import {
   refile,
   splitTimeKey,
   timeKey,
+  watchFailures,
 } from './tables.ts';
 
 export { type LmdbOptions, lmdbLogs } from './logs.ts';

@@ -29,7 +29,7 @@ import {
   readHead,
   type StoredHead,
 } from './log-writer.ts';
-import { watchFailures, timeKey } from './tables.ts';
+import { timeKey, watchFailures } from './tables.ts';
 
 /** Where an LMDB store is, and its clock. */
 export interface LmdbOptions {
