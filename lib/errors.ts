@@ -53,7 +53,7 @@ export interface ErrorParts {
 export class TwinlineError extends Error {
   override readonly name = 'TwinlineError' as const;
   readonly code: ErrorCode;
-  /** With ERR_REFUSED: the rule, in a word such as `already-voted`; with ERR_STORE: `closed`, when that is why. */
+  /** With ERR_REFUSED: the rule, in a word such as `already-voted`; with ERR_STORE: `closed` or `damaged`, when that is why. */
   readonly reason: string | undefined;
   /** What is wrong, field by field; empty when that is not known or not needed. */
   readonly details: readonly Detail[];

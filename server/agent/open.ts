@@ -76,6 +76,8 @@ export interface AgentServiceOptions {
   readonly inspector?: Inspector | undefined;
   readonly log: Log;
   readonly clock: Clock;
+  /** By which sessions are kept. */
+  readonly sessionClock: Clock;
   /** Routes of the server, which plugins may not take. */
   readonly ownRoutes: readonly DeclaredRoute[];
   readonly readClient: ReadClient;
@@ -151,7 +153,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   if (!isAnswered)
     log.warn({ flow: config.agent.flow }, 'chats are not answered: the flow of AGENT_FLOW is not loaded');
   const { responder, add } = await openResponder({
-    ...{ config, keyring, services, inspector, clock, given: parts.responder },
+    ...{ config, keyring, services, inspector, clock, sessionClock: options.sessionClock, given: parts.responder },
     snapshots: stores.snapshots,
     conversations: options.conversations,
     report: (error, what) => onProblem(what)(error),

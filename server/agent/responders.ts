@@ -20,6 +20,8 @@ export interface ResponderOptions {
   readonly conversations: readonly CompiledFlow[];
   readonly services: Services;
   readonly clock: Clock;
+  /** By which sessions are kept. */
+  readonly sessionClock: Clock;
   /** Watches the conversations of a flow. */
   readonly inspector?: Inspector | undefined;
   readonly report: (error: unknown, what: string) => void;
@@ -74,7 +76,7 @@ function openFlowResponder({ config, snapshots, report, ...options }: ResponderO
     flow,
     services: options.services,
     keyring: options.keyring,
-    clock: options.clock,
+    clock: options.sessionClock,
     inspector: options.inspector,
     onProblem: ({ error, reason }) => report(error ?? reason, 'a conversation with the agent cannot go on'),
   });

@@ -32,7 +32,7 @@ import { tracedStores } from '../stores/traced.ts';
 import { type AccountDesk, accountDesk } from '../ussd/account-desk.ts';
 import type { ServerParts } from './parts.ts';
 
-export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
+export interface Host extends Pick<OpenedStores, 'places' | 'redis' | 'sessionClock' | 'clocks'> {
   readonly stores: WatchedStores;
   readonly menuFolder: MenuFolder;
   readonly menus: Menus;
@@ -77,9 +77,9 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
   const keyring = parseKeyring(config.pinKeys);
   const { clock = systemClock } = options;
   const opened = await openStores(config, { log: options.log, clock, given: options.parts?.stores });
-  const { places, redis, close } = opened;
+  const { places, redis, sessionClock, clocks, close } = opened;
   const traced = tracedStores(opened);
-  const stores = watchWrites(options.stores?.(traced) ?? traced, clock);
+  const stores = watchWrites(options.stores?.(traced) ?? traced, sessionClock);
   // A store of the program may be shared, too.
   const isShared = redis !== undefined || options.parts?.stores?.snapshots !== undefined;
   try {
@@ -88,8 +88,8 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
     // Before anything is done that is noted: what the journal holds by then is of an earlier version.
     await audit.readCursor();
     return {
-      ...(await build(config, options, { stores, keyring, clock, isShared, audit })),
-      audit,
+      ...(await build(config, options, { stores, keyring, clock, sessionClock, isShared, audit })),
+      ...{ audit, sessionClock, clocks },
       stores,
       places,
       redis,
@@ -108,12 +108,17 @@ interface HostDeps {
   readonly stores: Stores;
   readonly keyring: Keyring;
   readonly clock: Clock;
+  readonly sessionClock: Clock;
   readonly audit: Audit;
   /** Whether other instances have the same sessions. */
   readonly isShared: boolean;
 }
 
-async function build(config: Config, options: HostOptions, { stores, keyring, clock, isShared, audit }: HostDeps) {
+async function build(
+  config: Config,
+  options: HostOptions,
+  { stores, keyring, clock, sessionClock, isShared, audit }: HostDeps,
+) {
   const { log, onProblem, onCrowded, parts = {}, services: between = (services) => services } = options;
   const vault = pinVault({ keyring });
   const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
@@ -122,11 +127,11 @@ async function build(config: Config, options: HostOptions, { stores, keyring, cl
       { audit: 'account.sim-change', phone: vault.alias(phone), customerId },
       'an account was opened from another SIM than before: its PIN cannot be changed for some days',
     );
-  const noting = { store: stores.snapshots, clock };
+  const noting = { store: stores.snapshots, clock: sessionClock };
   const kept = accounts({
     ...{ documents: stores.documents, vault, clock, onAlarm, onSimChange },
     ...(isShared && {
-      shareSpray: sharedSpray(sharedNotes({ ...noting, keepMs: ACCOUNT_LIMITS.sprayWindowMs }), clock),
+      shareSpray: sharedSpray(sharedNotes({ ...noting, keepMs: ACCOUNT_LIMITS.sprayWindowMs }), sessionClock),
     }),
   });
   // In development there are no callers whom a simulated phone could harm, and one account is there for all doors.
@@ -134,7 +139,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring, cl
     ? simulatedAccounts(accounts({ documents: stores.documents, vault, clock }))
     : undefined;
   const desk = accountDesk({ accounts: kept, simulated, alias: vault.alias, audit });
-  const services = between(await allServices(config, { callers: kept, simulated }, parts.services));
+  const services = between(await allServices(config, { callers: kept, simulated, given: parts.services, clock }));
   const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
   const menuFolder = { folder: config.menusDir, services: lintedServices(services), rules, clock };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
@@ -145,7 +150,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring, cl
     conversations: [...menus.compiled.values()],
     services: observed,
     keyring,
-    clock,
+    clock: sessionClock,
     ttlSeconds: config.ussd.ttlSeconds,
     inspector: options.inspector,
     // The key of a session is left out: it may hold a phone number.
@@ -189,10 +194,15 @@ interface KeptAccounts {
   readonly simulated: Accounts | undefined;
 }
 
-async function allServices(config: Config, kept: KeptAccounts, given?: Services): Promise<Services> {
+interface ServiceSources extends KeptAccounts {
+  readonly given: Services | undefined;
+  readonly clock: Clock;
+}
+
+async function allServices(config: Config, { given, clock, ...kept }: ServiceSources): Promise<Services> {
   const accountsOfFlows = accountServices(kept.callers, kept.simulated && { simulated: kept.simulated });
   const builtIn = { ...accountsOfFlows, ...httpServices({ hosts: config.serviceHosts }) };
-  const loaded = await loadServices(config.services, { builtIn, given, folder: process.cwd() });
+  const loaded = await loadServices(config.services, { builtIn, given, folder: process.cwd(), clock });
   // Innermost, so that recorders and logs of services get no secret either.
   return keepSecrets(loaded, { own: isBuiltIn, redact: config.redact });
 }

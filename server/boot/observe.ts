@@ -90,8 +90,9 @@ export async function openMetrics(
 function plainMetrics(render: () => Promise<string>): RequestListener {
   return async (req, res) => {
     const found = req.url === '/metrics' && (req.method === 'GET' || req.method === 'HEAD');
-    const text = found ? await render() : 'Not found';
-    res.writeHead(found ? 200 : 404, { 'Content-Type': found ? METRICS_TYPE : 'text/plain' });
-    res.end(text);
+    const text = found ? await render().catch(() => undefined) : 'Not found';
+    const status = text === undefined ? 500 : found ? 200 : 404;
+    res.writeHead(status, { 'Content-Type': status === 200 ? METRICS_TYPE : 'text/plain' });
+    res.end(text ?? 'Internal error');
   };
 }

@@ -3,10 +3,13 @@
 import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { TwinlineError } from '../../lib/errors.ts';
+import { problemLine } from '../../lib/flow/format/problem.ts';
+import { FLOW_TEST_FILE } from '../../lib/flow/testing/file.ts';
 import { failureText } from '../../lib/flow/testing/run.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import type { Log } from '../health/log.ts';
+import { findPlugin } from '../config/modules.ts';
+import { type Log, pluginLog } from '../health/log.ts';
 import { EXIT_CONFIG, isConfigError } from '../http/errors.ts';
 import { checkMenus } from '../menus/check.ts';
 import { type RunningServer, startServer } from './start.ts';
@@ -34,19 +37,20 @@ export async function runServer(env: NodeJS.ProcessEnv): Promise<void> {
   const server = await start(config);
   if (!server) return;
   stopOnSignals(server, config);
-  stopOnTrouble(server);
+  stopOnTrouble(server, config);
   process.on('SIGHUP', () => void server.refresh());
   // Last: a reader of this line may send a signal at once.
   if (config.production) server.log.info({ url: server.url, host: config.host }, 'listening');
   else {
     console.log(welcome(config, server).join('\n'));
-    await warnOfTests(config, server.log);
+    await warnOfTests(config, server.log).catch((err) => server.log.error({ err }, 'the tests of menus were not run'));
   }
 }
 
 // A start serves what compiles: an edit that was refused while a server ran is served after a restart.
 async function warnOfTests({ menusDir }: Config, log: Log): Promise<void> {
-  const { reports } = await checkMenus({ folder: menusDir });
+  const { problems, reports } = await checkMenus({ folder: menusDir });
+  for (const problem of problems) if (problem.file.endsWith(FLOW_TEST_FILE)) log.warn(problemLine(problem));
   for (const { flow, tests } of reports)
     for (const { name, failures } of tests)
       for (const failure of failures)
@@ -97,14 +101,25 @@ function stopOnSignals(server: RunningServer, config: Config): void {
 }
 
 // After an uncaught error the state is unknown: requests in progress are answered, then the process ends.
-function stopOnTrouble(server: RunningServer): void {
+function stopOnTrouble(server: RunningServer, config: Config): void {
   let stopping = false;
-  const stop = (log: Log, kind: string) => (error: unknown) => {
-    log.fatal({ err: error }, kind);
+  const stop = (kind: string) => (error: unknown) => {
+    tellTrouble(error, { kind, log: server.log, config });
     if (stopping) process.exit(1);
     stopping = true;
+    setTimeout(() => process.exit(1), longestStopMs({ drainDelayMs: 0 })).unref();
     void server.close({ drainDelayMs: 0 }).finally(() => process.exit(1));
   };
-  process.on('uncaughtException', stop(server.log, 'an error was not caught'));
-  process.on('unhandledRejection', stop(server.log, 'a rejection was not handled'));
+  process.on('uncaughtException', stop('an error was not caught'));
+  process.on('unhandledRejection', stop('a rejection was not handled'));
+}
+
+// It never throws: what was thrown may be anything, and an error here would end the process in the middle of its requests.
+function tellTrouble(error: unknown, { kind, log, config }: { kind: string; log: Log; config: Config }): void {
+  try {
+    const plugin = findPlugin(error);
+    (plugin === undefined ? log : pluginLog(log, plugin, config)).fatal({ err: error }, kind);
+  } catch {
+    log.fatal(kind);
+  }
 }

@@ -10,9 +10,10 @@ import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { openDomain } from '../domain/open.ts';
 import type { GatewayOptions, QueryGateway } from '../gateway/open.ts';
-import { type Watched, watchHealth } from '../health/health.ts';
+import { watchClocks } from '../health/clock-watch.ts';
+import { watchHealth } from '../health/health.ts';
 import { createLog, type Log } from '../health/log.ts';
-import type { WatchedStores } from '../health/write-watch.ts';
+import { listWatched } from '../health/write-watch.ts';
 import type { ConnectionRules } from '../http/connections.ts';
 import { callRarely } from '../http/fast-path.ts';
 import { listen } from '../http/listen.ts';
@@ -99,7 +100,10 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   if (redis && isOperated) await inspector.join(redis);
   warnAtStart(config, log);
   for (const { id, version } of menus.compiled.values()) log[atStart]({ flow: id, version }, 'a menu is served');
-  const health = watchHealth(watchedStores(stores), { clock, onChange: storeHealthLogger(log) });
+  const clocks = watchClocks(host.clocks, { clock, log });
+  defer(clocks.stop);
+  metrics.add(clocks.metrics);
+  const health = watchHealth(listWatched(stores), { clock, onChange: storeHealthLogger(log) });
 
   const domain = await openDomain({
     documents: stores.documents,
@@ -125,6 +129,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const agent = await openAgentService({
     ...{ ownRoutes: ownRoutes(config, adapters), parts: given },
     ...{ config, stores, redis, keyring, conversations, services, inspector: hub, log, clock },
+    sessionClock: host.sessionClock,
     sender: seams.webhookSender,
     operatorsOnly: operatorsOnly(operators),
     readClient: operators.readClient,
@@ -190,11 +195,12 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
       studio,
       operators,
       health,
+      clocks,
       clock,
     }),
     query,
   });
-  const metricsDoor = await openMetrics(config, async () => metrics.render(await health.stores()));
+  const metricsDoor = await openMetrics(config, async () => metrics.render(await health.judgeStores()));
   defer(() => metricsDoor?.close(0));
   overload.begin();
   const connections = { ...app.connections, ...seams.connections };
@@ -290,11 +296,4 @@ async function openQuery(
   if (path === undefined) return undefined;
   const { openGateway } = await import('../gateway/open.ts');
   return openGateway({ path, patienceMs, ...tools });
-}
-
-function watchedStores({ snapshots, documents, takesWrites }: WatchedStores): Watched[] {
-  return [
-    { keeps: 'sessions', kind: snapshots.name, ping: () => snapshots.ping(), takesWrites: takesWrites.sessions },
-    { keeps: 'documents', kind: documents.name, ping: () => documents.ping(), takesWrites: takesWrites.documents },
-  ];
 }

@@ -13,6 +13,7 @@ import type { DocumentStore, Kind, SnapshotStore } from '../../lib/store/store.t
 import { AUDIT_KINDS } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
+import { listDamage } from '../stores/damage.ts';
 import { STUDIO_VERSION } from '../web/studio/versions.ts';
 import { withDocuments } from './documents.ts';
 
@@ -42,13 +43,16 @@ export interface Holdings {
   readonly unreadable: number;
   readonly documentsIn: string;
   readonly documents: Counts;
+  /** What is damaged, in words. */
+  readonly damage: readonly string[];
 }
 
 /** Looks through all of it. Throws ERR_CONFIG or ERR_STORE where it cannot be read. */
 export async function surveyHoldings(env: NodeJS.ProcessEnv): Promise<Holdings> {
   return withDocuments({ env, what: 'data' }, async ({ config, documents, log }) => {
     const { openFirst, SESSION_BACKENDS } = await import('../stores/backends.ts');
-    const counted = { documentsIn: documents.name, documents: await countDocuments(documents) };
+    const damage = listDamage(config);
+    const counted = { documentsIn: documents.name, documents: await countDocuments(documents), damage };
     if (!hasSessions(config))
       return { sessionsIn: undefined, formats: {}, flows: {}, newer: 0, unreadable: 0, ...counted };
     const { store, program, place, close } = await openFirst(SESSION_BACKENDS, config, { log });

@@ -1,6 +1,10 @@
 // Limits of the server, in and around its doors: a name, a number, its unit.
 
 export const SERVER_LIMITS = {
+  // --- start ------------------------------------------------------------------------------------------------------------
+  /** Milliseconds that a start waits for a module to be loaded, and for a plugin to be ready. */
+  moduleStartMs: 30_000,
+
   // --- USSD -------------------------------------------------------------------------------------------------------------
   /** Seconds that the time of a signed USSD request may be away from now. */
   ussdSignatureSeconds: 300,

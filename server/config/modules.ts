@@ -5,7 +5,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { SERVER_LIMITS } from './limits.ts';
 import type { SettingName } from './settings.ts';
 
 /** The text of the file that a setting names. Throws ERR_CONFIG. */
@@ -33,14 +35,52 @@ const WHY_BROKEN: { readonly [code: string]: string } = {
 };
 
 /** Loads a module by its path, absolute or from `folder`, or by the name of a package. Never rejects. */
-export async function importDefault(module: string, folder: string): Promise<Imported> {
+export async function importDefault(
+  module: string,
+  folder: string,
+  clock: StartClock = systemClock,
+): Promise<Imported> {
   try {
-    const loaded = (await import(locate(module, folder))) as { default?: unknown };
+    const loaded = await startInTime(clock, import(locate(module, folder)) as Promise<{ default?: unknown }>);
     return { kind: 'loaded', value: loaded.default };
   } catch (error) {
     const { code, message } = error instanceof Error ? (error as NodeJS.ErrnoException) : { message: String(error) };
     return { kind: 'broken', why: WHY_BROKEN[code ?? ''] ?? `cannot be loaded: ${message}` };
   }
+}
+
+type StartClock = Pick<Clock, 'wait'>;
+
+/** What `work` gives; rejects when that takes longer than a start may wait for code from outside. */
+export async function startInTime<T>(clock: StartClock, work: Promise<T> | T): Promise<T> {
+  const over = new AbortController();
+  const late = clock.wait(SERVER_LIMITS.moduleStartMs, over.signal).then(() => {
+    throw new Error(`it has not ended after ${SERVER_LIMITS.moduleStartMs / 1_000} s`);
+  });
+  late.catch(() => {});
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    over.abort();
+  }
+}
+
+/** Plugins by what the places of their code begin with. */
+const plugins = new Map<string, string>();
+
+/** Notes whose code a module is, for {@link findPlugin}. */
+export function notePlugin(module: string, folder: string, plugin: string): void {
+  const url = locate(module, folder);
+  // All of a package is its own; of files by path only the one that is named.
+  const [place] = /^.*\/node_modules\/(@[^/]+\/)?[^/]+\//.exec(url) ?? [url];
+  plugins.set(place!, plugin);
+  if (place!.startsWith('file:')) plugins.set(fileURLToPath(place!), plugin);
+}
+
+/** The name of the plugin whose code threw this, by the places of its stack; undefined when it is none's. */
+export function findPlugin(error: unknown): string | undefined {
+  const stack = error instanceof Error ? String(error.stack) : '';
+  return [...plugins].find(([place]) => stack.includes(place))?.[1];
 }
 
 function locate(module: string, folder: string): string {

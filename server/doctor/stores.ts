@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname } from 'node:path';
 import { tryToWrite } from '../../lib/store/lmdb/hold.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
+import { listDamage } from '../stores/damage.ts';
 import type { RedisFacts } from '../stores/facts.ts';
 import { advice, brokenFinding, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
 
@@ -135,6 +136,14 @@ export const FOLDER_CHECKS: readonly DoctorCheck[] = [
         return brokenFinding(`${place} takes no writes (${code})`, 'Make room there, or raise the quota of this user.');
       }
       return fine(place === dataDir ? `${dataDir} can be written` : `${dataDir} can be made`);
+    },
+  },
+  {
+    name: 'stored data',
+    when: ({ config }) => config.dataDir !== IN_MEMORY && existsSync(config.dataDir),
+    run: ({ config }) => {
+      const damage = listDamage(config);
+      return damage.length ? damage.map((words): Finding => ({ level: 'broken', words })) : fine('no file is damaged');
     },
   },
   {

@@ -11,13 +11,15 @@ export interface Watched {
   ping(): Promise<void>;
   /** Rejects while it refuses writes. @default it is not asked */
   takesWrites?(): Promise<void>;
+  /** When it last failed somebody, by `clock.monotonic`. @default it is not known to fail */
+  failedAt?(): number | undefined;
 }
 
 /**
- * Why a store counts as away: it refused the connection, cut it, did not answer in time, answered with an error, or
- * refuses writes while it answers questions, as on a full disk.
+ * Why a store counts as away: it refused the connection, cut it, did not answer in time, answered with an error, refuses writes
+ * while it answers questions, as on a full disk, or its files are damaged, which only a start on sound ones ends.
  */
-export const AWAY_REASONS = ['refused', 'cut', 'no-answer', 'error', 'refuses-writes'] as const;
+export const AWAY_REASONS = ['refused', 'cut', 'no-answer', 'error', 'refuses-writes', 'damaged'] as const;
 export type AwayReason = (typeof AWAY_REASONS)[number];
 
 export interface StoreHealth {
@@ -28,19 +30,31 @@ export interface StoreHealth {
 }
 
 export interface Health {
-  /** Every store; resolves within {@link PATIENCE_MS} of an event loop that is not late, never rejects. */
+  /**
+   * Every store as it answers at this moment; resolves within {@link PATIENCE_MS} of an event loop that is not late, never rejects.
+   * An answer that is late once makes it away, so this is for people.
+   */
   stores(): Promise<readonly StoreHealth[]>;
+  /**
+   * The same, for what acts on it: a store is away when it has failed somebody a moment ago and still fails, or when it has
+   * not answered well for {@link FAILING_MS}. Damage and refused writes count at once.
+   */
+  judgeStores(): Promise<readonly StoreHealth[]>;
   /** Whether the server is about to stop; set by the code that stops it. */
   draining: boolean;
 }
 
 export interface HealthOptions {
   readonly clock?: Clock;
-  /** Called when a store goes away, and when it is back. */
+  /** Called when {@link Health.judgeStores} finds that a store went away, and that it is back. */
   readonly onChange?: (store: StoreHealth) => void;
 }
 
 export const PATIENCE_MS = 60;
+/** Stores are shared: all instances that call one away at once leave their callers to the pages of a balancer. */
+export const FAILING_MS = 2_000;
+/** What failed so long ago still tells that a store which does not answer now is away. */
+const FAILED_MS = 10_000;
 // A timer of a late loop fires before the answers that came meanwhile are read: between parts they are.
 const PATIENCE_PARTS = 5;
 const FRESH_MS = 250;
@@ -55,18 +69,35 @@ const PATIENCE_TIMES = 4;
  */
 export function watchHealth(stores: readonly Watched[], { clock = systemClock, onChange }: HealthOptions = {}): Health {
   const probes = stores.map((store) => {
-    const probe = prober(store, clock);
+    const { keeps, kind } = store;
+    const { probe, failingSince } = prober(store, clock);
+    const describe = (away: AwayReason | undefined): StoreHealth => ({ keeps, kind, ...(away && { away }) });
     let before: AwayReason | undefined;
-    return async (): Promise<StoreHealth> => {
-      const away = await probe();
-      const { keeps, kind } = store;
-      const now: StoreHealth = { keeps, kind, ...(away && { away }) };
-      if ((away === undefined) !== (before === undefined)) onChange?.(now);
-      before = away;
-      return now;
+
+    function isSure(away: AwayReason): boolean {
+      if (away === 'damaged' || away === 'refuses-writes') return true;
+      const now = clock.monotonic();
+      const failedAt = store.failedAt?.();
+      return now - failingSince() >= FAILING_MS || (failedAt !== undefined && now - failedAt < FAILED_MS);
+    }
+
+    return {
+      sample: async () => describe(await probe()),
+      async judge() {
+        const seen = await probe();
+        const away = seen && isSure(seen) ? seen : undefined;
+        const now = describe(away);
+        if ((away === undefined) !== (before === undefined)) onChange?.(now);
+        before = away;
+        return now;
+      },
     };
   });
-  return { stores: () => Promise.all(probes.map((probe) => probe())), draining: false };
+  return {
+    stores: () => Promise.all(probes.map(({ sample }) => sample())),
+    judgeStores: () => Promise.all(probes.map(({ judge }) => judge())),
+    draining: false,
+  };
 }
 
 interface Probe {
@@ -84,15 +115,26 @@ interface LateAnswer {
   readonly tookMs: number;
 }
 
-function prober(store: Watched, clock: Clock): () => Promise<AwayReason | undefined> {
+interface Prober {
+  /** How the store fails now; undefined while it does not. */
+  probe(): Promise<AwayReason | undefined>;
+  /** When the first probe began of those that have failed, or have no answer yet, since the last good answer. */
+  failingSince(): number;
+}
+
+function prober(store: Watched, clock: Clock): Prober {
   let last: Probe | undefined;
+  /** Undefined behind a good answer. */
+  let failing: number | undefined;
   /** Of the probe before, if that was late and got one. */
   let heard: LateAnswer | undefined;
 
   const start = (): Probe => {
     const probe: Probe = { at: clock.monotonic(), done: askStore(store), ended: false, isLate: false };
+    failing ??= probe.at;
     void probe.done.then((away) => {
       probe.ended = true;
+      if (away === undefined && clock.monotonic() - probe.at < ABANDON_MS) failing = undefined;
       if (probe === last) heard = probe.isLate ? { away, tookMs: clock.monotonic() - probe.at } : undefined;
     });
     return probe;
@@ -105,19 +147,20 @@ function prober(store: Watched, clock: Clock): () => Promise<AwayReason | undefi
     return clock.monotonic() - probe.at < patienceMs ? heard!.away : 'no-answer';
   };
 
-  return async () => {
+  const probe = async () => {
     const age = last ? clock.monotonic() - last.at : Number.POSITIVE_INFINITY;
     if (!last || age >= (last.ended ? FRESH_MS : ABANDON_MS)) {
       if (last && !last.ended) heard = undefined;
       last = start();
     }
-    const probe = last;
-    if (probe.ended) return probe.done;
+    const asked = last;
+    if (asked.ended) return asked.done;
     const stop = new AbortController();
-    const isLate = await Promise.race([probe.done.then(() => false), waitInParts(clock, stop.signal).then(() => true)]);
+    const isLate = await Promise.race([asked.done.then(() => false), waitInParts(clock, stop.signal).then(() => true)]);
     stop.abort();
-    return isLate ? judgeLate(probe) : probe.done;
+    return isLate ? judgeLate(asked) : asked.done;
   };
+  return { probe, failingSince: () => failing ?? clock.monotonic() };
 }
 
 /** However late the loop is, each part lasts one turn of it at least, in which answers are read. */
@@ -154,7 +197,8 @@ const DEPTH_MAX = 8;
 export function findReason(thrown: unknown): AwayReason {
   let error = thrown as { code?: unknown; message?: unknown; cause?: unknown; reason?: unknown } | undefined;
   for (let depth = 0; error && typeof error === 'object' && depth < DEPTH_MAX; depth++) {
-    const { code, message } = error;
+    const { code, message, reason } = error;
+    if (reason === 'damaged') return reason;
     if (typeof code === 'string' && Object.hasOwn(REASONS, code)) return REASONS[code]!;
     // Drivers wrap the system's error in one of their own that only quotes it.
     const quoted = typeof message === 'string' ? /\bE[A-Z]{4,}\b/.exec(message)?.[0] : undefined;

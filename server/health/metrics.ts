@@ -3,6 +3,7 @@
 import type { CutReason } from '../http/connections.ts';
 import type { Overload } from '../http/overload.ts';
 import type { StoreHealth } from './health.ts';
+import { countLinesLost } from './log-output.ts';
 
 /**
  * Why a request was turned away: its address is not listed, its dialect has a secret that it does not show, its
@@ -85,6 +86,11 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
           doors,
         ),
         ...counter('twinline_errors_total', 'What went wrong inside.', problems),
+        ...counter(
+          'twinline_log_lines_lost_total',
+          'Lines of the log that could not be written.',
+          new Map([['', countLinesLost()]]),
+        ),
         ...counter('twinline_refused_total', 'Turned away, by what there was too much of.', refusals),
         ...counter(
           'twinline_connections_cut_total',
@@ -92,6 +98,11 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
           cuts,
         ),
         ...gauge('twinline_store_up', '1 while a store answers, 0 while it is away.', storesUp(stores)),
+        ...gauge(
+          'twinline_store_damaged',
+          '1 once damage was met in the files of a store, until a start on sound ones.',
+          new Map(stores.map((store) => [nameStore(store), store.away === 'damaged' ? 1 : 0])),
+        ),
         ...others.flatMap((lines) => lines()),
         ...gauge('twinline_requests_in_flight', 'Requests being worked on.', overload.inFlight),
         ...gauge('twinline_event_loop_delay_seconds', 'Delay, 99th percentile.', overload.loopDelayMs / 1e3),
@@ -153,8 +164,10 @@ export function gauge(name: string, help: string, value: number | Samples): stri
 }
 
 function storesUp(stores: readonly StoreHealth[]): Samples {
-  return new Map(stores.map(({ keeps, kind, away }) => [`store="${keeps}",kind="${kind}"`, away ? 0 : 1]));
+  return new Map(stores.map((store) => [nameStore(store), store.away ? 0 : 1]));
 }
+
+const nameStore = ({ keeps, kind }: StoreHealth) => `store="${keeps}",kind="${kind}"`;
 
 /** How long things took. */
 export interface Durations {

@@ -7,7 +7,7 @@ import { record } from '../../lib/domain/schema/twin-answers.ts';
 import type { Config } from '../config/config.ts';
 import { jsonTypes, PLAIN_ANSWERS } from '../http/common-answers.ts';
 import type { RouteGroup } from '../http/route-table.ts';
-import { AWAY_REASONS, type Health } from './health.ts';
+import { AWAY_REASONS, type Health, type StoreHealth } from './health.ts';
 
 export interface HealthDeps extends Pick<Config, 'environment'> {
   readonly health: Health;
@@ -24,7 +24,7 @@ const READY = record(
     status: { enum: ['ok', 'draining', 'store-away'] },
     stores: {
       type: 'array',
-      description: 'Those that do not answer, or refuse writes',
+      description: 'Those that fail, refuse writes or are damaged',
       items: record('A store', {
         keeps: { enum: ['sessions', 'documents'], description: 'What it keeps' },
         kind: { type: 'string', examples: ['lmdb', 'redis'] },
@@ -91,12 +91,12 @@ export const HEALTH_ROUTES: RouteGroup<HealthDeps> = {
       answers: {
         200: { description: 'They should', types: jsonTypes(READY) },
         503: {
-          description: 'They should not: it is being stopped, or a store does not answer or refuses writes',
+          description: 'They should not: it is being stopped, or a store fails, refuses writes or is damaged',
           types: jsonTypes(READY),
         },
       },
       handle: async (ctx, { health }) => {
-        const away = await storesAway(health);
+        const away = (await health.judgeStores()).filter(isAway);
         const status = health.draining ? 'draining' : away.length ? 'store-away' : 'ok';
         ctx.status = status === 'ok' ? 200 : 503;
         ctx.body = status === 'store-away' ? { status, stores: away } : { status };
@@ -127,7 +127,7 @@ export const HEALTH_ROUTES: RouteGroup<HealthDeps> = {
         429: PLAIN_ANSWERS[429],
       },
       handle: async (ctx, { health, clock, environment }) => {
-        const connected = (await storesAway(health)).length === 0;
+        const connected = !(await health.stores()).some(isAway);
         ctx.body = {
           status: connected ? 'ok' : 'degraded',
           environment,
@@ -140,4 +140,4 @@ export const HEALTH_ROUTES: RouteGroup<HealthDeps> = {
   ],
 };
 
-const storesAway = async (health: Health) => (await health.stores()).filter(({ away }) => away !== undefined);
+const isAway = ({ away }: StoreHealth) => away !== undefined;

@@ -1,4 +1,5 @@
-// Whether stores take writes: one that answers questions may refuse them, as on a full disk.
+// Whether stores serve those who use them: when they last failed one, and whether they take writes. A store that answers questions
+// may refuse writes, as on a full disk.
 
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
@@ -6,10 +7,18 @@ import { TwinlineError } from '../../lib/errors.ts';
 import type { DocumentStore, SnapshotStore } from '../../lib/store/store.ts';
 import { SERVER } from '../stores/key-mark.ts';
 import type { Stores } from '../stores/stores.ts';
+import type { Watched } from './health.ts';
 
 export interface WatchedStores extends Stores {
-  /** Each resolves when the store takes writes, as far as is known, and rejects when it refuses them. */
-  readonly takesWrites: { readonly sessions: () => Promise<void>; readonly documents: () => Promise<void> };
+  readonly watches: { readonly sessions: StoreWatch; readonly documents: StoreWatch };
+}
+
+/** What the uses of a store have told. */
+export interface StoreWatch {
+  /** Resolves when the store takes writes, as far as is known, and rejects when it refuses them. */
+  takesWrites(): Promise<void>;
+  /** When it last failed somebody, by `clock.monotonic`; undefined when it never did. */
+  failedAt(): number | undefined;
 }
 
 /** At least these milliseconds lie between two trial writes. */
@@ -18,16 +27,22 @@ const PAUSE_MS = 1_000;
 const TRIAL = 'x'.repeat(8_192);
 const TRIAL_MS = 60_000;
 
-interface WriteState {
+interface WriteState extends StoreWatch {
   /** Runs a write and remembers how it went; `isWritten`: whether this result means that something was written. */
   note<T>(write: Promise<T>, isWritten: (result: T) => boolean): Promise<T>;
-  takesWrites(): Promise<void>;
+  /** The same read, whose failure is remembered. */
+  noteRead<T>(read: () => T): T;
 }
 
 /** After a refused write, a store counts as refusing until a write succeeds: a caller's, or a trial when health is asked for. */
 function writeState(clock: Clock, tryToWrite: () => Promise<void>): WriteState {
   let refused: { readonly error: unknown } | undefined;
   let trial: { readonly at: number; readonly done: Promise<void> } | undefined;
+  let failedAt: number | undefined;
+
+  const noteFailure = (error: unknown): void => {
+    if (isOfStore(error)) failedAt = clock.monotonic();
+  };
 
   async function carryOutTrial(): Promise<void> {
     await tryToWrite();
@@ -42,9 +57,21 @@ function writeState(clock: Clock, tryToWrite: () => Promise<void>): WriteState {
         return result;
       } catch (error) {
         if (isOfStore(error)) refused = { error };
+        noteFailure(error);
         throw error;
       }
     },
+    noteRead(read) {
+      try {
+        const answer = read();
+        if (answer instanceof Promise) answer.catch(noteFailure);
+        return answer;
+      } catch (error) {
+        noteFailure(error);
+        throw error;
+      }
+    },
+    failedAt: () => failedAt,
     async takesWrites() {
       if (!refused) return;
       const now = clock.monotonic();
@@ -70,17 +97,28 @@ export function watchWrites({ snapshots, documents }: Stores, clock: Clock): Wat
   return {
     snapshots: {
       ...snapshots,
+      load: (key) => sessions.noteRead(() => snapshots.load(key)),
       commit: (...given) => sessions.note(snapshots.commit(...given), ({ kind }) => kind === 'committed'),
       remove: (key) => sessions.note(snapshots.remove(key), (removed) => removed),
     },
     documents: {
       ...documents,
+      get: (kind, id) => papers.noteRead(() => documents.get(kind, id)),
+      find: (kind, query) => papers.noteRead(() => documents.find(kind, query)),
       insert: (...given) => papers.note(documents.insert(...given), ({ kind }) => kind === 'inserted'),
       replace: (...given) => papers.note(documents.replace(...given), ({ kind }) => kind === 'replaced'),
       remove: (...given) => papers.note(documents.remove(...given), (removed) => removed),
     },
-    takesWrites: { sessions: sessions.takesWrites, documents: papers.takesWrites },
+    watches: { sessions, documents: papers },
   };
+}
+
+/** The stores as health asks them. */
+export function listWatched({ snapshots, documents, watches }: WatchedStores): Watched[] {
+  return [
+    { keeps: 'sessions', kind: snapshots.name, ping: () => snapshots.ping(), ...watches.sessions },
+    { keeps: 'documents', kind: documents.name, ping: () => documents.ping(), ...watches.documents },
+  ];
 }
 
 // An ended session is in no list; should its removal fail, it expires.

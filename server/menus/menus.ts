@@ -1,12 +1,12 @@
 // The menus of a folder: read, checked and compiled; and the tests beside them.
 
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
-import { checkFlows, type FlowTexts, invalidFlow, readFlowFiles } from '../../lib/flow/format/load.ts';
+import { checkFlows, type FlowTexts, invalidFlow, readFlowFiles, readText } from '../../lib/flow/format/load.ts';
 import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
 import type { LintRule } from '../../lib/flow/lint/rule.ts';
@@ -95,14 +95,12 @@ export function listRefused({ problems, failures }: Pick<Menus, 'problems' | 'fa
   return [...problems.filter(({ severity }) => severity === 'error').map(problemLine), ...failures];
 }
 
-/** The tests beside a flow, or undefined when there are none. */
+/** The tests beside a flow, or undefined when there are none. A file that cannot be read is one with a problem. */
 export async function readTests(folder: string, flow: string): Promise<ParsedFlowTests | undefined> {
   const file = join(folder, flow + FLOW_TEST_FILE);
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  return text === undefined ? undefined : parseFlowTests(text, file);
+  if (!existsSync(file)) return undefined;
+  const text = await readText(file);
+  return typeof text === 'string' ? parseFlowTests(text, file) : text;
 }
 
 /** What is wrong with the files of tests beside these files of flows. */

@@ -1,6 +1,7 @@
 // The services that flows may call: accounts, HTTP, and the modules of SERVICES.
 
 import { TOOL_SERVICE } from '../../lib/agent/responders/flow.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { importDefault } from '../config/modules.ts';
@@ -20,7 +21,7 @@ interface Offered {
  */
 export async function loadServices(
   modules: readonly string[],
-  { builtIn, given, folder }: { builtIn: Services; given?: Services | undefined; folder: string },
+  { builtIn, given, folder, clock }: ServiceOptions,
 ): Promise<Services> {
   const problems: string[] = [];
   const offers: Offered[] = [{ from: 'twinline', services: builtIn }];
@@ -37,7 +38,7 @@ export async function loadServices(
   };
   for (const module of modules) {
     const problem = (why: string) => problems.push(`SERVICES: "${module}" ${why}`);
-    add(module, await importServices(module, folder, problem), problem);
+    add(module, await importServices(module, { folder, clock, problem }), problem);
   }
   if (given) add('the program', given, (why) => problems.push(`services: the program ${why}`));
   if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
@@ -46,8 +47,19 @@ export async function loadServices(
 
 type Tell = (why: string) => void;
 
-async function importServices(module: string, folder: string, problem: Tell): Promise<Services> {
-  const imported = await importDefault(module, folder);
+interface ServiceOptions {
+  readonly builtIn: Services;
+  readonly given?: Services | undefined;
+  readonly folder: string;
+  /** @default the system's clock */
+  readonly clock?: Pick<Clock, 'wait'> | undefined;
+}
+
+async function importServices(
+  module: string,
+  { folder, clock, problem }: Pick<ServiceOptions, 'folder' | 'clock'> & { readonly problem: Tell },
+): Promise<Services> {
+  const imported = await importDefault(module, folder, clock);
   if (imported.kind === 'broken') problem(imported.why);
   else if (typeof imported.value === 'object' && imported.value !== null) return imported.value as Services;
   else problem('has no default export that is an object. Write: export default { "bills.find": async (input) => … }');

@@ -61,6 +61,12 @@ export const SERVER_ROWS: readonly PanelRow[] = [
         lines: { 'open, {{instance}}': 'process_open_fds{$of}', 'allowed, {{instance}}': 'process_max_fds{$of}' },
       },
       {
+        title: 'Lines of the log that were lost',
+        about: 'Its disk is full, or nobody reads it.',
+        unit: 'ops',
+        lines: { '{{instance}}': rate('twinline_log_lines_lost_total', 'instance') },
+      },
+      {
         title: 'Turned away',
         about: 'By what there was too much of.',
         unit: 'reqps',
@@ -94,6 +100,19 @@ export const SERVER_ROWS: readonly PanelRow[] = [
         about: '1 while a store answers and takes writes.',
         unit: 'none',
         lines: { '{{instance}} {{store}} ({{kind}})': 'twinline_store_up{$of}' },
+      },
+      {
+        title: 'Stores that are damaged',
+        about: '1 once damage was met, until a start on sound files.',
+        unit: 'none',
+        lines: { '{{instance}} {{store}} ({{kind}})': 'twinline_store_damaged{$of}' },
+      },
+      {
+        title: 'Clocks of stores',
+        about:
+          'Their time minus that of the instance. Sessions in Redis go by the clock of Redis, all else by that of the instance.',
+        unit: 's',
+        lines: { '{{instance}} {{store}} ({{kind}})': 'twinline_clock_offset_seconds{$of}' },
       },
       {
         title: 'Requests being worked on',

@@ -13,7 +13,7 @@ import { isPublicHost, isPublicUrl } from '../../lib/http/hosts.ts';
 import type { DocumentStore, JsonObject, Kind } from '../../lib/store/store.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
-import type { Log } from '../health/log.ts';
+import { type Log, pluginLog } from '../health/log.ts';
 import { readTimeZone } from '../http/check-input.ts';
 import { jsonBody } from '../http/middleware/json-body.ts';
 import type { DeclaredRoute } from '../http/route-table.ts';
@@ -67,7 +67,7 @@ export function contextMaker(deps: PluginDeps, hooks: ServerHooks): (plugin: Plu
       ...server,
       documents: limitDocuments(documents, kinds),
       env: Object.fromEntries(env.map((variable) => [variable, config.plugins.variable(variable)])),
-      log: log.child({ plugin: name }),
+      log: pluginLog(log, name, config),
     };
     return (now) => {
       const fields = FIELDS.map((field) => [field, { enumerable: true, get: () => now()[field] }]);

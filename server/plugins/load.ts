@@ -1,12 +1,13 @@
 // Loads the plugins that PLUGINS names: shipped ones by name, others as modules. Everything that is wrong with them is
 // reported at once: fields of each, and what two of them cannot both have.
 
+import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
 import { isListWhere, isObject, isText } from '../../lib/given.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import type { Audit } from '../audit/audit.ts';
-import { importDefault } from '../config/modules.ts';
+import { importDefault, notePlugin } from '../config/modules.ts';
 import { claimsPlugin } from './claims/plugin.ts';
 import { creditsPlugin } from './credits/plugin.ts';
 import type { Plugin, PluginRoute } from './plugin.ts';
@@ -21,6 +22,7 @@ export interface LoadOptions {
   readonly settings: ShippedSettings;
   /** Where what operators do is noted. */
   readonly audit: Pick<Audit, 'append'>;
+  readonly clock: Pick<Clock, 'wait'>;
   /** Plugins that are there already; they come after the others. */
   readonly given?: readonly Plugin[] | undefined;
 }
@@ -46,13 +48,17 @@ export async function loadPlugins(modules: readonly string[], options: LoadOptio
 
 type PluginLoad = { readonly plugin: Plugin } | { readonly plugin?: undefined; readonly flaws: readonly string[] };
 
-async function find(module: string, { folder, settings, audit }: LoadOptions): Promise<PluginLoad> {
+async function find(module: string, { folder, settings, audit, clock }: LoadOptions): Promise<PluginLoad> {
   const shipped = Object.hasOwn(SHIPPED, module) ? SHIPPED[module as keyof typeof SHIPPED] : undefined;
   if (shipped) return makePlugin(() => shipped(settings, audit));
-  const imported = await importDefault(module, folder);
+  const imported = await importDefault(module, folder, clock);
   const flaws =
     imported.kind === 'broken' ? [imported.why + suggest(module, Object.keys(SHIPPED))] : findFlaws(imported.value);
-  if (imported.kind === 'loaded' && !flaws.length) return { plugin: imported.value as Plugin };
+  if (imported.kind === 'loaded' && !flaws.length) {
+    const plugin = imported.value as Plugin;
+    notePlugin(module, folder, plugin.name);
+    return { plugin };
+  }
   return { flaws: flaws.map((flaw) => `PLUGINS: "${module}" ${flaw}${/[.?]$/.test(flaw) ? '' : '.'}`) };
 }
 

@@ -13,6 +13,7 @@ import type { Redactor } from '../../lib/redact.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
+import { startInTime } from '../config/modules.ts';
 import { createLog } from '../health/log.ts';
 import type { DeclaredRoute, RouteGroup, ServedRoute } from '../http/route-table.ts';
 import { AgentError, agentError } from '../user/errors.ts';
@@ -48,7 +49,10 @@ export interface Plugins {
 export async function openPlugins(deps: PluginDeps): Promise<Plugins> {
   const { plugins, makers, mounted, free, current, hooks } = await mountPlugins(deps);
   const makeContext = (plugin: Plugin, request: RequestInfo) => makers.get(plugin)!(() => request);
-  await inEach(plugins, 'cannot start', (plugin) => plugin.start?.(makeContext(plugin, {})));
+  await inEach(deps, plugins, {
+    failure: 'cannot start',
+    work: async (plugin) => plugin.start?.(makeContext(plugin, {})),
+  });
   const sweeping = plugins.filter(({ sweep }) => sweep !== undefined);
   return {
     doors: mounted.map(({ router }) => pluginDoor(router, { current, redact: deps.config.redact })),
@@ -97,7 +101,9 @@ function describeRoutes(mounted: readonly Mounted[], free: ReadonlySet<string>):
 async function mountPlugins(deps: PluginDeps) {
   const { config, documents, ownRoutes: own } = deps;
   const { modules, settings, authExcluded } = config.plugins;
-  const plugins = await loadPlugins(modules, { folder: process.cwd(), settings, audit: deps.audit, given: deps.given });
+  const plugins = await loadPlugins(modules, {
+    ...{ folder: process.cwd(), settings, audit: deps.audit, given: deps.given, clock: deps.clock },
+  });
   await documents.declare(plugins.flatMap(({ kinds = [] }) => kinds));
   let late: Late | undefined;
   const closing = new AbortController();
@@ -118,12 +124,14 @@ async function mountPlugins(deps: PluginDeps) {
   const makeContexts = contextMaker(deps, hooks);
   for (const plugin of plugins) makers.set(plugin, makeContexts(plugin));
   const current = new AsyncLocalStorage<RequestInfo>();
-  const mounted = await inEach(plugins, 'cannot add its routes', (plugin) =>
-    mountPlugin(
-      plugin,
-      makers.get(plugin)!(() => current.getStore() ?? {}),
-    ),
-  );
+  const mounted = await inEach(deps, plugins, {
+    failure: 'cannot add its routes',
+    work: (plugin) =>
+      mountPlugin(
+        plugin,
+        makers.get(plugin)!(() => current.getStore() ?? {}),
+      ),
+  });
   const { free, problems } = findExclusions(authExcluded, { mounted, own });
   raiseAll([...routeProblems(mounted, own), ...problems]);
   for (const one of mounted) closeRoutes(one, free);
@@ -138,17 +146,23 @@ function raiseAll(problems: readonly string[]): void {
   if (problems.length) raise(problems.join('\n'));
 }
 
+interface StartStep<T> {
+  /** What a plugin cannot do that fails in it, or does not end. */
+  readonly failure: string;
+  readonly work: (plugin: Plugin) => Promise<T>;
+}
+
 // What a plugin throws while the server starts is its author's to read.
 async function inEach<T>(
+  { clock }: Pick<PluginDeps, 'clock'>,
   plugins: readonly Plugin[],
-  failure: string,
-  work: (plugin: Plugin) => Promise<T> | T,
+  { failure, work }: StartStep<T>,
 ): Promise<readonly T[]> {
   const problems: string[] = [];
   const results: T[] = [];
   for (const plugin of plugins) {
     try {
-      results.push(await work(plugin));
+      results.push(await startInTime(clock, work(plugin)));
     } catch (error) {
       problems.push(`PLUGINS: "${plugin.name}" ${failure}: ${error instanceof Error ? error.message : error}`);
     }

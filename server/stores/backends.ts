@@ -14,6 +14,7 @@ import type { Config } from '../config/config.ts';
 import { IN_MEMORY, makeFolder } from '../config/data-dir.ts';
 import type { SettingName } from '../config/settings.ts';
 import type { Log } from '../health/log.ts';
+import { isMachineClock, type StoreClock, storeClock } from './store-clock.ts';
 
 export type StoreConfig = Pick<
   Config,
@@ -36,6 +37,8 @@ export interface OpenedStore<S> {
   readonly place: string;
   readonly durability: Durability;
   readonly redis?: RedisConnection;
+  /** Of a store on the network, unless the server has been given a clock. */
+  readonly clock?: StoreClock | undefined;
   /** Closes it and the connection that was opened for it. */
   close(): Promise<void>;
 }
@@ -102,11 +105,13 @@ function onDisk<S extends Store>(
 // Drivers are loaded only where they are used: they cost a start a good part of its time.
 async function redisSessions(config: StoreConfig, { log, clock }: StoreTools): Promise<OpenedStore<SnapshotStore>> {
   const { connectRedis, openRedisSnapshots } = await import('../../lib/store/redis/index.ts');
-  const { redisFacts } = await import('./facts.ts');
+  const { readRedisTime, redisFacts } = await import('./facts.ts');
   const redis = connectRedis({ url: config.redisUrl! });
   try {
     await waitForStore(redis, { setting: 'REDIS_URL', patienceMs: config.storeWaitMs, log });
-    const store = await openRedisSnapshots({ connection: redis, ...(clock && { clock }) });
+    const shared = isMachineClock(clock) ? await storeClock(() => readRedisTime(redis)) : undefined;
+    const used = shared ?? clock;
+    const store = await openRedisSnapshots({ connection: redis, ...(used && { clock: used }) });
     refuseLoss(store.durability, { config, log, name: redis.name });
     const [facts] = await redisFacts(redis);
     const program = `Redis ${facts?.version ?? ''}`.trim();
@@ -114,7 +119,7 @@ async function redisSessions(config: StoreConfig, { log, clock }: StoreTools): P
       await store.close();
       await redis.close();
     };
-    return { store, program, place: redis.name, durability: store.durability, redis, close };
+    return { store, program, place: redis.name, durability: store.durability, redis, clock: shared, close };
   } catch (error) {
     await redis.close();
     throw error;
@@ -123,7 +128,7 @@ async function redisSessions(config: StoreConfig, { log, clock }: StoreTools): P
 
 async function mongoDocuments(config: StoreConfig, { log, clock }: StoreTools): Promise<OpenedStore<DocumentStore>> {
   const { connectMongo, mongoDocuments: open } = await import('../../lib/store/mongo/index.ts');
-  const { mongoFacts } = await import('./facts.ts');
+  const { mongoFacts, readMongoTime } = await import('./facts.ts');
   const mongo = connectMongo({ url: config.mongodbUrl! });
   try {
     await waitForStore(mongo, { setting: 'MONGODB_URL', patienceMs: config.storeWaitMs, log });
@@ -136,7 +141,8 @@ async function mongoDocuments(config: StoreConfig, { log, clock }: StoreTools): 
     // With a majority of one no other member has it.
     const isAlone = topology !== 'sharded' && members === 1;
     const durability = isAlone ? 'power-loss' : store.durability;
-    return { store, program: `MongoDB ${version}`, place: mongo.name, durability, close };
+    const shared = isMachineClock(clock) ? await storeClock(() => readMongoTime(mongo)) : undefined;
+    return { store, program: `MongoDB ${version}`, place: mongo.name, durability, clock: shared, close };
   } catch (error) {
     await mongo.close();
     throw error;

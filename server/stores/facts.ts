@@ -3,6 +3,7 @@
 import type { Redis } from 'ioredis';
 import type { MongoConnection } from '../../lib/store/mongo/connection.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
+import { storeClock } from './store-clock.ts';
 
 /** Of one server; what it does not tell is missing (managed ones hide CONFIG). Texts are as Redis writes them. */
 export interface RedisFacts {
@@ -25,11 +26,18 @@ export function redisFacts(redis: RedisConnection): Promise<RedisFacts[]> {
   });
 }
 
-async function readFacts(node: Redis): Promise<RedisFacts> {
-  const begun = Date.now();
+/** Its time of day, in milliseconds; of a cluster that of one master. Rejects with ERR_STORE when it does not answer. */
+export function readRedisTime(redis: RedisConnection): Promise<number> {
+  return redis.run('ask for its time', (client) => readTime('nodes' in client ? client.nodes('master')[0]! : client));
+}
+
+async function readTime(node: Redis): Promise<number> {
   const [seconds, micros] = await node.time();
-  const ours = (begun + Date.now()) / 2;
-  const skewMs = Math.round(Number(seconds) * 1e3 + Number(micros) / 1e3 - ours);
+  return Number(seconds) * 1e3 + Number(micros) / 1e3;
+}
+
+async function readFacts(node: Redis): Promise<RedisFacts> {
+  const skewMs = (await storeClock(() => readTime(node))).offsetMs();
   const info = await node.info();
   const settings = await Promise.all(ASKED.map(async (name) => [name, await setting(node, name)] as const));
   const used = /^used_memory:(\d+)/m.exec(info)?.[1];
@@ -58,18 +66,22 @@ export interface MongoFacts {
   readonly skewMs: number;
 }
 
+/** The time of day of the primary, in milliseconds. Rejects when it does not answer. */
+export async function readMongoTime(mongo: MongoConnection): Promise<number> {
+  const { localTime } = await mongo.db.command({ hello: 1 });
+  return localTime instanceof Date ? localTime.getTime() : Date.now();
+}
+
 /** Asks the primary. Rejects when it does not answer. */
 export async function mongoFacts(mongo: MongoConnection): Promise<MongoFacts> {
   const version = await mongo.version();
-  const begun = Date.now();
   const hello = await mongo.db.command({ hello: 1 });
-  const ours = (begun + Date.now()) / 2;
-  const theirs = hello.localTime instanceof Date ? hello.localTime.getTime() : ours;
+  const { offsetMs } = await storeClock(() => readMongoTime(mongo));
   const hosts = [...((hello.hosts as unknown[]) ?? []), ...((hello.passives as unknown[]) ?? [])];
   return {
     version,
     topology: hello.msg === 'isdbgrid' ? 'sharded' : hello.setName ? 'replica set' : 'standalone',
     members: Math.max(1, hosts.length),
-    skewMs: Math.round(theirs - ours),
+    skewMs: offsetMs(),
   };
 }

@@ -1,12 +1,14 @@
 // The stores of this server, open and ready, and what they promise in words.
 
 import { ACCOUNT_KINDS } from '../../lib/account/records.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { checkCanary } from '../../lib/sealing.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { DocumentStore, Durability, SnapshotStore } from '../../lib/store/store.ts';
 import { AUDIT_KINDS } from '../audit/audit.ts';
+import type { WatchedClock } from '../health/clock-watch.ts';
 import {
   DOCUMENT_BACKENDS,
   type OpenedStore,
@@ -41,6 +43,10 @@ export interface OpenedStores extends Stores {
   readonly places: readonly StorePlace[];
   /** What instances share besides sessions: counts of requests. */
   readonly redis: RedisConnection | undefined;
+  /** By which sessions are kept: that of Redis where they are there, so that clocks of instances may differ. */
+  readonly sessionClock: Clock;
+  /** Of the stores on the network. */
+  readonly clocks: readonly WatchedClock[];
   close(): Promise<void>;
 }
 
@@ -76,12 +82,21 @@ export async function openStores(config: StoreConfig, { given = {}, ...tools }: 
         ...(given.logs ? [describePlace('logs', openGiven(given.logs))] : []),
       ],
       redis: sessions.redis,
+      sessionClock: sessions.clock ?? tools.clock ?? systemClock,
+      clocks: [watchedClock('sessions', sessions), watchedClock('documents', documents)].flat(),
       close: async () => void (await Promise.all([sessions.close(), documents.close()])),
     };
   } catch (error) {
     await sessions.close();
     throw error;
   }
+}
+
+function watchedClock(
+  keeps: WatchedClock['keeps'],
+  { store, clock }: OpenedStore<SnapshotStore> | OpenedStore<DocumentStore>,
+): WatchedClock[] {
+  return clock ? [{ keeps, kind: store.name, clock }] : [];
 }
 
 // Redis has more than sessions, which other instances share.
@@ -92,7 +107,7 @@ async function openSessions(
 ): Promise<OpenedStore<SnapshotStore>> {
   if (given && config.redisUrl === undefined) return openGiven(given);
   const opened = await openFirst(SESSION_BACKENDS, config, tools);
-  return given ? { ...opened, ...openGiven(given), close: opened.close } : opened;
+  return given ? { ...opened, ...openGiven(given), clock: undefined, close: opened.close } : opened;
 }
 
 function openGiven<S extends Pick<SnapshotStore, 'name' | 'durability'>>(store: S): OpenedStore<S> {

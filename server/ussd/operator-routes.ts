@@ -104,7 +104,7 @@ const METRICS_ROUTE: Route<UssdOperatorDeps> = {
   answers: { 200: { description: 'The metrics', types: { [METRICS_TYPE]: TEXT } }, 404: UNKNOWN },
   handle: async (ctx, { metrics, health }) => {
     ctx.type = METRICS_TYPE;
-    ctx.body = metrics.render(await health.stores());
+    ctx.body = metrics.render(await health.judgeStores());
   },
 };
 

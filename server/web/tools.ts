@@ -11,6 +11,7 @@ import type { Keyring } from '../../lib/keyring.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 import { readVersion } from '../config/modules.ts';
+import type { ClockWatch } from '../health/clock-watch.ts';
 import type { Health } from '../health/health.ts';
 import { PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../http/common-answers.ts';
 import type { OperatorRule } from '../http/middleware/operator.ts';
@@ -60,6 +61,7 @@ export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder
   readonly studio: StudioDeps | undefined;
   readonly operators: OperatorRule;
   readonly health: Health;
+  readonly clocks: Pick<ClockWatch, 'wrong'>;
   readonly clock: Clock;
   readonly documents: DocumentStore;
 }

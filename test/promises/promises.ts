@@ -104,6 +104,22 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       proofs: ['server/faults/matrix.kills', 'server/stores/refused-writes'],
     },
     {
+      promise:
+        'A log that cannot be written loses lines, which are counted and told, and ends nothing; neither do files of menu tests that cannot be read, and plugins that hang at the start end it by name',
+      proofs: ['server/health/log-output', 'server/boot/process.short.kills', 'server/plugins/load'],
+    },
+    {
+      promise:
+        'Files of LMDB and SQLite that were cut, or of which whole pages were overwritten, are refused at the start with words, answer right, or are told as damaged until a start on sound ones; they end no process',
+      proofs: ['store/damage.short.kills', 'server/stores/damaged'],
+    },
+    {
+      promise:
+        'An instance whose clock is minutes away ends no session in Redis, and is told in the log, by a metric and on its page',
+      proofs: ['server/stores/clocks.stores'],
+      needs: 'Redis and MongoDB',
+    },
+    {
       promise: 'Every backend keeps the same contract: memory, LMDB, SQLite, Redis and MongoDB pass the same suites',
       proofs: [
         'store/memory',
@@ -126,7 +142,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     },
     {
       promise:
-        'A clock that is set back or on changes no deadline, pause or measured duration inside a process; one that runs ahead for less than a day removes nothing for good; what instances share (locks, votes, leases, sessions) goes by the time of day, as the guide of operators says',
+        'A clock that is set back or on changes no deadline, pause or measured duration inside a process; one that runs ahead for less than a day removes nothing for good; what instances share (locks, votes, leases, sessions outside Redis) goes by the time of day, as the guide of operators says',
       proofs: [
         'server/boot/clock.short.kills',
         'server/boot/clock-ahead',

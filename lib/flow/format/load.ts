@@ -121,8 +121,8 @@ const WHY: { readonly [code: string]: string } = {
   EACCES: 'this process may not read it',
 };
 
-// The text of a file, or why there is none.
-async function readText(file: string): Promise<string | ParsedFlow> {
+/** The text of a file, or why there is none. */
+export async function readText(file: string): Promise<string | ParsedFlow> {
   const fault = (fields: Pick<Problem, 'code' | 'message' | 'fix'> & Partial<Problem>): ParsedFlow => {
     const problem: Problem = { file, line: 1, column: 1, pointer: '', severity: 'error', ...fields };
     return { source: flowSource(file, ''), problems: [problem] };

@@ -109,7 +109,7 @@ function makeGate(lock: Database.Database, folder: string): Gate {
   function begin(): boolean {
     if (!begins(lock, 'BEGIN')) return false;
     state = 'writing';
-    looking = setInterval(look, LOOK_MS);
+    looking = setInterval(lookSafely, LOOK_MS);
     looking.unref();
     return true;
   }
@@ -117,6 +117,15 @@ function makeGate(lock: Database.Database, folder: string): Gate {
   function end(): void {
     clearInterval(looking);
     lock.exec('COMMIT');
+  }
+
+  // No error may leave a timer: a folder or a lock that fails is met by the next write, too, which tells it.
+  function lookSafely(): void {
+    try {
+      look();
+    } catch {
+      hasWritten = false;
+    }
   }
 
   function look(): void {

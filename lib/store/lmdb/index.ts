@@ -8,7 +8,6 @@ import { getLastVersion } from 'lmdb';
 import { LRUCache } from 'lru-cache';
 import { systemClock } from '../../clock.ts';
 import { COMMON_LIMITS, growing } from '../../common-limits.ts';
-import { TwinlineError } from '../../errors.ts';
 import { checkKey, checkLimit, closedError, requireGiven } from '../../given.ts';
 import type { CommitResult, SessionCommit, SnapshotStore } from '../store.ts';
 import { writeHold } from './hold.ts';
@@ -17,7 +16,6 @@ import {
   decodeSession,
   encodeSession,
   findReason,
-  guardFor,
   isEnded,
   openTables,
   readBase,
@@ -25,9 +23,9 @@ import {
   readExpiresAt,
   readFiled,
   refile,
-  refusal,
   splitTimeKey,
   timeKey,
+  watchFailures,
 } from './tables.ts';
 
 export { type LmdbOptions, lmdbLogs } from './logs.ts';
@@ -61,7 +59,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
   // A place is never used for a second session, so one that was remembered is right or empty.
   const remembered = new LRUCache<string, string>(growing(PLACES_CACHED));
   const hold = writeHold(path);
-  const guarded = guardFor(path);
+  const { guarded, refuse, requireWhole } = watchFailures(path);
   let closed = false;
 
   // What `load` read is what its turn writes over a moment later: the writer checks the version, so it is not read again.
@@ -80,6 +78,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
 
   function check(key?: string): void {
     if (closed) throw closedError('LMDB');
+    requireWhole();
     if (key !== undefined) checkKey(key);
   }
 
@@ -185,10 +184,14 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
 
     load(key) {
       check(key);
-      const entry = readLatest(key);
-      keepLoaded(key, entry);
-      if (entry === undefined || readExpiresAt(entry.text) <= clock.now()) return undefined;
-      return decodeSession(entry.text, entry.version);
+      try {
+        const entry = readLatest(key);
+        keepLoaded(key, entry);
+        if (entry === undefined || readExpiresAt(entry.text) <= clock.now()) return undefined;
+        return decodeSession(entry.text, entry.version);
+      } catch (error) {
+        throw refuse('load', error);
+      }
     },
 
     async commit(key, expected, next): Promise<CommitResult> {
@@ -207,7 +210,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
           } else if (latest) return { kind: 'conflict', revision };
         }
       } catch (error) {
-        throw error instanceof TwinlineError ? error : refusal('commit', path, await findReason(error));
+        throw refuse('commit', await findReason(error));
       }
     },
 

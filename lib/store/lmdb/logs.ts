@@ -29,7 +29,7 @@ import {
   readHead,
   type StoredHead,
 } from './log-writer.ts';
-import { guardFor, timeKey } from './tables.ts';
+import { timeKey, watchFailures } from './tables.ts';
 
 /** Where an LMDB store is, and its clock. */
 export interface LmdbOptions {
@@ -54,7 +54,7 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
   requireGiven('open LMDB', { path }, { path: 'text' });
   const tables = openLogTables(path);
   const { gate, root, logs, frames, expiry, trash } = tables;
-  const guarded = guardFor(path);
+  const { guarded, requireWhole } = watchFailures(path);
   let closed = false;
   let seenTxn = -1;
 
@@ -65,6 +65,7 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
 
   function check(log?: string): void {
     if (closed) throw closedError('LMDB');
+    requireWhole();
     if (log !== undefined) checkLog(log);
   }
 

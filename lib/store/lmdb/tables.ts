@@ -1,22 +1,18 @@
 // The LMDB environments under our stores: their tables, how keys become bytes, what their failures become; and how one
 // session is held: a header of fixed width and the three texts behind it, all in one string.
 
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { TwinlineError } from '../../errors.ts';
 import { LAST_MOMENT } from '../../given.ts';
+import { damagedError } from '../damage.ts';
 import type { SessionCommit, StoredSession } from '../store.ts';
+import { checkLmdbFile, DamagedFile } from './check.ts';
 import { type Gate, openThroughGate } from './gate.ts';
 import { quietLmdb } from './hold.ts';
 
 export type Table = Database<string, string>;
-
-/** In the first page: LMDB's magic number and, behind it, the format of its file. */
-const MAGIC_AT = 24;
-const MAGIC = 0xbeefc0de;
-const FORMAT = 2;
 
 export interface Tables {
   /**
@@ -39,6 +35,15 @@ export function openTables(path: string): Tables & Environment {
   }));
 }
 
+/** Reads all pages of the store in the folder `path`. Throws ERR_STORE, `damaged`, or what the system says; none is well. */
+export function checkLmdbStore(path: string): void {
+  try {
+    checkLmdbFile(join(path, 'data.mdb'));
+  } catch (error) {
+    throw error instanceof DamagedFile ? damagedError(`LMDB store "${path}"`, error) : error;
+  }
+}
+
 /** How every table is opened: UTF-8 has no collisions among well-formed texts, and LMDB compares its bytes. */
 export const TABLE = { encoding: 'string', keyEncoder: { writeKey, readKey } } as const;
 
@@ -52,7 +57,7 @@ export interface Environment {
 export function openEnvironment<T>(path: string, openIn: (root: RootDatabase) => T): T & Environment {
   quietLmdb();
   try {
-    refuseForeign(join(path, 'data.mdb'));
+    checkLmdbFile(join(path, 'data.mdb'));
     // Without overlapping flushes a reader sees only what is on the disk, writes group better (a sixth less CPU per
     // turn, measured at 64 at once), and at most two threads of libuv's pool wait for the disk.
     const disk = { noSubdir: false, overlappingSync: false, permissionsMode: 0o600 };
@@ -69,17 +74,6 @@ export function openEnvironment<T>(path: string, openIn: (root: RootDatabase) =>
   }
 }
 
-// lmdb 3.5 ends the process (SIGSEGV) when it is given a file of another kind; so its magic number is checked first.
-function refuseForeign(file: string): void {
-  if (!existsSync(file)) return;
-  const head = Buffer.alloc(MAGIC_AT + 8);
-  const fd = openSync(file, 'r');
-  const length = readSync(fd, head);
-  closeSync(fd);
-  const known = head.readUInt32LE(MAGIC_AT) === MAGIC && head.readUInt16LE(MAGIC_AT + 4) === FORMAT;
-  if (length > 0 && !known) throw new Error(`${file} is no LMDB file of format ${FORMAT}`);
-}
-
 function writeKey(key: string, target: Buffer, start: number): number {
   return start + target.write(key, start);
 }
@@ -88,20 +82,48 @@ function readKey(source: Buffer, start: number, end: number): string {
   return source.toString('utf8', start, end);
 }
 
-/** Gives what runs work on the environment in `path` and makes ERR_STORE of LMDB's failures. */
-export function guardFor(path: string): <T>(action: string, work: () => Promise<T>) => Promise<T> {
-  return async (action, work) => {
-    try {
-      return await work();
-    } catch (error) {
-      throw error instanceof TwinlineError ? error : refusal(action, path, await findReason(error));
-    }
+/** What becomes of LMDB's failures. */
+export interface Failures {
+  /** Runs work and makes ERR_STORE of failures. */
+  guarded<T>(action: string, work: () => Promise<T>): Promise<T>;
+  /** ERR_STORE in the place of a failure. Damage is remembered. */
+  refuse(action: string, error: unknown): TwinlineError;
+  /** Throws when damage was met: LMDB trusts its pages, so that to go on would end the process. */
+  requireWhole(): void;
+}
+
+/** Of the environment in `path`, which is open. */
+export function watchFailures(path: string): Failures {
+  let damage: TwinlineError | undefined;
+  const refuse = (action: string, error: unknown) => {
+    if (error instanceof TwinlineError) return error;
+    const refused = refusal(action, path, error);
+    if (refused.reason === 'damaged') damage = refused;
+    return refused;
+  };
+  return {
+    refuse,
+    async guarded(action, work) {
+      try {
+        return await work();
+      } catch (error) {
+        throw refuse(action, await findReason(error));
+      }
+    },
+    requireWhole() {
+      if (damage) throw damage;
+    },
   };
 }
 
-/** What a failure of LMDB becomes: ERR_STORE with the path and what to look at. */
-export function refusal(action: string, path: string, error: unknown): TwinlineError {
+/** Of `mdb_strerror`, and what our own readers say of texts that LMDB gave. */
+const DAMAGE = /^MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|VERSION_MISMATCH|BAD_CHECKSUM)/;
+
+// ERR_STORE with the path and what to look at.
+function refusal(action: string, path: string, error: unknown): TwinlineError {
   const reason = error instanceof Error ? error.message : String(error);
+  if (error instanceof DamagedFile || error instanceof SyntaxError || DAMAGE.test(reason))
+    return damagedError(`LMDB store "${path}"`, error);
   return new TwinlineError(
     'ERR_STORE',
     `LMDB store "${path}": ${action} failed: ${reason}. Check that the folder is on a local disk with free space and that this user may write to it.`,

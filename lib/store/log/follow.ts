@@ -81,7 +81,16 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
     for (const rise of sleeping) rise();
   }
 
+  // A store that cannot be looked at tells so to those who read it: no error may leave a timer.
   function lookAround(): void {
+    try {
+      wakeThoseWithNews();
+    } catch {
+      for (const topic of topics.values()) wake(topic);
+    }
+  }
+
+  function wakeThoseWithNews(): void {
     const now = clock.now();
     const find = look?.();
     for (const topic of topics.values()) {

@@ -231,7 +231,13 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
     const held = channels.get(channel);
     if (held?.link !== link && (held?.link !== undefined || link.leaving.has(channel))) return;
     for (const subscriber of [...(held?.subscribers ?? [])])
-      if (held!.subscribers.has(subscriber)) subscriber.onMessage(message);
+      if (held!.subscribers.has(subscriber))
+        try {
+          subscriber.onMessage(message);
+        } catch {
+          // Anybody who reaches this Redis can publish: what its subscriber cannot read counts as lost.
+          subscriber.onGap?.();
+        }
   }
 
   function leaveOut({ client, leaving }: Link, channel: string): void {

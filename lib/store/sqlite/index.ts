@@ -6,9 +6,11 @@
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { checkKey, checkLimit, closedError, requireGiven } from '../../given.ts';
+import { damagedError } from '../damage.ts';
 import { bodyText, listEntries, missingIn, requireKind } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
 import type { Change, DocumentStore, Exists, JsonObject, Kind, ReplaceResult, StoredDocument } from '../store.ts';
+import { isDamage } from './check.ts';
 import { groupWriter } from './group-writer.ts';
 import { openDatabase, openIndexEntries, openRegistry, openRows, type SqlKind } from './schema.ts';
 
@@ -32,7 +34,13 @@ export interface SqliteOptions {
  */
 export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): DocumentStore {
   requireGiven('open SQLite', { path }, { path: 'text' });
-  const refuse = (action: string, error: unknown) => refusal(action, path, error);
+  /** What was met; reads are still tried, for most pages may be well. */
+  let damage: TwinlineError | undefined;
+  const refuse = (action: string, error: unknown) => {
+    const refused = refusal(action, path, error);
+    if (refused.reason === 'damaged') damage = refused;
+    return refused;
+  };
   const opened = attempt('open', () => {
     const db = openDatabase(path);
     return { db, registry: openRegistry(db), indexEntries: openIndexEntries(db), rows: openRows(db) };
@@ -56,6 +64,11 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
   function check(id?: string): void {
     if (closed) throw closedError('SQLite');
     if (id !== undefined) checkKey(id, 'document id');
+  }
+
+  function checkWrite(id?: string): void {
+    check(id);
+    if (damage) throw damage;
   }
 
   function findKind(kind: Kind): SqlKind {
@@ -105,27 +118,29 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
     name: 'sqlite',
     durability: path === ':memory:' ? 'memory' : 'power-loss',
     async declare(kinds) {
-      check();
+      checkWrite();
       await writer.write(() => registry.declare(kinds));
     },
     async insert(kind, id, body) {
-      check(id);
+      checkWrite(id);
       const text = bodyText(kind.name, id, body);
       const taken = await writer.write(() => insert(findKind(kind), id, text));
       return taken ?? { kind: 'inserted', id, revision: 1, body: JSON.parse(text) };
     },
     async get(kind, id) {
       check(id);
-      const row = attempt('get', () => rows.read(registry.kindNumber(kind), id));
-      return row && { id, revision: row.revision, body: JSON.parse(row.text) };
+      return attempt('get', () => {
+        const row = rows.read(registry.kindNumber(kind), id);
+        return row && { id, revision: row.revision, body: JSON.parse(row.text) };
+      });
     },
     async replace(kind, id, expected, body) {
-      check(id);
+      checkWrite(id);
       const text = bodyText(kind.name, id, body);
       return writer.write(() => replace(findKind(kind), id, { expected, text }));
     },
     async remove(kind, id, expected) {
-      check(id);
+      checkWrite(id);
       return writer.write(() => remove(findKind(kind), id, expected));
     },
     async find<B extends JsonObject>(kind: Kind, query = {}) {
@@ -177,7 +192,7 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
       return newest ?? 0;
     },
     async ping() {
-      check();
+      checkWrite();
       attempt('ping', () => rows.changes.all([0, 1]));
     },
     async close() {
@@ -196,6 +211,7 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
 }
 
 function refusal(action: string, path: string, error: unknown): TwinlineError {
+  if (isDamage(error)) return damagedError(`SQLite store "${path}"`, error);
   const reason = error instanceof Error ? error.message : String(error);
   return new TwinlineError(
     'ERR_STORE',

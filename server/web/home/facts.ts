@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { Library } from '../../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { runFlowTests } from '../../../lib/flow/testing/run.ts';
+import type { ClockWatch, WrongClock } from '../../health/clock-watch.ts';
 import type { Health, StoreHealth } from '../../health/health.ts';
 import { readTests } from '../../menus/menus.ts';
 import { PAGE_LIMITS } from '../limits.ts';
@@ -25,6 +26,7 @@ export interface ServedMenu {
 
 export interface HomeFacts {
   readonly stores: readonly StoreHealth[];
+  readonly wrongClocks: readonly WrongClock[];
   readonly menus: readonly ServedMenu[];
   /** Why edits are not served; empty when all are. */
   readonly refused: readonly string[];
@@ -32,17 +34,18 @@ export interface HomeFacts {
 
 export interface HomeSources {
   readonly health: Health;
+  readonly clocks: Pick<ClockWatch, 'wrong'>;
   readonly flows: Library<CompiledFlow>;
   readonly menusDir: string;
   refusedEdits(): readonly string[];
 }
 
 /** Reads the facts for the home of one server. Tests are run again when the flow or they have changed. */
-export function homeReader({ health, flows, menusDir, refusedEdits }: HomeSources): () => Promise<HomeFacts> {
+export function homeReader({ health, clocks, flows, menusDir, refusedEdits }: HomeSources): () => Promise<HomeFacts> {
   const verdicts = new LRUCache<string, Promise<Tested>>({ max: PAGE_LIMITS.menusTested });
 
   async function readTested(compiled: CompiledFlow): Promise<Tested> {
-    const tests = await readTests(menusDir, compiled.id).catch(() => undefined);
+    const tests = await readTests(menusDir, compiled.id);
     if (!tests) return { kind: 'none' };
     const { file, source } = tests;
     if (!file) return { kind: 'unreadable' };
@@ -71,6 +74,6 @@ export function homeReader({ health, flows, menusDir, refusedEdits }: HomeSource
         tested: await readTested(compiled),
       })),
     );
-    return { stores: await health.stores(), menus, refused: refusedEdits() };
+    return { stores: await health.stores(), wrongClocks: clocks.wrong(), menus, refused: refusedEdits() };
   };
 }

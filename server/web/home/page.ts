@@ -2,6 +2,7 @@
 
 import type { Context } from 'koa';
 import { html, type Markup } from '../../../lib/markup.ts';
+import type { WrongClock } from '../../health/clock-watch.ts';
 import type { StoreHealth } from '../../health/health.ts';
 import { localUrl } from '../../http/listen.ts';
 import { type PageContent, prefersHtml, sendPage } from '../kit/frame.ts';
@@ -58,13 +59,13 @@ interface HomeFrame extends HomeOptions {
   readonly url: string;
 }
 
-function operatorHome({ stores, menus, refused }: HomeFacts, frame: HomeFrame): PageContent {
+function operatorHome({ stores, wrongClocks, menus, refused }: HomeFacts, frame: HomeFrame): PageContent {
   return {
     title: 'Twinline',
     style: 'home.css',
     layout: 'wide',
     body: html`<section class="card state"><h1>Twinline <small>${frame.version} · ${frame.environment}</small></h1>
-<ul class="signs">${stores.map(storeLine)}
+<ul class="signs">${stores.map(storeLine)}${wrongClocks.map(clockLine)}
 ${signLine(refused.length === 0, describeEdits(refused.length))}
 <li class="plain">Up for ${formatSpan(Math.floor(process.uptime()))} · <a href="/health">health</a></li></ul></section>
 ${menuCard(menus, frame)}
@@ -109,6 +110,7 @@ const AWAY_WORDS: { readonly [away in NonNullable<StoreHealth['away']>]: string 
   'no-answer': 'does not answer',
   error: 'answers with errors',
   'refuses-writes': 'refuses writes',
+  damaged: 'is damaged',
 };
 
 const KINDS: { readonly [kind: string]: string } = {
@@ -124,6 +126,12 @@ function storeLine({ keeps, kind, away }: StoreHealth): Markup {
     away === undefined,
     away === undefined ? `${what}: all is well` : `${what}: the store ${AWAY_WORDS[away]}`,
   );
+}
+
+function clockLine({ kind, offsetSeconds }: WrongClock): Markup {
+  const way = offsetSeconds < 0 ? 'behind' : 'ahead of';
+  const words = `The clock of ${KINDS[kind] ?? kind} is ${Math.abs(Math.round(offsetSeconds))} s ${way} that of this machine`;
+  return signLine(false, `${words}: one of them is wrong`);
 }
 
 function menuCard(menus: readonly ServedMenu[], { tools }: HomeFrame): Markup {

@@ -1,17 +1,19 @@
 // The server as a process: what it prints, its exit codes, its signals, and its end after an error nobody caught.
 
-import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { builtFile } from '../../support/build.ts';
+import { freePort } from '../../support/ports.ts';
 import { startProcess, withFolder } from '../../support/process.ts';
 import { isShort, sample } from '../../support/size.ts';
 import { until } from '../../support/until.ts';
 import { PRODUCTION } from '../support/production.ts';
-import { ask } from '../support/serve.ts';
+import { ask, DIAL, findSample, json } from '../support/serve.ts';
 
 const test = suite('process');
 /** What boot/start and boot/drain prove in this process: by a process of its own only at length. */
@@ -146,6 +148,87 @@ longTest('a further signal after more than two seconds ends it at once with 1', 
   });
   assert.is(code, 1);
 });
+
+/** Standard output of a server: what it is, and what happens to it once the server listens. */
+const BAD_LOGS: Readonly<Record<string, (folder: string) => { readonly fd: number | 'pipe'; readonly hangUp?: true }>> =
+  {
+    'whose disk is full': () => ({ fd: openSync('/dev/full', 'w') }),
+    'whose reader has gone': () => ({ fd: 'pipe', hangUp: true }),
+    'whose reader stands still': (folder) => {
+      execFileSync('sh', ['-c', 'mkfifo "$0"', join(folder, 'log')]);
+      return { fd: openSync(join(folder, 'log'), constants.O_RDWR) };
+    },
+  };
+
+for (const [words, open] of sample(Object.entries(BAD_LOGS), 2))
+  test(`a log ${words} loses lines, which are counted, and callers are served`, () =>
+    withFolder(async (folder) => {
+      const { fd, hangUp } = open(folder);
+      const [port, metricsPort] = [await freePort(), await freePort()];
+      const child = spawn(process.execPath, [await builtFile('server/main.ts')], {
+        cwd: ROOT,
+        env: {
+          ...{ PATH: process.env.PATH, HOME: process.env.HOME, ...PRODUCTION, USSD_GATEWAYS: '*', DRAIN_DELAY_MS: '0' },
+          ...{ PORT: String(port), METRICS_PORT: String(metricsPort), RATE_LIMIT_MAX: '1000000', LOG_LEVEL: 'info' },
+        },
+        stdio: ['ignore', fd, 'ignore'],
+      });
+      let code: number | null | undefined;
+      const ended = once(child, 'exit').then(([given]) => {
+        code = given as number | null;
+      });
+      const isUp = () =>
+        ask(`http://127.0.0.1:${port}/livez`).then(
+          ({ status }) => status === 200,
+          () => false,
+        );
+      await until('it listens', async () => code !== undefined || (await isUp()));
+      if (hangUp) child.stdout!.destroy();
+      const dial = (turn: number) =>
+        ask(
+          `http://127.0.0.1:${port}/api/ussd`,
+          json({ ...DIAL, sessionId: `s${turn}`, phoneNumber: `+26097${turn + 1e6}` }),
+        );
+      const lost = async () =>
+        findSample((await ask(`http://127.0.0.1:${metricsPort}/metrics`)).text, 'twinline_log_lines_lost_total');
+      for (let turn = 0; (await lost()) === 0; turn++) assert.match((await dial(turn)).text, /^CON /);
+      assert.match((await dial(1e5)).text, /^CON /);
+      child.kill('SIGTERM');
+      await ended;
+      assert.is(code, 0, 'it ends in order');
+      if (typeof fd === 'number') closeSync(fd);
+    }));
+
+test('a plugin that fails long after the start is named, with its words in development alone', () =>
+  withFolder(async (folder) => {
+    const late = "process.on('SIGUSR2', () => Promise.reject(new Error('canary')))";
+    writeFileSync(join(folder, 'late.mjs'), `export default { name: 'late', version: '1', start() { ${late}; } };`);
+    const told = async (env: Readonly<Record<string, string>>) => {
+      const server = await startProcess({ ...env, PLUGINS: join(folder, 'late.mjs') });
+      assert.is(await server.signal('SIGUSR2'), 1);
+      return server
+        .printed()
+        .split('\n')
+        .find((line) => line.includes('a rejection was not handled'))!;
+    };
+    assert.match(await told(MEMORY), /"plugin":"late".*"message":"canary"/);
+    if (isShort) return;
+    const inProduction = await told({ ...PRODUCTION, USSD_GATEWAYS: '*' });
+    assert.match(inProduction, /"plugin":"late"/);
+    assert.not.match(inProduction, /canary/);
+  }));
+
+longTest('files of menu tests that cannot be read are told, and the server serves', () =>
+  withFolder(async (folder) => {
+    const flow = { flow: 'main', version: 1, start: 'end', screens: { end: { type: 'end', text: 'Hello' } } };
+    writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(flow));
+    mkdirSync(join(folder, 'main.test.json'));
+    const server = await startProcess({ ...MEMORY, MENUS_DIR: folder });
+    await until('it is told', () => /main\.test\.json[^\n]*cannot be read \(EISDIR\)/.test(server.printed()));
+    assert.is((await ask(`${server.url}/livez`)).status, 200);
+    assert.is(await server.signal('SIGTERM'), 0);
+  }),
+);
 
 test('after an error that nobody caught it says so and exits with 1', () =>
   withFolder(async (folder) => {

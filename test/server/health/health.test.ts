@@ -3,11 +3,20 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Clock, SimulatedClock } from '../../../lib/clock.ts';
-import { type AwayReason, PATIENCE_MS, type StoreHealth, watchHealth } from '../../../server/health/health.ts';
+import { TwinlineError } from '../../../lib/errors.ts';
+import {
+  type AwayReason,
+  type Health,
+  PATIENCE_MS,
+  type StoreHealth,
+  watchHealth,
+} from '../../../server/health/health.ts';
+import { numbersFrom } from '../../support/random.ts';
 import { sharedServer, withServer } from '../support/serve.ts';
 
 const test = suite('health');
 
+const SEED = Number(process.env.TEST_SEED ?? 1);
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 const server = sharedServer(test, { env: { NODE_ENV: 'test' } });
@@ -79,28 +88,64 @@ test('many who ask for the health of a silent store wait for a moment, and cost 
   assert.is(pings, 1);
 });
 
-test('a store that answers late is away until it has answered, and then there, not by turns; in silence it is away', async () => {
+/** Asks again and again for so many milliseconds; what was said of one store, sampled and judged. */
+async function askFor(health: Health, clock: SimulatedClock, askedMs: number) {
+  const sampled: (AwayReason | 'there')[] = [];
+  const judged: (AwayReason | 'there')[] = [];
+  for (let passed = 0; passed < askedMs; passed += 100) {
+    void health.stores().then(([store]) => sampled.push(store!.away ?? 'there'));
+    void health.judgeStores().then(([store]) => judged.push(store!.away ?? 'there'));
+    await clock.advance(100);
+  }
+  return { sampled, judged };
+}
+
+test('a store of which some answers are late is away for those who look, and never for those who act on it', async () => {
   const clock = new SimulatedClock();
-  let ms = 150;
-  const ping = () => (ms === Infinity ? never() : clock.wait(ms));
+  const random = numbersFrom(SEED);
+  const changes: unknown[] = [];
+  const ping = () => clock.wait(random() < 0.2 ? 130 : 3);
+  const health = watchHealth([{ ...STORE, ping }], { clock, onChange: (store) => changes.push(store) });
+  const { sampled, judged } = await askFor(health, clock, 60_000);
+  assert.ok(sampled.includes('no-answer'));
+  assert.equal([judged.length, judged.includes('no-answer'), changes], [600, false, []]);
+});
+
+test('a silent store is away after two seconds, at once when it has failed somebody, and back with its first answer', async () => {
+  const clock = new SimulatedClock();
+  let failedAt: number | undefined;
+  let isSilent = false;
   const changes: (AwayReason | 'there')[] = [];
-  const onChange = ({ away }: StoreHealth) => changes.push(away ?? 'there');
-  const health = watchHealth([{ keeps: 'documents', kind: 'far', ping }], { clock, onChange });
-  const askFor = async (askedMs: number) => {
-    for (let passed = 0; passed < askedMs; passed += 20) {
-      void health.stores();
-      await clock.advance(20);
-    }
-    await clock.advance(PATIENCE_MS);
-  };
-  await askFor(2_000);
+  const ping = () => (isSilent ? never() : clock.wait(1));
+  const health = watchHealth([{ ...STORE, ping, failedAt: () => failedAt }], {
+    clock,
+    onChange: ({ away }: StoreHealth) => changes.push(away ?? 'there'),
+  });
+  await askFor(health, clock, 500);
+  isSilent = true;
+  const before = await askFor(health, clock, 2_000);
+  assert.ok(before.sampled.includes('no-answer') && !before.judged.includes('no-answer'));
+  await askFor(health, clock, 1_000);
+  assert.equal(changes, ['no-answer']);
+  isSilent = false;
+  await askFor(health, clock, 2_000);
   assert.equal(changes, ['no-answer', 'there']);
-  ms = Infinity;
-  await askFor(3_000);
+  isSilent = true;
+  failedAt = clock.monotonic();
+  assert.ok((await askFor(health, clock, 1_000)).judged.includes('no-answer'));
   assert.equal(changes, ['no-answer', 'there', 'no-answer']);
-  ms = 1;
-  await askFor(1_500);
-  assert.equal(changes, ['no-answer', 'there', 'no-answer', 'there']);
+});
+
+test('refused writes and damage count at once', async () => {
+  const refuse = (reason?: string) => async () => {
+    throw new TwinlineError('ERR_STORE', 'x', reason === undefined ? {} : { reason });
+  };
+  const well = async () => {};
+  for (const [store, away] of [
+    [{ ping: well, takesWrites: refuse() }, 'refuses-writes'],
+    [{ ping: refuse('damaged') }, 'damaged'],
+  ] as const)
+    assert.equal(await watchHealth([{ ...STORE, ...store }]).judgeStores(), [{ ...STORE, away }]);
 });
 
 test.run();

@@ -1,6 +1,6 @@
 // Edits of menus while people dial: sound ones are served to new dials, others change nothing, and both are told about.
 
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -131,6 +131,15 @@ test('an edit that its own tests refuse changes nothing', () =>
       );
     },
   ));
+
+test('a file of tests that cannot be read refuses the edit of its flow, and says so', () =>
+  withMenus({ 'main.flow.json': menu('Old') }, async ({ server, write, dial, folder }) => {
+    mkdirSync(join(folder, 'main.test.json'));
+    write('main.flow.json', menu('New'));
+    await server.refresh();
+    assert.is(await dial(), 'CON Old');
+    assert.match(warnings(server).join('\n'), /main\.test\.json:1:1 error unreadable: .*\(EISDIR\)/);
+  }));
 
 test('an edited flow changes those that call it too', () =>
   withMenus({ 'main.flow.json': CALLER, 'sub.flow.json': SUB('Old question:') }, async ({ server, write }) => {

@@ -3,26 +3,31 @@
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { systemClock } from '../../../lib/clock.ts';
+import { type Clock, SimulatedClock, systemClock } from '../../../lib/clock.ts';
 import type { TwinlineError } from '../../../lib/errors.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import { ownRoutes } from '../../../server/boot/route-groups.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { createLog } from '../../../server/health/log.ts';
 import { openPlugins } from '../../../server/plugins/open.ts';
+import { until } from '../../support/until.ts';
 import { withModules } from './users.ts';
 
 const test = suite('loading plugins');
 
 /** The lines with which a start fails. */
-async function problemsOf(plugins: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string[]> {
+async function problemsOf(
+  plugins: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  clock: Clock = systemClock,
+): Promise<string[]> {
   const given = { DATA_DIR: ':memory:', PLUGINS: plugins.join(','), ...env };
   const { config } = readConfig(given, { makeKeys: true });
   const ground = {
     documents: memoryDocuments(),
     services: {},
     ownRoutes: ownRoutes(config!),
-    clock: systemClock,
+    clock,
     log: createLog({ logLevel: 'silent' }),
     operatorsOnly: async () => {},
     audit: { append: () => Promise.reject(new Error('nothing is noted here')) },
@@ -101,6 +106,29 @@ test('AUTH_EXCLUDED names routes that are there, and no door with keys of its ow
   assert.match(problems[1]!, /"GET \/v1\/domains" is a route with keys of its own/);
   assert.match(problems[2]!, /"POST \/sessions\/" is no route here/);
 });
+
+const HANGS = 'globalThis.hangs = true; await new Promise(() => {});';
+const HANGING: readonly (readonly [what: string, module: string, words: RegExp])[] = [
+  ['is never loaded', HANGS, /a\.js" cannot be loaded: it has not ended after 30 s/],
+  [
+    'never starts',
+    plugin('slow', `start: async () => { ${HANGS} }`),
+    /"slow" cannot start: it has not ended after 30 s/,
+  ],
+  ['never has routes', plugin('slow', `routes: async () => { ${HANGS} }`), /"slow" cannot add its routes: .* 30 s/],
+];
+
+for (const [what, text, words] of HANGING)
+  test(`a plugin that ${what} ends the start after 30 s, by its name`, () =>
+    withModules({ 'a.js': text }, async (path) => {
+      const clock = new SimulatedClock();
+      const problems = problemsOf([path('a.js')], {}, clock);
+      const state = globalThis as { hangs?: boolean };
+      await until('it hangs', () => state.hangs);
+      delete state.hangs;
+      await clock.advance(30_000);
+      assert.match((await problems).join('\n'), words);
+    }));
 
 test('plugins that belong together are loaded together, whichever comes first', () =>
   withModules({ 'a.js': plugin('a', "dependsOn: ['b']"), 'b.js': plugin('b') }, async (path) => {

@@ -1,0 +1,28 @@
+// Whether what is kept in DATA_DIR is whole. All of it is read: for those who ask, not for each start.
+
+import { join } from 'node:path';
+import { TwinlineError } from '../../lib/errors.ts';
+import { checkLmdbStore } from '../../lib/store/lmdb/tables.ts';
+import { checkSqliteFile } from '../../lib/store/sqlite/check.ts';
+import type { Config } from '../config/config.ts';
+import { IN_MEMORY } from '../config/data-dir.ts';
+
+/** What is damaged, in words; empty when all is whole, or nothing is there. Throws what the system says when it cannot be read. */
+export function listDamage({ dataDir, redisUrl, mongodbUrl }: Config): string[] {
+  if (dataDir === IN_MEMORY) return [];
+  const checks = [
+    ...(redisUrl === undefined
+      ? ['sessions', 'runs'].map((folder) => () => checkLmdbStore(join(dataDir, folder)))
+      : []),
+    ...(mongodbUrl === undefined ? [() => checkSqliteFile(join(dataDir, 'twinline.db'))] : []),
+  ];
+  return checks.flatMap((check) => {
+    try {
+      check();
+      return [];
+    } catch (error) {
+      if (error instanceof TwinlineError && error.reason === 'damaged') return [error.message];
+      throw error;
+    }
+  });
+}
