@@ -121,3 +121,13 @@ export function groupWriter(db: Database.Database, refuse: (error: unknown) => T
 export function isBusy(error: unknown): boolean {
   return String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY');
 }
+
+/** What a failure of SQLite becomes: ERR_STORE with the path and what to look at. */
+export function sqliteRefusal(action: string, path: string, error: unknown): TwinlineError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new TwinlineError(
+    'ERR_STORE',
+    `SQLite store "${path}": ${action} failed: ${reason}. Check that the folder exists on a local disk with free space and that this user may write to it.`,
+    { cause: error },
+  );
+}

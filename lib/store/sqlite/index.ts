@@ -9,7 +9,7 @@ import { checkKey, checkLimit, closedError, requireGiven } from '../../given.ts'
 import { bodyText, listEntries, missingIn, requireKind } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
 import type { Change, DocumentStore, Exists, JsonObject, Kind, ReplaceResult, StoredDocument } from '../store.ts';
-import { groupWriter } from './group-writer.ts';
+import { groupWriter, sqliteRefusal } from './group-writer.ts';
 import { openDatabase, openIndexEntries, openRegistry, openRows, type SqlKind } from './schema.ts';
 
 /** Where the SQLite store is, and its clock. */
@@ -32,7 +32,7 @@ export interface SqliteOptions {
  */
 export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): DocumentStore {
   requireGiven('open SQLite', { path }, { path: 'text' });
-  const refuse = (action: string, error: unknown) => refusal(action, path, error);
+  const refuse = (action: string, error: unknown) => sqliteRefusal(action, path, error);
   const opened = attempt('open', () => {
     const db = openDatabase(path);
     return { db, registry: openRegistry(db), indexEntries: openIndexEntries(db), rows: openRows(db) };
@@ -193,13 +193,4 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
       db.close();
     },
   };
-}
-
-function refusal(action: string, path: string, error: unknown): TwinlineError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new TwinlineError(
-    'ERR_STORE',
-    `SQLite store "${path}": ${action} failed: ${reason}. Check that the folder exists on a local disk with free space and that this user may write to it.`,
-    { cause: error },
-  );
 }
