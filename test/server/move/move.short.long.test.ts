@@ -204,7 +204,6 @@ test('stopped at any of its writes, and after the source went on, it ends with t
         const result = await withSides([own, to], clock, (sides) => moveAll(sides, clock));
         assert.ok([...result.values()].every(isAlike), String(fails));
       }
-      console.log('MADE', fails, made);
       assert.equal(await dump(to, clock), own === from ? original : await dump(own, clock), `write ${fails}`);
       assert.not.ok(await isRefused(to, clock));
     }
