@@ -5,11 +5,16 @@ import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { checkCanary } from '../../lib/sealing.ts';
+import { AUDIT_KIND } from '../audit/audit.ts';
 import { redisMark, SERVER } from '../stores/key-mark.ts';
 import { documentMarks, type MoveMarks, sessionMarks } from '../stores/move-mark.ts';
+import { listHeld } from '../stores/passed-over.ts';
 import { readPinCanary } from '../stores/stores.ts';
 import { countSessions } from './sessions.ts';
 import type { MoveSide } from './sides.ts';
+
+/** Kinds of what a server leaves in empty stores that is only started. */
+const OF_STARTS = new Set([SERVER.name, AUDIT_KIND.name]);
 
 /** Throws ERR_CONFLICT when other processes have the sessions of this side open. Where a backend does not tell, nothing is said. */
 export async function refuseServed({ sessions }: MoveSide, what: 'moved from' | 'moved to'): Promise<void> {
@@ -54,7 +59,7 @@ function listMarks(
   ];
 }
 
-/** Throws ERR_EXISTS when the target holds anything but the mark of a server that was only started, or the beginning of this move. */
+/** Throws ERR_EXISTS when the target holds anything but what a server leaves that was only started, or the beginning of this move. */
 export async function refuseOtherData(source: MoveSide, target: MoveSide): Promise<void> {
   let isBegun = false;
   for (const { marks, from, name } of listMarks(source, target)) {
@@ -83,13 +88,9 @@ async function countInSessions({ sessions }: MoveSide): Promise<string[]> {
 async function countInDocuments({ documents }: MoveSide): Promise<string[]> {
   if (!documents) return [];
   const { store, transfer, name } = documents;
-  const counts: string[] = [];
-  for (const kind of await transfer.kinds()) {
-    const count = kind.name === SERVER.name ? 0 : await store.count(kind);
-    if (count) counts.push(`${count} of ${kind.name}`);
-  }
+  const counts = await listHeld(store, await transfer.kinds());
   // Documents that are gone have left their changes.
-  const changes = (await store.changes(0, 100)).filter(({ kind }) => kind !== SERVER.name);
+  const changes = (await store.changes(0, 100)).filter(({ kind }) => !OF_STARTS.has(kind));
   if (!counts.length && changes.length) counts.push('changes of documents that were removed');
   return counts.length ? [`${name} holds ${counts.join(', ')}`] : [];
 }

@@ -6,11 +6,14 @@ import { join } from 'node:path';
 import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import { sqliteTransfer } from '../../lib/store/sqlite/transfer.ts';
-import type { DocumentStore, SnapshotStore } from '../../lib/store/store.ts';
+import type { DocumentStore, Kind, SnapshotStore } from '../../lib/store/store.ts';
+import { AUDIT_KIND, type AuditAction } from '../audit/audit.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import { diskPlace, documentsIn, type StoreConfig, sessionsIn } from './backends.ts';
 import { SERVER } from './key-mark.ts';
 import { type MoveMark, readMoved, sessionMarks } from './move-mark.ts';
+
+const PAGE = 500;
 
 export interface PassedOver {
   readonly words: string;
@@ -35,7 +38,7 @@ export async function findPassedOver(config: StoreConfig, used: UsedStores): Pro
     existsSync(documentsIn(dataDir)) &&
     !isOurs(used.documents && (await readMoved(used.documents)))
   ) {
-    const counts = await countDocuments(documentsIn(dataDir));
+    const counts = await countOnDisk(documentsIn(dataDir));
     held.push(...counts);
     if (counts.length) settings.push('MONGODB_URL');
   }
@@ -53,20 +56,42 @@ export async function findPassedOver(config: StoreConfig, used: UsedStores): Pro
   };
 }
 
-async function countDocuments(path: string): Promise<string[]> {
+async function countOnDisk(path: string): Promise<string[]> {
   const store = sqliteDocuments({ path });
   const transfer = sqliteTransfer({ path });
   try {
-    const counts: string[] = [];
-    for (const kind of await transfer.kinds()) {
-      const count = kind.name === SERVER.name ? 0 : await store.count(kind);
-      if (count) counts.push(`${count} of ${kind.name}`);
-    }
-    return counts;
+    return await listHeld(store, await transfer.kinds());
   } finally {
     await transfer.close();
     await store.close();
   }
+}
+
+/** What a start writes into the audit log of empty stores. */
+const OF_STARTS: ReadonlySet<unknown> = new Set<AuditAction>(['governance.changed', 'keys.changed']);
+
+/** `3 of account` for each kind that holds more than a server leaves there that is only started. */
+export async function listHeld(
+  store: Pick<DocumentStore, 'count' | 'find'>,
+  kinds: readonly Kind[],
+): Promise<string[]> {
+  const held: string[] = [];
+  for (const kind of kinds) {
+    if (kind.name === SERVER.name) continue;
+    const count = (await store.count(kind)) - (kind.name === AUDIT_KIND.name ? await countOfStarts(store) : 0);
+    if (count) held.push(`${count} of ${kind.name}`);
+  }
+  return held;
+}
+
+async function countOfStarts(store: Pick<DocumentStore, 'find'>): Promise<number> {
+  let count = 0;
+  for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
+    const page = await store.find(AUDIT_KIND, { limit: PAGE, ...(cursor !== undefined && { cursor }) });
+    count += page.items.filter(({ body }) => OF_STARTS.has(body.action)).length;
+    cursor = page.next;
+  }
+  return count;
 }
 
 async function hasSessions(path: string): Promise<boolean> {

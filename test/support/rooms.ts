@@ -204,7 +204,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/store server/health',
   ),
   'server/move': room(
-    'lib lib/agent lib/agent/run lib/store/lmdb lib/store/redis server/config server/stores',
+    'lib lib/agent lib/agent/run lib/store/lmdb lib/store/redis server/audit server/config server/stores',
     'lib/store server/health',
   ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/domain/schema'),
