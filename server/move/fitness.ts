@@ -16,14 +16,14 @@ import type { MoveSide } from './sides.ts';
 /** Kinds of what a server leaves in empty stores that is only started. */
 const OF_STARTS = new Set([SERVER.name, AUDIT_KIND.name]);
 
-/** Throws ERR_CONFLICT when other processes have the sessions of this side open. Where a backend does not tell, nothing is said. */
-export async function refuseServed({ sessions }: MoveSide, what: 'moved from' | 'moved to'): Promise<void> {
-  const others = (await sessions?.transfer.others()) ?? [];
+/** Throws ERR_CONFLICT when other processes have this side open. Where a backend does not tell, nothing is said. */
+export async function refuseServed({ presence }: MoveSide, what: 'moved from' | 'moved to'): Promise<void> {
+  const others = (await presence?.transfer.others()) ?? [];
   if (!others.length) return;
   const who = others.slice(0, 3).join(', ');
   throw new TwinlineError(
     'ERR_CONFLICT',
-    `${sessions!.name}, which is ${what}, is in use by ${who}. Stop all servers on it first, and close other commands that have it open.`,
+    `${presence!.name}, which is ${what}, is in use by ${who}. Stop all servers on it first, and close other commands that have it open.`,
   );
 }
 

@@ -33,6 +33,8 @@ export interface Named {
 export interface MoveSide {
   readonly sessions: (SessionSide & Named & { readonly logs: LogStore; readonly redis?: RedisConnection }) | undefined;
   readonly documents: (DocumentSide & Named) | undefined;
+  /** The sessions, moved or not: a server that has anything of this side open has them open. */
+  readonly presence: (Named & Pick<SessionSide, 'transfer'>) | undefined;
   /** Documents that name the runs of the agent, where both sides have the same. */
   readonly runDocuments: DocumentStore | undefined;
   close(): Promise<void>;
@@ -43,8 +45,8 @@ export interface SideOptions {
   readonly clock: Clock;
   /** Which stores are to be moved. */
   readonly moved: MovedStores;
-  /** Whether stores on disk that are not there are made. */
-  readonly make: boolean;
+  /** Of the target stores on disk are made where they are not there; of the source the sessions are opened, moved or not. */
+  readonly side: 'source' | 'target' | 'target, as it is';
 }
 
 export interface MovedStores {
@@ -66,10 +68,12 @@ export async function openSide(config: StoreConfig, options: SideOptions): Promi
     for (const end of ends.splice(0).reverse()) await end();
   };
   try {
-    const sessions = options.moved.sessions ? await openSessions(config, options, ends) : undefined;
+    const isOpened = options.moved.sessions || options.side === 'source';
+    const presence = isOpened ? await openSessions(config, options, ends) : undefined;
+    const sessions = options.moved.sessions ? presence : undefined;
     const documents = await openDocuments(config, options, ends);
-    if (options.moved.documents) return { sessions, documents, runDocuments: undefined, close };
-    return { sessions, documents: undefined, runDocuments: documents?.store, close };
+    if (options.moved.documents) return { sessions, documents, presence, runDocuments: undefined, close };
+    return { sessions, documents: undefined, presence, runDocuments: documents?.store, close };
   } catch (error) {
     await close();
     throw error;
@@ -80,11 +84,11 @@ type Ends = (() => Promise<void>)[];
 
 async function openSessions(
   config: StoreConfig,
-  { log, clock, make }: SideOptions,
+  { log, clock, side }: SideOptions,
   ends: Ends,
 ): Promise<MoveSide['sessions']> {
   const { dataDir, redisUrl } = config;
-  if (redisUrl === undefined && !isOnDisk(config, { make, file: join(sessionsIn(dataDir), 'data.mdb') }))
+  if (redisUrl === undefined && !isOnDisk(config, { side, file: join(sessionsIn(dataDir), 'data.mdb') }))
     return undefined;
   const opened = await openFirst(SESSION_BACKENDS, config, { log, clock });
   ends.push(opened.close);
@@ -103,10 +107,10 @@ async function openRedisLogs(redis: RedisConnection, clock: Clock): Promise<LogS
 
 async function openDocuments(
   config: StoreConfig,
-  { log, clock, make }: SideOptions,
+  { log, clock, side }: SideOptions,
   ends: Ends,
 ): Promise<MoveSide['documents']> {
-  if (config.mongodbUrl === undefined && !isOnDisk(config, { make, file: documentsIn(config.dataDir) }))
+  if (config.mongodbUrl === undefined && !isOnDisk(config, { side, file: documentsIn(config.dataDir) }))
     return undefined;
   const opened = await openFirst(DOCUMENT_BACKENDS, config, { log, clock });
   ends.push(opened.close);
@@ -116,13 +120,16 @@ async function openDocuments(
 }
 
 // Opened, a store on disk that is not there would be made.
-function isOnDisk({ dataDir }: StoreConfig, { make, file }: { make: boolean; file: string }): boolean {
+function isOnDisk(
+  { dataDir }: StoreConfig,
+  { side, file }: Pick<SideOptions, 'side'> & { readonly file: string },
+): boolean {
   if (dataDir === IN_MEMORY)
     throw new TwinlineError(
       'ERR_CONFIG',
       'DATA_DIR=:memory: keeps nothing, so nothing can be moved from or to it. Name a folder.',
     );
-  return make || existsSync(file);
+  return side === 'target' || existsSync(file);
 }
 
 function nameStore(config: StoreConfig, { program, place }: { program: string; place: string }): Named {

@@ -66,12 +66,18 @@ export function redisTransfer(options: RedisTransferOptions): SessionTransfer {
   };
 }
 
+// Of the same database: a move goes from one to another, too.
 async function listOthers(node: Redis): Promise<string[]> {
-  const own = `id=${await node.client('ID')} `;
+  const own = String(await node.client('INFO'));
+  const [id, database] = [readField(own, 'id'), readField(own, 'db')];
   const lines = String(await node.client('LIST')).split('\n');
   return lines
-    .filter((line) => OURS.test(line) && !line.startsWith(own))
-    .map((line) => `a client at ${/ addr=(\S+?):\d+ /.exec(line)?.[1] ?? 'an unknown address'}`);
+    .filter((line) => OURS.test(line) && readField(line, 'id') !== id && readField(line, 'db') === database)
+    .map((line) => `a client at ${readField(line, 'addr')?.replace(/:\d+$/, '') ?? 'an unknown address'}`);
+}
+
+function readField(line: string, name: string): string | undefined {
+  return new RegExp(`(?:^| )${name}=(\\S+)`).exec(line)?.[1];
 }
 
 // Managed ones may hide who is connected.

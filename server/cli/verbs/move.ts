@@ -10,7 +10,7 @@ import { parseKeyring } from '../../../lib/keyring.ts';
 import { type Config, readConfig } from '../../config/config.ts';
 import { createLog } from '../../health/log.ts';
 import { isAlike, type MoveResult, move, type Survey, surveyMove } from '../../move/move.ts';
-import { findMoved, type MoveSide, openSide } from '../../move/sides.ts';
+import { findMoved, type MoveSide, openSide, type SideOptions } from '../../move/sides.ts';
 import { formatCount, showProgress } from '../terminal.ts';
 import { UsageError, type Verb } from '../verb.ts';
 
@@ -48,7 +48,7 @@ export const moveVerb: Verb = {
     // It is left, so it may be a Redis that no production would begin on.
     const leaving = { ...from, redisAcceptLoss: true };
     const opening = { log, moved, clock: systemClock };
-    const source = await openSide(leaving, { ...opening, make: false });
+    const source = await openSide(leaving, { ...opening, side: 'source' });
     try {
       if (!source.sessions && !source.documents)
         throw new TwinlineError(
@@ -57,15 +57,15 @@ export const moveVerb: Verb = {
         );
       const keyring = parseKeyring(to.pinKeys);
       const json = values.json === true;
-      const into = <T>(make: boolean, work: (sides: Sides) => Promise<T>) =>
-        withSide(openSide(to, { ...opening, make }), (target) => work({ source, target, keyring, clock: systemClock }));
+      const into = <T>(side: SideOptions['side'], work: (sides: Sides) => Promise<T>) =>
+        withSide(openSide(to, { ...opening, side }), (target) => work({ source, target, keyring, clock: systemClock }));
       // Nothing is made before all is found fit.
-      const survey = await into(false, async (sides) => {
+      const survey = await into('target, as it is', async (sides) => {
         const counts = await surveyMove(sides);
         if (dryRun) tellSurvey(counts, sides, json);
         return counts;
       });
-      return dryRun ? 0 : await into(true, (sides) => runMove(survey, sides, json));
+      return dryRun ? 0 : await into('target', (sides) => runMove(survey, sides, json));
     } finally {
       await source.close();
     }

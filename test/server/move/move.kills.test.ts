@@ -246,6 +246,10 @@ test('to Redis and MongoDB, killed twice in the middle, and back: the doors answ
       const inUse = await run(move, many);
       assert.is(inUse.code, 1, inUse.said);
       assert.match(inUse.said, /Redis .* which is moved to, is in use by a client at 127\.0\.0\.1/);
+      const docs = join(folder, 'documents.env');
+      writeFileSync(docs, `DATA_DIR=${one.DATA_DIR}\nREDIS_URL=${redis.url}\n`);
+      const documentsOnly = await run(['move', '--from', docs], many);
+      assert.match(documentsOnly.said, /Redis .* which is moved from, is in use by a client at/);
       await server.signal('SIGTERM');
 
       const doctor = await run(['doctor'], many);

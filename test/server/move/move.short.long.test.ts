@@ -129,8 +129,8 @@ async function withSides<T>(
   work: (sides: Sides) => Promise<T>,
 ): Promise<T> {
   const opening = { log, clock, moved: findMoved(at(from), at(to)) };
-  const source = await openSide(at(from), { ...opening, make: false });
-  const target = await openSide(at(to), { ...opening, make: true });
+  const source = await openSide(at(from), { ...opening, side: 'source' });
+  const target = await openSide(at(to), { ...opening, side: 'target' });
   try {
     return await work({ source, target });
   } finally {
