@@ -44,6 +44,10 @@ export const moveVerb: Verb = {
         'PIN_ENCRYPTION_KEY is not set here. Give the key of the old server: it opens what is moved.',
       );
     const dryRun = values['dry-run'] === true;
+    if (from.oracleKey && from.oracleKey !== to.oracleKey)
+      console.error(
+        `! ORACLE_KEY here is not that of ${values.from}: cards that were signed name the other one. Give the same key, unless it was changed.`,
+      );
     const log = createLog({ logLevel: 'warn', redact: to.redact }, pino.destination({ dest: 2, sync: true }));
     // It is left, so it may be a Redis that no production would begin on.
     const leaving = { ...from, redisAcceptLoss: true };

@@ -1,7 +1,7 @@
 // A move between two places on disk: of every kind, stopped at each of its writes, refused where it would do harm.
 
 import { randomBytes } from 'node:crypto';
-import { cpSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { suite } from 'uvu';
@@ -15,6 +15,7 @@ import { lmdbLogs } from '../../../lib/store/lmdb/index.ts';
 import type { JsonObject, Kind } from '../../../lib/store/store.ts';
 import { refuses } from '../../../lib/testing/sessions/bench.ts';
 import { SERVER_KINDS } from '../../../server/cli/holdings.ts';
+import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { createLog } from '../../../server/health/log.ts';
 import { isAlike, type MoveResult, move, surveyMove } from '../../../server/move/move.ts';
 import { findMoved, type MoveSide, openSide } from '../../../server/move/sides.ts';
@@ -22,6 +23,7 @@ import { openStores, prepareStores } from '../../../server/stores/stores.ts';
 import { KEYS } from '../../package/keys.ts';
 import { withFolder } from '../../support/process.ts';
 import { isShort } from '../../support/size.ts';
+import { run } from '../support/command.ts';
 
 const test = suite('move');
 
@@ -296,6 +298,32 @@ test('what expires while it is moved counts on neither side, and what writes mea
       assert.match(error.message, /was written while it was moved/);
       await Promise.all(written);
     });
+  }));
+
+test('the command says what it would move, moves it once, and makes nothing where it refuses', () =>
+  withFolder(async (folder) => {
+    const [from, to, empty] = ['from', 'to', 'empty'].map((name) => join(folder, name)) as [string, string, string];
+    const clock = new SimulatedClock(Date.now());
+    await fill(from, clock);
+    mkdirSync(empty);
+    writeFileSync(join(from, 'oracle.key'), makeOracleKey());
+    const command = (args: readonly string[], dataDir = to) => run(['move', ...args], { ...KEYS, DATA_DIR: dataDir });
+    for (const wrong of [[], ['--from', join(folder, 'none')], ['--from', from, 'more']])
+      assert.is((await command(wrong)).code, 2, wrong.join(' '));
+    assert.is((await command(['--from', from], from)).code, 2, 'the same stores');
+    assert.is((await command(['--from', empty])).code, 78);
+    assert.is((await command(['--from', from], ':memory:')).code, 78);
+    const dry = await command(['--from', from, '--dry-run']);
+    assert.match(
+      dry.out,
+      /^From {2}LMDB in DATA_DIR=.* and SQLite in DATA_DIR=.*\n.*\n {6}70 {2}sessions\n {7}2 {2}runs\n {7}3 {2}account\n[\s\S]*Nothing was written\.$/,
+    );
+    assert.match(dry.err, /ORACLE_KEY here is not that of/);
+    assert.not.ok(existsSync(to));
+    const moved = JSON.parse((await command(['--from', from, '--json'])).out) as { moved: boolean; kinds: object };
+    assert.ok(moved.moved && 'changes' in moved.kinds);
+    assert.equal(await dump(to, clock), await dump(from, clock));
+    assert.is((await command(['--from', from])).code, 1);
   }));
 
 test.run();
