@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { checkCanary } from '../../lib/sealing.ts';
-import { AUDIT_KIND } from '../audit/audit.ts';
+import { AUDIT_KINDS } from '../audit/audit.ts';
 import { redisMark, SERVER } from '../stores/key-mark.ts';
 import { documentMarks, type MoveMarks, sessionMarks } from '../stores/move-mark.ts';
 import { listHeld } from '../stores/passed-over.ts';
@@ -14,7 +14,7 @@ import { countSessions } from './sessions.ts';
 import type { MoveSide } from './sides.ts';
 
 /** Kinds of what a server leaves in empty stores that is only started. */
-const OF_STARTS = new Set([SERVER.name, AUDIT_KIND.name]);
+const OF_STARTS = new Set([SERVER, ...AUDIT_KINDS].map(({ name }) => name));
 
 /** Throws ERR_CONFLICT when other processes have this side open. Where a backend does not tell, nothing is said. */
 export async function refuseServed({ presence }: MoveSide, what: 'moved from' | 'moved to'): Promise<void> {

@@ -7,7 +7,7 @@ import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import { sqliteTransfer } from '../../lib/store/sqlite/transfer.ts';
 import type { DocumentStore, Kind, SnapshotStore } from '../../lib/store/store.ts';
-import { AUDIT_KIND, type AuditAction } from '../audit/audit.ts';
+import { AUDIT_HEAD_KIND, AUDIT_KIND, type AuditAction } from '../audit/audit.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import { diskPlace, documentsIn, type StoreConfig, sessionsIn } from './backends.ts';
 import { SERVER } from './key-mark.ts';
@@ -77,7 +77,7 @@ export async function listHeld(
 ): Promise<string[]> {
   const held: string[] = [];
   for (const kind of kinds) {
-    if (kind.name === SERVER.name) continue;
+    if (kind.name === SERVER.name || kind.name === AUDIT_HEAD_KIND.name) continue;
     const count = (await store.count(kind)) - (kind.name === AUDIT_KIND.name ? await countOfStarts(store) : 0);
     if (count) held.push(`${count} of ${kind.name}`);
   }
