@@ -83,7 +83,7 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
   // A store of the program may be shared, too.
   const isShared = redis !== undefined || options.parts?.stores?.snapshots !== undefined;
   try {
-    await prepareStores({ documents: stores.documents, redis }, keyring);
+    await prepareStores({ snapshots: stores.snapshots, documents: stores.documents, redis }, keyring);
     const audit = auditLog({ documents: stores.documents, keyring, clock, log: options.log });
     // Before anything is done that is noted: what the journal holds by then is of an earlier version.
     await audit.readCursor();

@@ -11,6 +11,8 @@ import { spaceFinding } from '../doctor/stores.ts';
 import type { StoreHealth } from '../health/health.ts';
 import type { Log } from '../health/log.ts';
 import type { ServedRoute } from '../http/route-table.ts';
+import { findPassedOver } from '../stores/passed-over.ts';
+import type { Stores } from '../stores/stores.ts';
 
 const OPEN_DOOR =
   'USSD_GATEWAYS=*: every client that reaches this server can speak for any phone. List the addresses of your telecom gateway.';
@@ -37,6 +39,13 @@ function logFindings(findings: readonly Finding[], log: Log): void {
 /** Warns of keys that are gone while credentials that they signed still count. */
 export async function warnOfLostIssuers(documents: DocumentStore, config: Config, log: Log): Promise<void> {
   logFindings(await lostIssuerFindings(documents, config), log);
+}
+
+/** Warns of data in DATA_DIR that the settings pass over. */
+export async function warnOfPassedOver(config: Config, stores: Stores, log: Log): Promise<void> {
+  // The doctor says why it cannot be looked at.
+  const found = await findPassedOver(config, stores).catch(() => undefined);
+  if (found) log.warn(`${found.words}. ${found.fix}`);
 }
 
 /** In development it is a line for people, not one of the log. */

@@ -32,7 +32,7 @@ import { openStudio } from '../web/studio/open.ts';
 import { openToolPages } from '../web/tools.ts';
 import { type AppDeps, createApp } from './app.ts';
 import { type HostOptions, openHost } from './host.ts';
-import { logPublicRoutes, storeHealthLogger, warnAtStart, warnOfLostIssuers } from './notices.ts';
+import { logPublicRoutes, storeHealthLogger, warnAtStart, warnOfLostIssuers, warnOfPassedOver } from './notices.ts';
 import { observe, openMetrics } from './observe.ts';
 import type { ServerParts } from './parts.ts';
 import { ownRoutes } from './route-groups.ts';
@@ -99,6 +99,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   for (const place of places) log[atStart](place, 'a store is open');
   if (redis && isOperated) await inspector.join(redis);
   warnAtStart(config, log);
+  await warnOfPassedOver(config, stores, log);
   for (const { id, version } of menus.compiled.values()) log[atStart]({ flow: id, version }, 'a menu is served');
   const clocks = watchClocks(host.clocks, { clock, log });
   defer(clocks.stop);

@@ -83,6 +83,10 @@ export const VERBS: Readonly<Record<string, ListedVerb>> = {
     summary: 'Take everything of a tenant out of a running server, as lines that import takes back',
     load: async () => (await import('./verbs/export.ts')).exportVerb,
   },
+  move: {
+    summary: 'Move all that the stores hold: from one machine to Redis and MongoDB, and back',
+    load: async () => (await import('./verbs/move.ts')).moveVerb,
+  },
   token: {
     summary: 'Make a token to talk to the agent with, or say what a token holds',
     load: async () => (await import('./verbs/token.ts')).tokenVerb,

@@ -17,6 +17,7 @@ export const GUIDES = {
   'first-menu': ['Your first menu in ten minutes', 'from an empty folder to a dialled menu with a test and a diagram'],
   menus: ['Writing menus', 'screens, texts, languages, answers, calls, secrets, pages, versions and tests'],
   operators: ['Running a server', 'settings, stores, keys, proxies, health, metrics, updates and backups'],
+  moving: ['Moving, restoring, rotating', 'from one machine to many and back, copies, exports, new keys, restarts'],
   cli: ['The command line', 'every verb and its options'],
   engine: ['Using the engine', 'your own machines, stores, services and doors, imported from npm'],
   stacks: ['In your stack', 'runtimes, bundlers, test runners and frameworks that import the engine'],

@@ -6,6 +6,7 @@ import { tryToWrite } from '../../lib/store/lmdb/hold.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import { listDamage } from '../stores/damage.ts';
 import type { RedisFacts } from '../stores/facts.ts';
+import { findPassedOver, type UsedStores } from '../stores/passed-over.ts';
 import { advice, brokenFinding, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
 
 const OLDEST = [6, 2] as const;
@@ -147,11 +148,35 @@ export const FOLDER_CHECKS: readonly DoctorCheck[] = [
     },
   },
   {
+    name: 'data that settings pass over',
+    when: ({ config }) => config.redisUrl !== undefined || config.mongodbUrl !== undefined,
+    run: async (context) => {
+      const found = await withUsedStores(context, (used) => findPassedOver(context.config, used));
+      if (found) return advice(found.words, found.fix);
+      return fine('DATA_DIR holds nothing that these settings pass over');
+    },
+  },
+  {
     name: 'disk space',
     when: isOnDisk,
     run: ({ config }) => spaceFinding(config.dataDir),
   },
 ];
+
+// On the connections of the checks, which stay open.
+async function withUsedStores<T>({ redis, mongo }: CheckContext, work: (used: UsedStores) => Promise<T>): Promise<T> {
+  const [{ redisSnapshots }, { mongoDocuments }] = await Promise.all([
+    import('../../lib/store/redis/index.ts'),
+    import('../../lib/store/mongo/index.ts'),
+  ]);
+  const snapshots = redis && redisSnapshots({ connection: redis.connection });
+  const documents = mongo && mongoDocuments({ connection: mongo.connection });
+  try {
+    return await work({ snapshots, documents });
+  } finally {
+    await Promise.all([snapshots?.close(), documents?.close()]);
+  }
+}
 
 /** Whether the disk of this folder has room: `free` bytes, @default what the system says, or throws. */
 export function spaceFinding(folder: string, free: number = measureFreeBytes(folder)): Finding {

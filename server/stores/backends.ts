@@ -1,15 +1,19 @@
 // Which store is used for what: the first row whose condition the configuration meets. Those on the network may begin to
 // answer later than this server: containers start in any order.
 
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
+import { lmdbTransfer } from '../../lib/store/lmdb/transfer.ts';
 import { memoryDocuments, memorySnapshots } from '../../lib/store/memory/index.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
+import { sqliteTransfer } from '../../lib/store/sqlite/transfer.ts';
 import type { DocumentStore, Durability, SnapshotStore } from '../../lib/store/store.ts';
+import type { DocumentTransfer, SessionTransfer } from '../../lib/store/transfer.ts';
 import type { Config } from '../config/config.ts';
 import { IN_MEMORY, makeFolder } from '../config/data-dir.ts';
 import type { SettingName } from '../config/settings.ts';
@@ -29,7 +33,7 @@ export interface StoreTools {
 }
 
 /** A store that answers, and what is known about it. */
-export interface OpenedStore<S> {
+export interface OpenedStore<S, Transfer = unknown> {
   readonly store: S;
   /** `Redis 7.0.15`, `LMDB` */
   readonly program: string;
@@ -39,47 +43,65 @@ export interface OpenedStore<S> {
   readonly redis?: RedisConnection;
   /** Of a store on the network, unless the server has been given a clock. */
   readonly clock?: StoreClock | undefined;
+  /** Opens what moves all of it to another store; missing where nothing outlives the process. Close it before the store. */
+  readonly transfer?: () => Transfer;
   /** Closes it and the connection that was opened for it. */
   close(): Promise<void>;
 }
 
-interface Backend<S> {
+interface Backend<S, Transfer> {
   readonly when: (config: StoreConfig) => boolean;
   /** Throws ERR_CONFIG or ERR_STORE; then nothing is left open. */
-  readonly open: (config: StoreConfig, tools: StoreTools) => Promise<OpenedStore<S>>;
+  readonly open: (config: StoreConfig, tools: StoreTools) => Promise<OpenedStore<S, Transfer>>;
 }
 
 const isInMemory = ({ dataDir }: StoreConfig) => dataDir === IN_MEMORY;
 const always = () => true;
 
-export const SESSION_BACKENDS: readonly Backend<SnapshotStore>[] = [
+/** Where the embedded stores lie in DATA_DIR. */
+export const sessionsIn = (dataDir: string) => join(dataDir, 'sessions');
+export const documentsIn = (dataDir: string) => join(dataDir, 'twinline.db');
+
+/** What a mark and messages call the embedded stores of these settings. */
+export function diskPlace({ dataDir }: Pick<StoreConfig, 'dataDir'>): string {
+  return `DATA_DIR=${existsSync(dataDir) ? realpathSync(dataDir) : dataDir}`;
+}
+
+export type OpenedSessions = OpenedStore<SnapshotStore, SessionTransfer>;
+export type OpenedDocuments = OpenedStore<DocumentStore, DocumentTransfer>;
+
+export const SESSION_BACKENDS: readonly Backend<SnapshotStore, SessionTransfer>[] = [
   { when: ({ redisUrl }) => redisUrl !== undefined, open: redisSessions },
   { when: isInMemory, open: async (_config, tools) => inMemory(memorySnapshots(tools)) },
   {
     when: always,
     open: async (config, { clock }) =>
-      onDisk(config, 'LMDB', (folder) => lmdbSnapshots({ path: join(folder, 'sessions'), ...(clock && { clock }) })),
+      onDisk(config, 'LMDB', (folder) => {
+        const place = { path: sessionsIn(folder), ...(clock && { clock }) };
+        return { store: lmdbSnapshots(place), transfer: () => lmdbTransfer(place) };
+      }),
   },
 ];
 
-export const DOCUMENT_BACKENDS: readonly Backend<DocumentStore>[] = [
+export const DOCUMENT_BACKENDS: readonly Backend<DocumentStore, DocumentTransfer>[] = [
   { when: ({ mongodbUrl }) => mongodbUrl !== undefined, open: mongoDocuments },
   { when: isInMemory, open: async (_config, tools) => inMemory(memoryDocuments(tools)) },
   {
     when: always,
     open: async (config, { clock }) =>
-      onDisk(config, 'SQLite', (folder) =>
-        sqliteDocuments({ path: join(folder, 'twinline.db'), ...(clock && { clock }) }),
-      ),
+      onDisk(config, 'SQLite', (folder) => {
+        const place = { path: documentsIn(folder), ...(clock && { clock }) };
+        return { store: sqliteDocuments(place), transfer: () => sqliteTransfer(place) };
+      }),
   },
 ];
 
 /** Opens the store of the first row that applies. */
-export function openFirst<S>(
-  rows: readonly Backend<S>[],
+export function openFirst<S, Transfer>(
+  rows: readonly Backend<S, Transfer>[],
   config: StoreConfig,
   tools: StoreTools,
-): Promise<OpenedStore<S>> {
+): Promise<OpenedStore<S, Transfer>> {
   return rows.find(({ when }) => when(config))!.open(config, tools);
 }
 
@@ -88,24 +110,25 @@ interface Store {
   close(): Promise<void>;
 }
 
-function inMemory<S extends Store>(store: S): OpenedStore<S> {
+function inMemory<S extends Store>(store: S): OpenedStore<S, never> {
   return { store, program: 'memory', place: 'this process', durability: store.durability, close: () => store.close() };
 }
 
-function onDisk<S extends Store>(
+function onDisk<S extends Store, Transfer>(
   { dataDir }: StoreConfig,
   program: string,
-  open: (folder: string) => S,
-): OpenedStore<S> {
+  open: (folder: string) => { readonly store: S; readonly transfer: () => Transfer },
+): OpenedStore<S, Transfer> {
   ensureFolder(dataDir);
-  const store = open(dataDir);
-  return { store, program, place: dataDir, durability: store.durability, close: () => store.close() };
+  const { store, transfer } = open(dataDir);
+  return { store, transfer, program, place: dataDir, durability: store.durability, close: () => store.close() };
 }
 
 // Drivers are loaded only where they are used: they cost a start a good part of its time.
-async function redisSessions(config: StoreConfig, { log, clock }: StoreTools): Promise<OpenedStore<SnapshotStore>> {
+async function redisSessions(config: StoreConfig, { log, clock }: StoreTools): Promise<OpenedSessions> {
   const { connectRedis, openRedisSnapshots } = await import('../../lib/store/redis/index.ts');
   const { readRedisTime, redisFacts } = await import('./facts.ts');
+  const { redisTransfer } = await import('../../lib/store/redis/transfer.ts');
   const redis = connectRedis({ url: config.redisUrl! });
   try {
     await waitForStore(redis, { setting: 'REDIS_URL', patienceMs: config.storeWaitMs, log });
@@ -119,16 +142,19 @@ async function redisSessions(config: StoreConfig, { log, clock }: StoreTools): P
       await store.close();
       await redis.close();
     };
-    return { store, program, place: redis.name, durability: store.durability, redis, clock: shared, close };
+    const transfer = () => redisTransfer({ connection: redis, ...(clock && { clock }) });
+    const { durability } = store;
+    return { store, transfer, program, place: redis.name, durability, redis, clock: shared, close };
   } catch (error) {
     await redis.close();
     throw error;
   }
 }
 
-async function mongoDocuments(config: StoreConfig, { log, clock }: StoreTools): Promise<OpenedStore<DocumentStore>> {
+async function mongoDocuments(config: StoreConfig, { log, clock }: StoreTools): Promise<OpenedDocuments> {
   const { connectMongo, mongoDocuments: open } = await import('../../lib/store/mongo/index.ts');
   const { mongoFacts, readMongoTime } = await import('./facts.ts');
+  const { mongoTransfer } = await import('../../lib/store/mongo/transfer.ts');
   const mongo = connectMongo({ url: config.mongodbUrl! });
   try {
     await waitForStore(mongo, { setting: 'MONGODB_URL', patienceMs: config.storeWaitMs, log });
@@ -142,7 +168,9 @@ async function mongoDocuments(config: StoreConfig, { log, clock }: StoreTools): 
     const isAlone = topology !== 'sharded' && members === 1;
     const durability = isAlone ? 'power-loss' : store.durability;
     const shared = isMachineClock(clock) ? await storeClock(() => readMongoTime(mongo)) : undefined;
-    return { store, program: `MongoDB ${version}`, place: mongo.name, durability, clock: shared, close };
+    const transfer = () => mongoTransfer({ connection: mongo });
+    const program = `MongoDB ${version}`;
+    return { store, transfer, program, place: mongo.name, durability, clock: shared, close };
   } catch (error) {
     await mongo.close();
     throw error;

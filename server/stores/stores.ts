@@ -19,6 +19,7 @@ import {
 } from './backends.ts';
 import { type GivenStores, pingGivenStores } from './given.ts';
 import { agreeOnKey, documentMark, redisMark } from './key-mark.ts';
+import { refuseHalfMoved } from './move-mark.ts';
 
 export interface Stores {
   /** Sessions. */
@@ -122,16 +123,17 @@ function describePlace(keeps: StorePlace['keeps'], { program, place, durability 
 /**
  * Declares what the server keeps, and makes sure that the stored PINs, and the sessions where they are shared, were sealed
  * with a key of this keyring. Throws ERR_CONFIG when they were not: every PIN check would fail, and count as a wrong try
- * of the caller; every session of another instance would end.
+ * of the caller; every session of another instance would end. Throws it as well for stores that a move has filled half.
  */
-export async function prepareStores({ documents, redis }: PreparedStores, keyring: Keyring): Promise<void> {
+export async function prepareStores({ snapshots, documents, redis }: PreparedStores, keyring: Keyring): Promise<void> {
   await documents.declare([...ACCOUNT_KINDS, ...AUDIT_KINDS]);
-  await agreeOnKey(await documentMark(documents), keyring);
+  const mark = await documentMark(documents);
+  await refuseHalfMoved({ documents, snapshots });
+  await agreeOnKey(mark, keyring);
   if (redis) await agreeOnKey(redisMark(redis), keyring);
 }
 
-interface PreparedStores {
-  readonly documents: DocumentStore;
+interface PreparedStores extends Stores {
   readonly redis: RedisConnection | undefined;
 }
 

@@ -274,6 +274,11 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       proofs: ['domain/status-moves', 'domain/card-moves'],
     },
     {
+      promise:
+        'What one machine holds goes to Redis and MongoDB, and back, as it is: sessions, PINs, chats, delegations and revocations, webhooks, plugins, the audit log and the numbers of the feed; killed at any write it goes on, a target with other data is refused, and both sides are compared. Counts of requests begin anew; a copy of DATA_DIR brings back what was there when it was made, and nothing since',
+      proofs: ['server/move/move.short.long', 'server/move/move.kills', 'server/move/guide.kills'],
+    },
+    {
       promise: 'Cards, DID documents and status lists are those of the W3C standards, as other libraries read them',
       proofs: ['domain/card', 'domain/resolution', 'domain/status-list'],
     },

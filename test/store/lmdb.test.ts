@@ -8,10 +8,15 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
 import { openTables } from '../../lib/store/lmdb/tables.ts';
+import { lmdbTransfer } from '../../lib/store/lmdb/transfer.ts';
 import { refuses, session } from '../../lib/testing/sessions/bench.ts';
 import { snapshotStoreContract } from '../contract/stores.ts';
+import { sessionTransferContract } from '../contract/transfers.ts';
 
 snapshotStoreContract('lmdb', ({ folder, clock }) => lmdbSnapshots({ path: join(folder, 'sessions'), clock }));
+sessionTransferContract('lmdb', ({ folder: path, clock }) => {
+  return { store: lmdbSnapshots({ path, clock }), transfer: lmdbTransfer({ path, clock }) };
+});
 
 const test = suite('LMDB');
 let folder = '';

@@ -2,8 +2,10 @@
 
 import { suite } from 'uvu';
 import { connectMongo, mongoDocuments, mongoSnapshots } from '../../lib/store/mongo/index.ts';
+import { mongoTransfer } from '../../lib/store/mongo/transfer.ts';
 import { processesAreKilled } from '../contract/document-processes.ts';
 import { documentStoreContract, snapshotStoreContract } from '../contract/stores.ts';
+import { documentTransferContract } from '../contract/transfers.ts';
 import { openMongoBench } from './mongo-bench.ts';
 import { mongoFaults } from './mongo-faults.ts';
 import { mongoRules } from './mongo-rules.ts';
@@ -18,6 +20,10 @@ snapshotStoreContract('mongo', async ({ folder, clock }) =>
 documentStoreContract('mongo', async ({ folder, clock }) =>
   mongoDocuments({ connection, prefix: await bench.prefixOf(folder), clock }),
 );
+documentTransferContract('mongo', async ({ folder, clock }) => {
+  const at = { connection, prefix: await bench.prefixOf(folder) };
+  return { store: mongoDocuments({ ...at, clock }), transfer: mongoTransfer(at) };
+});
 mongoRules(bench);
 mongoFaults(bench);
 

@@ -5,13 +5,15 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { STORE_LIMITS } from '../../lib/store/limits.ts';
-import { openRedisSnapshots, redisSnapshots } from '../../lib/store/redis/index.ts';
+import { connectRedis, openRedisSnapshots, redisSnapshots } from '../../lib/store/redis/index.ts';
 import { placesUnder } from '../../lib/store/redis/layout.ts';
+import { redisTransfer } from '../../lib/store/redis/transfer.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import type { Where } from '../../lib/testing/bench.ts';
 import { committed, MINUTE, refuses, session } from '../../lib/testing/sessions/bench.ts';
 import { noCountIsLost } from '../contract/snapshot-processes.ts';
 import { snapshotStoreContract } from '../contract/stores.ts';
+import { sessionTransferContract } from '../contract/transfers.ts';
 import { startRedis, startRedisCluster } from '../support/redis-server.ts';
 
 const server = await startRedis({ args: ['--appendonly', 'yes'] });
@@ -24,6 +26,14 @@ const openAt =
 
 snapshotStoreContract('redis', openAt(server.url));
 snapshotStoreContract('redis cluster', openAt(cluster.url));
+
+for (const [name, { url }] of Object.entries({ redis: server, 'redis cluster': cluster }))
+  sessionTransferContract(name, ({ folder, clock }) => {
+    const connection = connectRedis({ url });
+    const at = { connection, prefix: `${folder.slice(-6)}:`, clock };
+    const transfer = redisTransfer(at);
+    return { store: redisSnapshots({ ...at, claimMs: 0 }), transfer: { ...transfer, close: connection.close } };
+  });
 
 const PLACES = ['twinline:{dp}s:', 'twinline:{ap}s:', 'twinline:{rg}s:'];
 

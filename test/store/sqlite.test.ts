@@ -8,11 +8,17 @@ import Database from 'libsql';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
+import { sqliteTransfer } from '../../lib/store/sqlite/transfer.ts';
 import { PERSON } from '../../lib/testing/documents/bench.ts';
 import { refuses } from '../../lib/testing/sessions/bench.ts';
 import { documentStoreContract } from '../contract/stores.ts';
+import { documentTransferContract } from '../contract/transfers.ts';
 
 documentStoreContract('sqlite', ({ folder, clock }) => sqliteDocuments({ path: join(folder, 'documents.db'), clock }));
+documentTransferContract('sqlite', ({ folder, clock }) => {
+  const path = join(folder, 'documents.db');
+  return { store: sqliteDocuments({ path, clock }), transfer: sqliteTransfer({ path }) };
+});
 documentStoreContract('sqlite in memory', ({ clock }) => sqliteDocuments({ path: ':memory:', clock }), 6);
 
 const test = suite('SQLite');

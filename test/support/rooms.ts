@@ -158,7 +158,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store server/boot',
   ),
   'server/cli/verbs': room(
-    'lib lib/account lib/delegation lib/delegation/issuer lib/domain lib/domain/bulk lib/engine/session lib/flow/convert lib/flow/convert/floip/writing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/testing lib/gateway lib/ussd server/audit server/boot server/cli server/cli/phone server/config server/doctor server/gateway server/health server/http server/http/middleware server/menus server/openapi server/ussd server/web/diagram',
+    'lib lib/account lib/delegation lib/delegation/issuer lib/domain lib/domain/bulk lib/engine/session lib/flow/convert lib/flow/convert/floip/writing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/testing lib/gateway lib/ussd server/audit server/boot server/cli server/cli/phone server/config server/doctor server/gateway server/health server/http server/http/middleware server/menus server/move server/openapi server/ussd server/web/diagram',
     'lib/flow/run lib/store',
   ),
   'server/config': room('lib lib/flow/expression lib/http lib/store/redis', 'server/plugins'),
@@ -202,6 +202,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/menus': room(
     'lib lib/account lib/agent/responders lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing server/config',
     'lib/engine lib/store server/health',
+  ),
+  'server/move': room(
+    'lib lib/agent lib/agent/run lib/store/lmdb lib/store/redis server/audit server/config server/stores',
+    'lib/store server/health',
   ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/domain/schema'),
   'server/packaging': room('lib/flow/format server/docs server/web/kit'),

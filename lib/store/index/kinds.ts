@@ -66,6 +66,12 @@ export function requireKind<D extends Declared>(kinds: ReadonlyMap<string, D>, {
   return found;
 }
 
+/** The declaration that made it. */
+export function toKind({ name, indexes }: Declared): Kind {
+  const entries = Array.from(indexes.values(), ({ name, fields, unique }) => [name, { fields, unique }] as const);
+  return { name, indexes: Object.fromEntries(entries) };
+}
+
 /** A body as the text to store; throws ERR_INPUT when it is too large or holds half a surrogate pair. */
 export function bodyText(kind: string, id: string, body: JsonObject): string {
   const text = JSON.stringify(body);

@@ -37,7 +37,8 @@ export interface Feed {
   stop(): Promise<void>;
 }
 
-interface Published {
+/** A change as the feed has it. */
+export interface Published {
   /** The number. */
   readonly _id: number;
   /** {@link PendingChange.x}; unique, so that no change is published twice. */

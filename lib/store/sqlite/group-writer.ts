@@ -3,6 +3,8 @@
 import { setImmediate, setTimeout } from 'node:timers';
 import type Database from 'libsql';
 import { TwinlineError } from '../../errors.ts';
+import { damagedError } from '../damage.ts';
+import { isDamage } from './check.ts';
 
 /** Writes share a transaction in the order of their calls. */
 export interface GroupWriter {
@@ -120,4 +122,15 @@ export function groupWriter(db: Database.Database, refuse: (error: unknown) => T
 /** Whether another process holds a lock that this one needs. */
 export function isBusy(error: unknown): boolean {
   return String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY');
+}
+
+/** What a failure of SQLite becomes: ERR_STORE with the path and what to look at. */
+export function sqliteRefusal(action: string, path: string, error: unknown): TwinlineError {
+  if (isDamage(error)) return damagedError(`SQLite store "${path}"`, error);
+  const reason = error instanceof Error ? error.message : String(error);
+  return new TwinlineError(
+    'ERR_STORE',
+    `SQLite store "${path}": ${action} failed: ${reason}. Check that the folder exists on a local disk with free space and that this user may write to it.`,
+    { cause: error },
+  );
 }

@@ -6,12 +6,10 @@
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { checkKey, checkLimit, closedError, requireGiven } from '../../given.ts';
-import { damagedError } from '../damage.ts';
 import { bodyText, listEntries, missingIn, requireKind } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
 import type { Change, DocumentStore, Exists, JsonObject, Kind, ReplaceResult, StoredDocument } from '../store.ts';
-import { isDamage } from './check.ts';
-import { groupWriter } from './group-writer.ts';
+import { groupWriter, sqliteRefusal } from './group-writer.ts';
 import { openDatabase, openIndexEntries, openRegistry, openRows, type SqlKind } from './schema.ts';
 
 /** Where the SQLite store is, and its clock. */
@@ -37,7 +35,7 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
   /** What was met; reads are still tried, for most pages may be well. */
   let damage: TwinlineError | undefined;
   const refuse = (action: string, error: unknown) => {
-    const refused = refusal(action, path, error);
+    const refused = sqliteRefusal(action, path, error);
     if (refused.reason === 'damaged') damage = refused;
     return refused;
   };
@@ -208,14 +206,4 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
       db.close();
     },
   };
-}
-
-function refusal(action: string, path: string, error: unknown): TwinlineError {
-  if (isDamage(error)) return damagedError(`SQLite store "${path}"`, error);
-  const reason = error instanceof Error ? error.message : String(error);
-  return new TwinlineError(
-    'ERR_STORE',
-    `SQLite store "${path}": ${action} failed: ${reason}. Check that the folder exists on a local disk with free space and that this user may write to it.`,
-    { cause: error },
-  );
 }

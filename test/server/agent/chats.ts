@@ -9,6 +9,7 @@ import { type Answer, type AskOptions, ask as askUrl } from '../support/serve.ts
 export interface Chatter {
   /** By which it says who it is. */
   readonly token: string;
+  readonly did: string;
   /** Asks a server, by its URL. */
   ask(url: string, path: string, how?: AskOptions): Promise<Answer>;
   /** Begins a session. */
@@ -31,12 +32,12 @@ export interface Reader extends Pick<Reading, 'status' | 'pause' | 'resume' | 'e
 }
 
 export async function newChatter(): Promise<Chatter> {
-  const { headers, token } = await newUser();
+  const { headers, token, did } = await newUser();
   const ask: Chatter['ask'] = (url, path, how) => askUrl(url + path, { headers, ...how });
   const post = (url: string, path: string, body: object) =>
     ask(url, path, { method: 'POST', body: JSON.stringify(body) });
   return {
-    token,
+    ...{ token, did },
     ask,
     async begin(url) {
       const made = await post(url, '/sessions', {});

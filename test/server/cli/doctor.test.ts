@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseKeyring } from '../../../lib/keyring.ts';
+import { memorySnapshots } from '../../../lib/store/memory/index.ts';
 import { sqliteDocuments } from '../../../lib/store/sqlite/index.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { CHECKS, type CheckResult } from '../../../server/doctor/examine.ts';
@@ -60,7 +61,10 @@ test('wrong settings are told first, each with its fix, and exit code 1', async 
 test('keys that belong to the stored PINs are fine, others are broken and shown nowhere, and nothing is written', () =>
   withFolder(async (folder) => {
     const documents = sqliteDocuments({ path: join(folder, 'twinline.db') });
-    await prepareStores({ documents, redis: undefined }, parseKeyring(KEYS.PIN_ENCRYPTION_KEY));
+    await prepareStores(
+      { snapshots: memorySnapshots(), documents, redis: undefined },
+      parseKeyring(KEYS.PIN_ENCRYPTION_KEY),
+    );
     await documents.close();
     const env = { DATA_DIR: folder };
     assert.is(await levelOf('PIN key and data', env), 'fine');

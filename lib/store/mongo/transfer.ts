@@ -1,0 +1,50 @@
+// All documents of a MongoDB database and their feed, to be moved: written with their revisions and numbers.
+
+import { bodyText, toKind } from '../index/kinds.ts';
+import type { Change, Kind, StoredDocument } from '../store.ts';
+import type { DocumentTransfer } from '../transfer.ts';
+import { checkPrefix, type MongoSource, workOn } from './connection.ts';
+import { openRegistry } from './declare.ts';
+import type { Published } from './feed.ts';
+import { listFields, type Row } from './rows.ts';
+
+/** As `mongoDocuments` is opened. Throws ERR_CONFIG for a bad URL or prefix. */
+export function mongoTransfer(options: MongoSource & { readonly prefix?: string }): DocumentTransfer {
+  const { prefix = 'twinline' } = options;
+  checkPrefix(prefix);
+  const { db, run, close } = workOn(options);
+  const registry = openRegistry(db, prefix);
+  const feed = () => db().collection<Published>(`${prefix}.changes`);
+
+  return {
+    kinds: () => run('read kinds', async () => Array.from((await registry.refresh()).values(), toKind)),
+    insert: (kind, documents) =>
+      run('insert documents', async () => {
+        const { rows } = await registry.findKind(kind);
+        await rows.insertMany(documents.map((document) => makeRow(kind, document)));
+      }),
+    remove: (kind, ids) =>
+      run('remove documents', async () => {
+        const { rows } = await registry.findKind(kind);
+        await rows.deleteMany({ _id: { $in: [...ids] } });
+      }),
+    insertChanges: (changes) =>
+      run('insert changes', async () => {
+        await feed().insertMany(changes.map(makeEntry));
+      }),
+    removeChanges: (seqs) =>
+      run('remove changes', async () => {
+        await feed().deleteMany({ _id: { $in: [...seqs] } });
+      }),
+    close: () => close(),
+  };
+}
+
+function makeRow(kind: Kind, { id, revision, body }: StoredDocument): Row {
+  return { _id: id, v: revision, body: bodyText(kind.name, id, body), f: listFields(body), out: [] };
+}
+
+// Its change has its number already: a name that no writer gives.
+function makeEntry({ seq, ...change }: Change): Published {
+  return { _id: seq, x: `moved ${seq}`, ...change };
+}

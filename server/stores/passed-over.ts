@@ -1,0 +1,104 @@
+// Data in DATA_DIR that settings pass over: whoever has begun on one machine and sets REDIS_URL or MONGODB_URL begins anew there, unless
+// it is moved.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
+import { sqliteTransfer } from '../../lib/store/sqlite/transfer.ts';
+import type { DocumentStore, Kind, SnapshotStore } from '../../lib/store/store.ts';
+import { AUDIT_HEAD_KIND, AUDIT_KIND, type AuditAction } from '../audit/audit.ts';
+import { IN_MEMORY } from '../config/data-dir.ts';
+import { diskPlace, documentsIn, type StoreConfig, sessionsIn } from './backends.ts';
+import { SERVER } from './key-mark.ts';
+import { type MoveMark, readMoved, sessionMarks } from './move-mark.ts';
+
+const PAGE = 500;
+
+export interface PassedOver {
+  readonly words: string;
+  readonly fix: string;
+}
+
+/** The stores that the settings name; one that is missing is taken for one into which nothing was moved. */
+export interface UsedStores {
+  readonly snapshots?: Pick<SnapshotStore, 'load' | 'commit'> | undefined;
+  readonly documents?: Pick<DocumentStore, 'get'> | undefined;
+}
+
+/** What is passed over, and what to do; undefined when nothing is, or when it was moved. Throws ERR_STORE when it cannot be read. */
+export async function findPassedOver(config: StoreConfig, used: UsedStores): Promise<PassedOver | undefined> {
+  const { dataDir, redisUrl, mongodbUrl } = config;
+  if (dataDir === IN_MEMORY) return undefined;
+  const isOurs = (mark: MoveMark | undefined) => mark?.from === diskPlace(config);
+  const held: string[] = [];
+  const settings: string[] = [];
+  if (
+    mongodbUrl !== undefined &&
+    existsSync(documentsIn(dataDir)) &&
+    !isOurs(used.documents && (await readMoved(used.documents)))
+  ) {
+    const counts = await countOnDisk(documentsIn(dataDir));
+    held.push(...counts);
+    if (counts.length) settings.push('MONGODB_URL');
+  }
+  if (redisUrl !== undefined && existsSync(join(sessionsIn(dataDir), 'data.mdb'))) {
+    const isMoved = isOurs(used.snapshots && (await sessionMarks(used.snapshots).done()));
+    if (!isMoved && (await hasSessions(sessionsIn(dataDir)))) {
+      held.push('living sessions');
+      settings.push('REDIS_URL');
+    }
+  }
+  if (!held.length) return undefined;
+  return {
+    words: `DATA_DIR=${dataDir} holds data that nobody reads while ${settings.join(' and ')} is set: ${held.join(', ')}`,
+    fix: `Stop the servers and move it: npx twinline move --from ${dataDir}. If nobody needs it, remove ${documentsIn(dataDir)} and ${sessionsIn(dataDir)}.`,
+  };
+}
+
+async function countOnDisk(path: string): Promise<string[]> {
+  const store = sqliteDocuments({ path });
+  const transfer = sqliteTransfer({ path });
+  try {
+    return await listHeld(store, await transfer.kinds());
+  } finally {
+    await transfer.close();
+    await store.close();
+  }
+}
+
+/** What a start writes into the audit log of empty stores. */
+const OF_STARTS: ReadonlySet<unknown> = new Set<AuditAction>(['governance.changed', 'keys.changed']);
+
+/** `3 of account` for each kind that holds more than a server leaves there that is only started. */
+export async function listHeld(
+  store: Pick<DocumentStore, 'count' | 'find'>,
+  kinds: readonly Kind[],
+): Promise<string[]> {
+  const held: string[] = [];
+  for (const kind of kinds) {
+    if (kind.name === SERVER.name || kind.name === AUDIT_HEAD_KIND.name) continue;
+    const count = (await store.count(kind)) - (kind.name === AUDIT_KIND.name ? await countOfStarts(store) : 0);
+    if (count) held.push(`${count} of ${kind.name}`);
+  }
+  return held;
+}
+
+async function countOfStarts(store: Pick<DocumentStore, 'find'>): Promise<number> {
+  let count = 0;
+  for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
+    const page = await store.find(AUDIT_KIND, { limit: PAGE, ...(cursor !== undefined && { cursor }) });
+    count += page.items.filter(({ body }) => OF_STARTS.has(body.action)).length;
+    cursor = page.next;
+  }
+  return count;
+}
+
+async function hasSessions(path: string): Promise<boolean> {
+  const store = lmdbSnapshots({ path });
+  try {
+    return (await store.list({ limit: 1 })).keys.length > 0;
+  } finally {
+    await store.close();
+  }
+}
