@@ -31,7 +31,7 @@ export interface AuditOptions {
   readonly log: Pick<Log, 'warn'>;
 }
 
-interface Work {
+interface QueuedEvents {
   readonly events: readonly AuditEvent[];
   /** Done only if the cursor is here. */
   readonly step?: { readonly from: number; readonly to: number };
@@ -49,7 +49,7 @@ const BACKOFF: Backoff = { firstMs: 2, maxMs: 64, jitter: 1 };
 /** The audit log of a server; `documents` knows its kinds. */
 export function auditLog({ documents, keyring, clock, log }: AuditOptions): Audit {
   const ending = new AbortController();
-  let queue: Work[] = [];
+  let queue: QueuedEvents[] = [];
   let running: Promise<void> | undefined;
   // The last head that this process has written. One that is behind it was set back.
   let mine: AuditHead | undefined;
@@ -132,7 +132,7 @@ export function auditLog({ documents, keyring, clock, log }: AuditOptions): Audi
     return true;
   }
 
-  async function write(batch: readonly Work[]): Promise<void> {
+  async function write(batch: readonly QueuedEvents[]): Promise<void> {
     for (let tries = 1; ; tries++) {
       const stored = await readHead();
       const { cursor } = stored.body;
@@ -182,7 +182,7 @@ export function auditLog({ documents, keyring, clock, log }: AuditOptions): Audi
     running = undefined;
   }
 
-  function add(events: readonly AuditEvent[], step?: Work['step']): Promise<readonly AuditEntry[] | undefined> {
+  function add(events: readonly AuditEvent[], step?: QueuedEvents['step']): Promise<readonly AuditEntry[] | undefined> {
     if (ending.signal.aborted) return Promise.reject(closed());
     return new Promise((resolve, reject) => {
       queue.push({ events, resolve, reject, ...(step && { step }) });
@@ -209,7 +209,7 @@ export function auditLog({ documents, keyring, clock, log }: AuditOptions): Audi
 const chooseLater = (one: AuditEnd | undefined, other: AuditEnd): AuditEnd =>
   one && one.number > other.number ? one : other;
 
-function countFitting(queue: readonly Work[]): number {
+function countFitting(queue: readonly QueuedEvents[]): number {
   let [count, entries, chars] = [0, 0, 0];
   for (const { events } of queue) {
     entries += events.length;

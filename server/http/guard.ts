@@ -5,7 +5,7 @@
 import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { SpanStatusCode } from '@opentelemetry/api';
-import { isTracing, openSpan } from '../../lib/http/tracing.ts';
+import { describeSpan, isTracing, openSpan } from '../../lib/http/tracing.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Health } from '../health/health.ts';
 import { type Overload, waitingRequests } from './overload.ts';
@@ -222,4 +222,21 @@ export function traceRequests(listener: Listener): Listener {
       return listener(req, res);
     });
   };
+}
+
+/** The template of a request that no route takes. */
+export const NO_ROUTE = 'none';
+
+interface NamedRequest {
+  readonly method: string;
+  /** Its template, or NO_ROUTE. */
+  readonly route: string;
+  readonly requestId: string;
+}
+
+/** Names the span of the present request by its route, where there is one. */
+export function nameSpan({ method, route, requestId }: NamedRequest): void {
+  const id = { 'twinline.request.id': requestId };
+  if (route === NO_ROUTE) describeSpan(id);
+  else describeSpan({ 'http.route': route, ...id }, `${method} ${route}`);
 }

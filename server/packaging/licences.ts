@@ -11,7 +11,7 @@ const RULE = '='.repeat(80);
 /** Writes the file into `dist`, for scripts that were made of `inputs`, paths of source files. */
 export function writeLicences(dist: string, inputs: readonly string[]): void {
   const folders = new Set(inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? []));
-  writeFileSync(join(dist, LICENCES), [...folders].sort().map(licenceOf).join('\n'));
+  writeFileSync(join(dist, LICENCES), [...folders].sort().map(readLicence).join('\n'));
 }
 
 /** The packages that the file names: `marked@18.2.1`. */
@@ -19,7 +19,7 @@ export function listBundled(text: string): string[] {
   return [...text.matchAll(new RegExp(`^${RULE}\\n(\\S+@\\S+)$`, 'gm'))].map(([, name]) => name!);
 }
 
-function licenceOf(folder: string): string {
+function readLicence(folder: string): string {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     readonly [field: string]: string;
   };

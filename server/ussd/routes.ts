@@ -14,7 +14,7 @@ import type { Log } from '../health/log.ts';
 import type { GatewayRefusal, Metrics, TurnOutcome } from '../health/metrics.ts';
 import { Refusal } from '../http/errors.ts';
 import { type Admit, type Exchange, type FastPath, requestId } from '../http/fast-path.ts';
-import { nameSpan } from '../http/middleware/answer-errors.ts';
+import { nameSpan } from '../http/guard.ts';
 import type { Limiter } from '../http/middleware/rate-limit.ts';
 import { listRoutes, newRouter, type ServedRoute } from '../http/route-table.ts';
 import { readUssdBody, type UssdBody } from './body.ts';
@@ -236,8 +236,7 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
     if (!answered) return undefined;
     const ms = Math.round((performance.now() - begun) * 100) / 100;
     metrics.turn(adapter.name, answered.outcome, ms);
-    const { status } = answered.raw;
-    if (isDebug) log.debug({ method: req.method, route: template, status, ms, requestId: id });
+    if (isDebug) log.debug({ method: req.method, route: template, status: answered.raw.status, ms, requestId: id });
     return answered;
   };
 }

@@ -36,7 +36,13 @@ export function withLoadedServer<T>(work: (place: Place) => Promise<T>): Promise
     try {
       return await withFile({ upstream: `127.0.0.1:${node.port}` }, async (env) => {
         const server = await startServer(join(folder, 'log'), {
-          ...{ NODE_ENV: 'production', HOST: '127.0.0.1', PUBLIC_URL: 'http://127.0.0.1', GATEWAY_FILE: env.GATEWAY_FILE!, ORACLE_KEY },
+          ...{
+            NODE_ENV: 'production',
+            HOST: '127.0.0.1',
+            PUBLIC_URL: 'http://127.0.0.1',
+            GATEWAY_FILE: env.GATEWAY_FILE!,
+            ORACLE_KEY,
+          },
           ...{ DATA_DIR: join(folder, 'data'), API_KEYS_FILE: join(folder, 'keys.json') },
           ...{
             PIN_ENCRYPTION_KEY: randomBytes(32).toString('hex'),

@@ -21,6 +21,7 @@ const TOOLS = [
   'bun@1.4.5',
   'deno@2.9.6',
   'jest@30.5.2',
+  'rollup@4.68.8',
   'vite@8.3.8',
   'vitest@3.2.4',
   'webpack@5.113.0',
@@ -40,7 +41,7 @@ test.before(async () => {
   await buildPackage(join(folder, 'source'));
   copyPacked(join(folder, 'source'), tool('twinline'));
   linkDependencies(join(folder, 'node_modules'));
-  for (const name of ['esbuild', 'rollup']) link(name);
+  link('esbuild');
   for (const block of blocksOf(await guideText('stacks')))
     if (block.kind === 'write') writeFileSync(join(folder, block.file), block.text);
 });

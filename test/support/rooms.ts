@@ -198,7 +198,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/domain lib/domain/did lib/domain/schema lib/http lib/json server/config server/http/middleware',
     'lib/store lib/store/redis server/boot server/health',
   ),
-  'server/http/middleware': room('lib lib/http lib/json server/config server/http', 'lib/store/redis server/health'),
+  'server/http/middleware': room('lib lib/json server/config server/http', 'lib/store/redis server/health'),
   'server/menus': room(
     'lib lib/account lib/agent/responders lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing server/config',
     'lib/engine lib/store server/health',
@@ -208,7 +208,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store server/health',
   ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/domain/schema'),
-  'server/packaging': room('lib/flow/format server/docs server/web/kit'),
+  'server/packaging': room('lib/diagram lib/flow/format server/docs server/web/kit'),
   'server/plugins': room(
     'lib lib/agent lib/flow/expression lib/http lib/store/memory server/config server/health server/http server/http/middleware server/plugins/claims server/plugins/credits server/plugins/team-chat server/plugins/user-preferences server/user',
     'lib/agent/run lib/delegation lib/domain/schema lib/engine lib/store server/audit',
@@ -225,7 +225,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/plugins/user-preferences': room('lib/store server/user', 'server/plugins'),
   'server/sockets': room('lib lib/agent lib/json server/config server/http server/user', 'lib/store lib/store/redis'),
   'server/stores': room(
-    'lib lib/account lib/flow/expression lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/audit server/config',
+    'lib lib/account lib/flow/expression lib/http lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/audit server/config',
     'lib/store server/health',
   ),
   'server/user': room(

@@ -1,11 +1,11 @@
 // Whatever is thrown below becomes a JSON answer, and is logged and counted when it is our fault.
 
 import type { Context, Middleware } from 'koa';
-import { describeSpan } from '../../../lib/http/tracing.ts';
 import type { Redactor } from '../../../lib/redact.ts';
 import type { Log } from '../../health/log.ts';
 import type { Metrics } from '../../health/metrics.ts';
 import { type ErrorAnswer, errorAnswer, Refusal } from '../errors.ts';
+import { NO_ROUTE, nameSpan } from '../guard.ts';
 
 interface ErrorAnswers {
   readonly log: Log;
@@ -67,15 +67,6 @@ export function recorder({ log, metrics }: { log: Log; metrics: Metrics }): Reco
     log[level]({ method, route, status, ms: Math.round(ms), requestId, ...(reason !== undefined && { reason }) });
   };
 }
-
-/** Names the span of the present request by its route, where there is one. */
-export function nameSpan({ method, route, requestId }: Pick<AnsweredRequest, 'method' | 'route' | 'requestId'>): void {
-  const id = { 'twinline.request.id': requestId };
-  if (route === NO_ROUTE) describeSpan(id);
-  else describeSpan({ 'http.route': route, ...id }, `${method} ${route}`);
-}
-
-const NO_ROUTE = 'none';
 
 // Asked every few seconds by machines, or by each page that is opened.
 const QUIET = new Set(['/', '/livez', '/readyz', '/health', '/metrics', '/menus/refused', '/pages/:file']);
