@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { MongoClient } from 'mongodb';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -49,6 +50,8 @@ async function type(url: string, sessionId: string, texts: readonly string[]): P
   return { text, said };
 }
 
+type Status = Readonly<Record<'statusPurpose' | 'statusListCredential' | 'statusListIndex', string>>;
+
 interface Filled {
   readonly user: User;
   readonly revoked: User;
@@ -58,6 +61,8 @@ interface Filled {
   /** Questions that change nothing: path and headers. */
   readonly questions: readonly (readonly [path: string, headers: Readonly<Record<string, string>>])[];
   readonly events: number;
+  /** Where it is told whether the twins of two cards are gone. */
+  readonly places: readonly { readonly at: string; readonly index: number }[];
 }
 
 async function fill(url: string): Promise<Filled> {
@@ -78,7 +83,14 @@ async function fill(url: string): Promise<Filled> {
   created(await api('issuer', `POST ${path(did)}/credits`, { amount: '1' }));
   created(await api('owner', 'POST /v1/webhooks', { url: 'https://hooks.example/here' }));
   const gone = created(await api('owner', 'POST /v1/domains', body)).did;
-  for (const one of [did, gone]) assert.is((await api('owner', `GET ${path(one)}/card`)).status, 200);
+  const places: { at: string; index: number }[] = [];
+  for (const one of [did, gone]) {
+    const card = (await api('owner', `GET ${path(one)}/card`)).json() as { credentialStatus: Status[] };
+    const { statusListCredential, statusListIndex } = card.credentialStatus.find(
+      ({ statusPurpose }) => statusPurpose === 'revocation',
+    )!;
+    places.push({ at: new URL(statusListCredential).pathname, index: Number(statusListIndex) });
+  }
   assert.is((await api('owner', `DELETE ${path(gone)}`, undefined, { 'if-match': '*' })).status, 200);
   for (let n = 0; n < DOMAINS; n++) created(await api('owner', 'POST /v1/domains', { ...body, externalId: `é ${n}` }));
   const [user, revoked] = [await newUser(), await newUser()];
@@ -126,11 +138,12 @@ async function fill(url: string): Promise<Filled> {
     dials,
     questions: [...questions, [`/runs/${reader.run}?after=0`, chat]],
     events: events.events().length,
+    places,
   };
 }
 
 /** What the doors answer to questions that change nothing, among them turns, posts and streams that come again. */
-async function answers(url: string, { dials, questions, events }: Filled): Promise<Record<string, unknown>> {
+async function answers(url: string, { dials, questions, events, places }: Filled): Promise<Record<string, unknown>> {
   const all: Record<string, unknown> = {};
   for (const { id, text, said } of dials) {
     assert.is(await dial(url, id, text), said, id);
@@ -146,8 +159,14 @@ async function answers(url: string, { dials, questions, events }: Filled): Promi
   const shown = await ask(`${url}/api/ussd/accounts/show`, json({ phoneNumber: DIAL.phoneNumber }, OPERATOR));
   all.account = [shown.status, shown.text];
   const operator = { authorization: `Bearer ${keyOf('operator')}` };
-  const list = (await ask(`${url}/v1/status/1-revocation`)).json() as { credentialSubject: { encodedList: string } };
-  all.list = list.credentialSubject.encodedList;
+  all.revoked = await Promise.all(
+    places.map(async ({ at, index }) => {
+      const list = (await ask(url + at)).json() as { credentialSubject: { encodedList: string } };
+      const bits = gunzipSync(Buffer.from(list.credentialSubject.encodedList.slice(1), 'base64url'));
+      return (bits[index >> 3]! & (0x80 >> (index & 7))) > 0;
+    }),
+  );
+  assert.equal(all.revoked, [false, true]);
   const stream = await readEvents(`${url}/v1/events`, { ...operator, 'last-event-id': '0' });
   await stream.until(() => stream.events().length >= events);
   await stream.close();
