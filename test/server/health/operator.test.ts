@@ -74,7 +74,7 @@ test('five wrong tokens of an address a minute are refused, more are too many, a
   for (const path of ['/metrics', '/inspector', '/api/ussd/sessions', '/simulator'])
     assert.is(await guess(path, '203.0.113.1'), 401, path);
   const signIn = (token: string) =>
-    production().ask('/operator/sign-in', json({ token }, { origin: production().url, ...from('203.0.113.1') }));
+    production().ask('/operator/sign-in', json({ token }, { origin: PRODUCTION.PUBLIC_URL, ...from('203.0.113.1') }));
   assert.is((await signIn('guess')).status, 400);
   assert.is((await signIn('guess')).status, 429);
   assert.is((await signIn(TOKEN)).status, 204);
@@ -103,9 +103,9 @@ test('requests of others at an address use nothing up of what an operator there 
         ...{ TRUST_PROXY_ENABLED: 'true', TRUST_PROXY_CIDRS: '127.0.0.1' },
       },
     },
-    async ({ ask, url }) => {
+    async ({ ask }) => {
       const from = { 'x-forwarded-for': '2001:db8::1' };
-      const own = { ...from, origin: url };
+      const own = { ...from, origin: PRODUCTION.PUBLIC_URL };
       const signedIn = await ask('/operator/sign-in', json({ token: TOKEN }, own));
       const cookie = String(signedIn.headers['set-cookie']).split(';')[0]!;
       const show = async (headers: Record<string, string>, path = '/inspector/machines') =>

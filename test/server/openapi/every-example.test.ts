@@ -44,7 +44,6 @@ const test = suite('every example');
 // The studio writes into it.
 const menus = mkdtempSync(join(tmpdir(), 'twinline-examples-'));
 cpSync('menus', menus, { recursive: true });
-test.after(() => rmSync(menus, { recursive: true }));
 
 const SERVICES = join(menus, 'rules.mjs');
 writeFileSync(SERVICES, "export default { 'claims.evaluate': async () => ({ approved: true }) };");
@@ -53,6 +52,8 @@ const CLAIMS = { CLAIMS_SECRET: 'cron-secret-of-the-examples', CLAIMS_SERVICE: '
 const { server, ask, domain, proposal, verified } = place(test, {
   env: { MENUS_DIR: menus, ORACLE_DID: oracle.did(), PLUGINS: 'user-preferences,claims,credits', ...CLAIMS },
 });
+// After the server has closed: its watcher would look for the folder in the one above.
+test.after(() => rmSync(menus, { recursive: true }));
 
 let document: OpenApiDocument;
 let held: Documented;

@@ -19,11 +19,12 @@ const test = suite('openapi, refusals and states');
 const nowhere = { lookup: (_host: string, _options: unknown, done: (error: Error) => void) => done(new Error('away')) };
 const menus = mkdtempSync(join(tmpdir(), 'twinline-openapi-'));
 cpSync('menus', menus, { recursive: true });
-test.after(() => rmSync(menus, { recursive: true }));
 const { server, ask, domain, verified, proposal } = place(test, {
   env: { ORACLE_DID: oracle.did(), MENUS_DIR: menus },
   webhookSender: nowhere as never,
 });
+// After the server has closed: its watcher would look for the folder in the one above.
+test.after(() => rmSync(menus, { recursive: true }));
 
 let held: Documented;
 test.before(async () => {

@@ -16,7 +16,6 @@ import { SCENES } from './scenes.ts';
 const test = suite('looks');
 const menus = mkdtempSync(join(tmpdir(), 'twinline-looks-'));
 cpSync('menus', menus, { recursive: true });
-test.after(() => rmSync(menus, { recursive: true }));
 
 const broken = testRoutes({
   'GET /broken': () => {
@@ -24,6 +23,8 @@ const broken = testRoutes({
   },
 });
 const here = place(test, { env: { MENUS_DIR: menus }, routes: [broken] });
+// After the server has closed: its watcher would look for the folder in the one above.
+test.after(() => rmSync(menus, { recursive: true }));
 const open = browser(test);
 
 const [WIDE, NARROW] = [
