@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { readApi } from '../guides/api.ts';
 import { ROOT } from './manifest.ts';
 
-/** Bytes; raise it with a reason. Two fifths are Swagger UI and the studio. */
-const TARBALL_BYTES_MAX = 1_900_000;
+/** Bytes; raise it with a reason. Swagger UI and the studio are a third; modules are packed with their comments. */
+const TARBALL_BYTES_MAX = 2_400_000;
 
 const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
   cwd: ROOT,
