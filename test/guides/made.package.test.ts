@@ -5,7 +5,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { grafanaDashboard } from '../../server/packaging/dashboard.ts';
 import { BENCHES } from '../bench/benches.ts';
 import { benchWords } from '../bench/performance-page.ts';
 import { GROUPS } from '../mutation/groups.ts';
@@ -16,7 +15,7 @@ import { withFolder } from '../support/process.ts';
 import { readApi, writeApiGuide, writeReport } from './api.ts';
 import { commandLineGuide } from './command-line.ts';
 import { madeTables, operatorsGuide } from './metrics.ts';
-import { API_GUIDE, API_REPORT, DASHBOARD, OPERATORS, PICTURE, writePicture } from './write.ts';
+import { API_GUIDE, API_REPORT, OPERATORS, PICTURE, writePicture } from './write.ts';
 
 const test = suite('made guides');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -58,7 +57,6 @@ test('the tables of metrics and of alerts are what the code declares and what is
   const page = read(OPERATORS);
   assert.equal(madeTables(page), ['metrics', 'alerts', 'signs']);
   assert.is(page, operatorsGuide(page));
-  assert.is(read(DASHBOARD), grafanaDashboard());
 });
 
 test('the picture in the README is the main flow of today; npm run guides draws it again', () =>

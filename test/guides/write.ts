@@ -3,7 +3,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { twinline } from '../../server/cli/main.ts';
-import { grafanaDashboard } from '../../server/packaging/dashboard.ts';
 import { ROOT } from '../package/manifest.ts';
 import { guaranteesPage, PAGE } from '../promises/page.ts';
 import { readApi, writeApiGuide, writeReport } from './api.ts';
@@ -15,7 +14,6 @@ export const API_GUIDE = 'server/docs/guides/api.md';
 /** The public names, for reviews. */
 export const API_REPORT = 'test/fixtures/package/api.txt';
 export const OPERATORS = 'server/docs/guides/operators.md';
-export const DASHBOARD = 'server/deploy/grafana-dashboard.json';
 
 if (process.argv[1] === import.meta.filename) {
   writeFileSync(join(ROOT, 'server/docs/guides/cli.md'), await commandLineGuide());
@@ -24,7 +22,6 @@ if (process.argv[1] === import.meta.filename) {
   writeFileSync(join(ROOT, API_REPORT), writeReport(api));
   writeFileSync(join(ROOT, PAGE), guaranteesPage());
   writeFileSync(join(ROOT, OPERATORS), operatorsGuide(readFileSync(join(ROOT, OPERATORS), 'utf8')));
-  writeFileSync(join(ROOT, DASHBOARD), grafanaDashboard());
   process.exitCode = await writePicture(join(ROOT, PICTURE));
 }
 

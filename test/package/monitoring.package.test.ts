@@ -9,7 +9,6 @@ import { makeAnchor } from '../../server/docs/markdown.ts';
 import { createMetrics } from '../../server/health/metrics.ts';
 import { processMetrics } from '../../server/health/process-metrics.ts';
 import { serviceCalls } from '../../server/health/service-calls.ts';
-import { grafanaDashboard } from '../../server/packaging/dashboard.ts';
 import { declaredMetrics, shippedAlerts } from '../guides/metrics.ts';
 import { withGateway } from '../server/gateway/place.ts';
 import { DIAL } from '../server/support/serve.ts';
@@ -25,7 +24,7 @@ interface DrawnPanel {
   readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>;
   readonly targets?: readonly { readonly expr: string; readonly refId: string; readonly legendFormat: string }[];
 }
-const dashboard = JSON.parse(grafanaDashboard()) as {
+const dashboard = JSON.parse(readFileSync(join(ROOT, 'server/deploy/grafana-dashboard.json'), 'utf8')) as {
   readonly panels: readonly DrawnPanel[];
   readonly templating: { readonly list: readonly { readonly name: string; readonly query: string }[] };
 };
