@@ -154,13 +154,16 @@ const BAD_LOGS: Readonly<Record<string, (folder: string) => { readonly fd: numbe
   {
     'whose disk is full': () => ({ fd: openSync('/dev/full', 'w') }),
     'whose reader has gone': () => ({ fd: 'pipe', hangUp: true }),
-    'whose reader stands still': (folder) => {
-      execFileSync('sh', ['-c', 'mkfifo "$0"', join(folder, 'log')]);
-      return { fd: openSync(join(folder, 'log'), constants.O_RDWR) };
-    },
+    // Node makes no pipes with a name.
+    ...(!isShort && {
+      'whose reader stands still': (folder: string) => {
+        execFileSync('mkfifo', [join(folder, 'log')]);
+        return { fd: openSync(join(folder, 'log'), constants.O_RDWR) };
+      },
+    }),
   };
 
-for (const [words, open] of sample(Object.entries(BAD_LOGS), 2))
+for (const [words, open] of Object.entries(BAD_LOGS))
   test(`a log ${words} loses lines, which are counted, and callers are served`, () =>
     withFolder(async (folder) => {
       const { fd, hangUp } = open(folder);
