@@ -6,6 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../lib/clock.ts';
 import { makeAnchor } from '../../server/docs/markdown.ts';
+import { watchClocks } from '../../server/health/clock-watch.ts';
 import { createMetrics } from '../../server/health/metrics.ts';
 import { processMetrics } from '../../server/health/process-metrics.ts';
 import { serviceCalls } from '../../server/health/service-calls.ts';
@@ -47,6 +48,12 @@ async function renderedMetrics(): Promise<string> {
     signal: new AbortController().signal,
   } as never);
   const stored = { sessions: 0, proposals: 0, deliveries: 0, deadLetters: 0, runs: 0 };
+  const offset = { offsetMs: () => 0, measure: async () => {} };
+  const clocks = watchClocks([{ keeps: 'sessions', kind: 'remote', clock: offset as never }], {
+    clock: systemClock,
+    log: { warn() {}, info() {} } as never,
+  });
+  clocks.stop();
   const own = processMetrics({ version: '1', dataDir: '.', clock: systemClock, countStored: async () => stored });
   own.metrics();
   return withGateway({}, async ({ server }) => {
@@ -58,7 +65,7 @@ async function renderedMetrics(): Promise<string> {
     for (const text of ['', '*']) await server.ussd({ ...DIAL, sessionId: 'e', text });
     await server.ask('/metrics');
     await new Promise((resolve) => setTimeout(resolve, 300));
-    return `${(await server.ask('/metrics')).text}\n${told.render([])}\n${[...calls.metrics(), ...own.metrics()].join('\n')}`;
+    return `${(await server.ask('/metrics')).text}\n${told.render([])}\n${[...calls.metrics(), ...own.metrics(), ...clocks.metrics()].join('\n')}`;
   });
 }
 
