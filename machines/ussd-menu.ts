@@ -38,6 +38,7 @@ export type MenuEvent =
   | { readonly type: `xstate.done.actor.${string}`; readonly output: Data }
   | { readonly type: `xstate.error.actor.${string}`; readonly error: Data };
 
+/** Parameters of the action `leave`: what changes when a screen is left. */
 export interface Leave {
   /** The flow whose variables are set. */
   readonly of: string;
@@ -49,6 +50,7 @@ export interface Leave {
   readonly set?: MenuValues;
 }
 
+/** Parameters of the action `enter`: a flow that is called. */
 export interface Enter {
   /** The flow that is called. */
   readonly of: string;
@@ -76,6 +78,7 @@ const clearStacks = (frames: readonly MenuContext[]) =>
 /** Named by the author of a flow; the engine makes the calls. */
 type Services = { readonly [name: string]: PromiseActorLogic<Data, MenuValues> };
 
+/** Parameters of the guard `when`: an expression of the flow. */
 export interface Condition {
   readonly condition: string;
 }

@@ -45,7 +45,8 @@ export async function importDefault(
     return { kind: 'loaded', value: loaded.default };
   } catch (error) {
     const { code, message } = error instanceof Error ? (error as NodeJS.ErrnoException) : { message: String(error) };
-    return { kind: 'broken', why: WHY_BROKEN[code ?? ''] ?? `cannot be loaded: ${message}` };
+    const isThere = code === 'ERR_MODULE_NOT_FOUND' && existsSync(resolve(folder, module));
+    return { kind: 'broken', why: (!isThere && WHY_BROKEN[code ?? '']) || `cannot be loaded: ${message}` };
   }
 }
 

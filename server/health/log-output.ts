@@ -131,10 +131,12 @@ export function standardOutput(): LogOutput {
 const LOSS = 'lines of the log were lost: it could not be written';
 
 // A pipe whose reader stands still would stop this process with it. Opened once more it can be told not to wait, without a change
-// for others who have it. Where that is not allowed, writing waits.
+// for others who have it. Where that is not allowed, writing waits. With `bigint`, because in Node 20 a look at a pipe without it makes
+// the next `import()` leave links in paths as they are (realpathSync reads the last result of stat).
 function ownDescriptor(fd: number): number {
   try {
-    if (fstatSync(fd).isFIFO()) return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+    if (fstatSync(fd, { bigint: true }).isFIFO())
+      return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
   } catch {
     // No Linux, or the pipe of another user.
   }

@@ -17,6 +17,7 @@ const PIN = '83519';
 const WRONG = '47026';
 const PRODUCTION = {
   HOST: '127.0.0.1',
+  PUBLIC_URL: 'https://twins.example.com',
   PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
   ORACLE_KEY: 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=',
   DRAIN_DELAY_MS: '0',
