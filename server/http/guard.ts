@@ -236,6 +236,7 @@ interface NamedRequest {
 
 /** Names the span of the present request by its route, where there is one. */
 export function nameSpan({ method, route, requestId }: NamedRequest): void {
+  if (!isTracing()) return;
   const id = { 'twinline.request.id': requestId };
   if (route === NO_ROUTE) describeSpan(id);
   else describeSpan({ 'http.route': route, ...id }, `${method} ${route}`);

@@ -7,10 +7,9 @@ import { connect } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
-import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { listen } from '../../../server/http/listen.ts';
 import { until } from '../../support/until.ts';
-import { DIAL, testRoutes, withServer } from '../support/serve.ts';
+import { DIAL, testRoutes, untilClosed, withServer } from '../support/serve.ts';
 
 const test = suite('drain');
 
@@ -70,21 +69,9 @@ test('while it drains, requests are still served, and readiness says that it end
     late.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
     const [answer] = await once(late, 'data');
     assert.match(answer as string, /^HTTP\/1\.1 200 [\s\S]*Connection: close/);
-    await endOf(closing, clock);
+    await untilClosed(closing, clock);
   });
 });
-
-/** Moves the clock until it is over: idle connections stay for a while. */
-async function endOf(closing: Promise<void>, clock: SimulatedClock): Promise<void> {
-  let isOver = false;
-  void closing.then(() => {
-    isOver = true;
-  });
-  await until('the server to close', async () => {
-    await clock.advance(SERVER_LIMITS.lingerMs);
-    return isOver;
-  });
-}
 
 async function refuses(url: string): Promise<boolean> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');

@@ -4,7 +4,6 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Clock, SimulatedClock } from '../../../lib/clock.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import {
   type AwayReason,
   type Health,
@@ -13,8 +12,7 @@ import {
   watchHealth,
 } from '../../../server/health/health.ts';
 import { numbersFrom } from '../../support/random.ts';
-import { until } from '../../support/until.ts';
-import { sharedServer, withServer } from '../support/serve.ts';
+import { sharedServer, untilClosed, withServer } from '../support/serve.ts';
 
 const test = suite('health');
 
@@ -45,15 +43,7 @@ test('while it stops it is alive and not ready, and tells clients to go elsewher
     assert.equal([ready.status, ready.json()], [503, { status: 'draining' }]);
     assert.is((await ask('/health', { headers: { connection: 'keep-alive' } })).headers.connection, 'close');
     await clock.advance(300);
-    let isOver = false;
-    void closing.then(() => {
-      isOver = true;
-    });
-    // Idle connections stay for a while.
-    await until('the server to close', async () => {
-      await clock.advance(SERVER_LIMITS.lingerMs);
-      return isOver;
-    });
+    await untilClosed(closing, clock);
     const gone = await ask('/livez').catch((error) => error.code);
     assert.is(gone, 'ECONNREFUSED');
   });

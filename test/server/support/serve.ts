@@ -8,9 +8,11 @@ import type { Test } from 'uvu';
 import { type Clock, SimulatedClock } from '../../../lib/clock.ts';
 import { type RunningServer, type Seams, startServer } from '../../../server/boot/start.ts';
 import { readConfig } from '../../../server/config/config.ts';
+import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import type { Method, Route, RouteGroup } from '../../../server/http/route-table.ts';
 import { refuseLeaks } from '../../support/canaries.ts';
 import { noteTyped } from '../../support/told-secrets.ts';
+import { until } from '../../support/until.ts';
 
 export interface Served extends RunningServer {
   /** Everything that was logged. */
@@ -170,5 +172,17 @@ export function raw(url: string, bytes: string): Promise<string> {
     socket.on('error', reject);
     socket.on('close', () => resolve(text));
     socket.end(bytes);
+  });
+}
+
+/** Moves the clock until the server has closed, which leaves idle connections open for a while. */
+export async function untilClosed(closing: Promise<void>, clock: SimulatedClock): Promise<void> {
+  let isOver = false;
+  void closing.then(() => {
+    isOver = true;
+  });
+  await until('the server to close', async () => {
+    await clock.advance(SERVER_LIMITS.lingerMs);
+    return isOver;
   });
 }
