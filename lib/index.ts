@@ -42,6 +42,7 @@ export { ERROR_CODES, type ErrorCode, TwinlineError } from './errors.ts';
 export type { Flow } from './flow/format/flow.ts';
 export { type CompiledFlow, type CompileOptions, compileFlow } from './flow/run/compile.ts';
 export { checkKey, checkLimit, closedError } from './given.ts';
+export type { Json, JsonObject } from './json/json.ts';
 export { type KeyPurpose, type Keyring, parseKeyring } from './keyring.ts';
 export { LIMITS } from './limits.ts';
 export {
@@ -77,8 +78,6 @@ export type {
   Exists,
   IndexValue,
   InsertResult,
-  Json,
-  JsonObject,
   Kind,
   Query,
   ReplaceResult,

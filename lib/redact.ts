@@ -11,7 +11,7 @@
 // - One of fewer than SHORT_CHARS is masked only where it is the whole text: too many texts hold a 1.
 
 import { isObject } from './given.ts';
-import type { Json } from './store/store.ts';
+import type { Json } from './json/json.ts';
 
 /** What stands in the place of a secret. */
 export const MASK = '****';

@@ -3,7 +3,7 @@
 import { COMMON_LIMITS } from '../common-limits.ts';
 import type { Service, ServiceCall, Services } from '../engine/service.ts';
 import { TwinlineError } from '../errors.ts';
-import type { Json, JsonObject } from '../store/store.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import type { Accounts } from './account.ts';
 import { ACCOUNT_LIMITS } from './limits.ts';
 

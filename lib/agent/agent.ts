@@ -3,8 +3,8 @@
 import { settledTime, systemClock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { requireGiven } from '../given.ts';
+import type { Json } from '../json/json.ts';
 import type { Subscriber } from '../store/channel.ts';
-import type { Json } from '../store/store.ts';
 import { AGENT_KINDS } from './kinds.ts';
 import { AGENT_LIMITS } from './limits.ts';
 import type { AgentOptions } from './options.ts';

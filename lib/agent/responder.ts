@@ -1,7 +1,7 @@
 // The port behind which replies are made: a responder takes a turn and gives parts; it knows no HTTP, no log, no lease.
 
+import type { Json, JsonObject } from '../json/json.ts';
 import type { Redactor } from '../redact.ts';
-import type { Json, JsonObject } from '../store/store.ts';
 import type { RunFault } from './run/frames.ts';
 import type { RunRequest } from './run/run.ts';
 import type { Message } from './session/message.ts';

@@ -3,8 +3,8 @@
 import type { RunCall } from '../../machines/agent-stream.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import type { Channel, Unsubscribe } from '../store/channel.ts';
-import type { Json, JsonObject } from '../store/store.ts';
 import type { Run, Runs } from './run/run.ts';
 
 /** The typed events that sockets get, by their documented names. */

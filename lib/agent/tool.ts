@@ -6,8 +6,8 @@
 import type { CallResult } from '../../machines/agent-stream.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import { mayQuote, redactor } from '../redact.ts';
-import type { Json, JsonObject } from '../store/store.ts';
 import { AGENT_LIMITS } from './limits.ts';
 import type { RunnerOptions } from './options.ts';
 import {

@@ -1,6 +1,6 @@
 // Text and JSON as stores and frames can carry them: no half surrogate pairs, and not too long.
 
-import type { Json } from '../store/store.ts';
+import type { Json } from '../json/json.ts';
 import { AGENT_LIMITS } from './limits.ts';
 
 // ES2024: in every supported Node, and not yet in the library that the compiler uses.

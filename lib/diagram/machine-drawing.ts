@@ -1,7 +1,7 @@
 // The drawing of any XState machine, such as a lifecycle, and its JSON config for createMachine and Stately's tools.
 
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
-import type { Json, JsonObject } from '../store/store.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import {
   type Chip,
   cutLine,

@@ -3,7 +3,8 @@
 import { timeSlice } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import type { DocumentStore, JsonObject, Kind, Query, StoredDocument } from '../store/store.ts';
+import type { JsonObject } from '../json/json.ts';
+import type { DocumentStore, Kind, Query, StoredDocument } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { isDid } from './did/did.ts';
 import { DOMAIN, PROTOCOL } from './kinds.ts';

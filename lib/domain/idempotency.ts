@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 import { type Clock, settledTime } from '../clock.ts';
 import { requireGiven } from '../given.ts';
-import type { DocumentStore, JsonObject, StoredDocument } from '../store/store.ts';
+import type { JsonObject } from '../json/json.ts';
+import type { DocumentStore, StoredDocument } from '../store/store.ts';
 import { randomToken } from './did/did.ts';
 import { IDEMPOTENCY } from './kinds.ts';
 import { DOMAIN_LIMITS } from './limits.ts';

@@ -2,7 +2,8 @@
 
 import type { Clock } from '../clock.ts';
 import { requireGiven } from '../given.ts';
-import type { DocumentStore, JsonObject } from '../store/store.ts';
+import type { JsonObject } from '../json/json.ts';
+import type { DocumentStore } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { findSettled, isVisible, NO_VOTES, requireSettled, type SettleVotes } from './find.ts';
 import { DOMAIN } from './kinds.ts';

@@ -4,8 +4,8 @@
 import type { Clock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { type ErrorCode, TwinlineError } from '../errors.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import { retryDelay } from '../retry.ts';
-import type { Json, JsonObject } from '../store/store.ts';
 import type { CallPolicy } from './conversation.ts';
 import { ENGINE_LIMITS } from './limits.ts';
 import type { ServiceAnswer } from './machine/step.ts';

@@ -5,7 +5,7 @@ import type { EventObject, StateValue } from 'xstate';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
 import { isObject, requireGiven } from '../given.ts';
-import type { Json, JsonObject } from '../store/store.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import { ENGINE_LIMITS } from './limits.ts';
 import type { ServiceAnswer, Transition } from './machine/step.ts';
 import type { AtRest, Machine } from './machine/transition.ts';

@@ -1,6 +1,6 @@
 // Services, the one way in which a conversation touches the outside world: functions from JSON to JSON, by name.
 
-import type { Json, JsonObject } from '../store/store.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 
 /** Who is calling: the session and what its door knows about it. */
 export interface ServiceSession {

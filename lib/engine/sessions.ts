@@ -5,7 +5,7 @@ import type { StateValue } from 'xstate';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
 import { requireGiven } from '../given.ts';
-import type { JsonObject } from '../store/store.ts';
+import type { JsonObject } from '../json/json.ts';
 import { currentConversation, type Engine } from './engine.ts';
 import { ENGINE_LIMITS } from './limits.ts';
 import type { AtRest } from './machine/transition.ts';

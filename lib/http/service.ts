@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import type { ServiceCall, Services } from '../engine/service.ts';
 import { TwinlineError } from '../errors.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import { flawOfNumbers, wordsAt } from '../json/reader.ts';
-import type { Json, JsonObject } from '../store/store.ts';
 import { type HttpAnswer, type HttpRequest, httpExchange, httpFailure } from './client.ts';
 import { guardedLookup, parseHosts, type Resolve, systemResolve } from './hosts.ts';
 import { HTTP_LIMITS } from './limits.ts';

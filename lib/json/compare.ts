@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { isObject } from '../given.ts';
-import type { Json, JsonObject } from '../store/store.ts';
+import type { Json, JsonObject } from './json.ts';
 import { escapeStep } from './reader.ts';
 
 /** Members sorted by UTF-16 code units, no white space, numbers and strings as ECMAScript writes them. */

@@ -2,7 +2,7 @@
 // copy within a budget of bytes that `copy` may add.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Json } from '../store/store.ts';
+import type { Json } from './json.ts';
 
 /** A list or an object that may be changed. */
 export type Container = Json[] | { [name: string]: Json };

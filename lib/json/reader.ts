@@ -2,7 +2,7 @@
 
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { isWellFormed } from '../given.ts';
-import type { Json, JsonObject } from '../store/store.ts';
+import type { Json, JsonObject } from './json.ts';
 
 /** Why a text or a value cannot be taken. */
 export interface JsonFlaw {

@@ -2,7 +2,8 @@
 
 import { type Clock, settledTime } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
-import type { Condition, DocumentStore, JsonObject, Kind, StoredDocument } from './store.ts';
+import type { JsonObject } from '../json/json.ts';
+import type { Condition, DocumentStore, Kind, StoredDocument } from './store.ts';
 
 export interface DueQuery<Body extends JsonObject> {
   readonly index: string;

@@ -4,7 +4,8 @@
 import type { Clock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import type { Json, SnapshotStore } from './store.ts';
+import type { Json } from '../json/json.ts';
+import type { SnapshotStore } from './store.ts';
 
 export interface SharedNotes {
   /**

@@ -1,5 +1,7 @@
 // The contracts of the stores: what a backend promises. The proof is lib/testing, run unchanged on every backend.
 
+import type { JsonObject } from '../json/json.ts';
+
 /** One stored session. The store never looks inside `record`. */
 export interface StoredSession {
   /** 1 for the first commit, then +1 with every commit. */
@@ -68,10 +70,6 @@ export interface SnapshotStore {
   close(): Promise<void>;
 }
 
-/** A value that JSON can carry without loss. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-/** An object that JSON can carry without loss. */
-export type JsonObject = { readonly [key: string]: Json };
 /** The values that can be indexed. */
 export type IndexValue = string | number | boolean | null;
 

@@ -3,8 +3,9 @@
 import { systemClock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
+import type { JsonObject } from '../json/json.ts';
 import { type Backoff, retryDelay } from '../retry.ts';
-import type { DocumentStore, JsonObject, Kind, ReplaceResult, StoredDocument } from './store.ts';
+import type { DocumentStore, Kind, ReplaceResult, StoredDocument } from './store.ts';
 
 export type UpdateResult<Body extends JsonObject = JsonObject> =
   /** Written: the document as it is now. */

@@ -1,5 +1,5 @@
 // What a telecom dialect is to us.
-import type { JsonObject } from '../store/store.ts';
+import type { JsonObject } from '../json/json.ts';
 import type { RawRequest, UssdRequest } from './request.ts';
 
 /** A screen: `continue` waits for an answer, `end` closes the session; text may be several lines. */

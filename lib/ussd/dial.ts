@@ -5,8 +5,8 @@
 
 import type { Decision, SessionState } from '../engine/session/turn.ts';
 import type { DoorValues } from '../flow/format/names.ts';
+import type { JsonObject } from '../json/json.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
-import type { JsonObject } from '../store/store.ts';
 import type { UssdRequest } from './request.ts';
 
 interface PhoneDoor extends JsonObject {

@@ -5,8 +5,7 @@ import type { Agent, SendRequest } from '../../lib/agent/agent.ts';
 import type { TurnSecrets } from '../../lib/agent/responder.ts';
 import type { RunFrame, RunOutcome } from '../../lib/agent/run/frames.ts';
 import type { RunRequest, RunView } from '../../lib/agent/run/run.ts';
-import type { Schema } from '../../lib/domain/schema/parts.ts';
-import { record } from '../../lib/domain/schema/twin-answers.ts';
+import { closedObject, record, type Schema } from '../../lib/json/schema.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { readInput, readTimeZone } from '../http/check-input.ts';
 import type { EventStreams } from '../http/event-streams.ts';
@@ -31,11 +30,6 @@ const FRAME_NUMBER = { type: 'integer', minimum: 0, maximum: 999_999_999 };
 /** A text that is not only spaces. */
 export const FILLED = { type: 'string', minLength: 1, format: 'not-blank' };
 
-/** An object without other fields. */
-export function closedSchema(properties: { readonly [name: string]: Schema }, required: readonly string[]): Schema {
-  return { type: 'object', properties, required, additionalProperties: false };
-}
-
 const TOOL: { readonly [name: string]: Schema } = {
   name: { ...FILLED, maxLength: 128 },
   description: { type: 'string', maxLength: 4_096 },
@@ -45,7 +39,7 @@ const TOOL: { readonly [name: string]: Schema } = {
 const ACTION = { ...TOOL, hasRender: FLAG };
 const tools = (fields: { readonly [name: string]: Schema }): Schema => ({
   type: 'array',
-  items: closedSchema(fields, ['name', 'description', 'schema']),
+  items: closedObject(fields, ['name', 'description', 'schema']),
   maxItems: SERVER_LIMITS.declaredTools,
 });
 
@@ -68,7 +62,7 @@ const ATTACHMENT: Schema = {
 
 const MULTITASK = { enum: ['reject', 'enqueue', 'interrupt'], description: 'While another run of the session is live' };
 
-export const NEW_MESSAGE = closedSchema(
+export const NEW_MESSAGE = closedObject(
   {
     message: FILLED,
     stream: { type: 'boolean', default: false, description: 'Answer with frames as they come' },
@@ -116,7 +110,7 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
     id: 'abortRun',
     summary: 'Stop a reply',
     body: {
-      types: { 'application/json': closedSchema({ sessionId: FILLED, runId: FILLED }, ['sessionId']) },
+      types: { 'application/json': closedObject({ sessionId: FILLED, runId: FILLED }, ['sessionId']) },
       example: { sessionId: SESSION_EXAMPLE },
     },
     answers: {

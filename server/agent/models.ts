@@ -1,7 +1,6 @@
 // GET /models: which models a message may ask for. Public, as people choose before they log in.
 
-import type { Schema } from '../../lib/domain/schema/parts.ts';
-import { record } from '../../lib/domain/schema/twin-answers.ts';
+import { record, type Schema } from '../../lib/json/schema.ts';
 import type { Config } from '../config/config.ts';
 import { PLAIN_ANSWERS } from '../http/common-answers.ts';
 import type { RouteGroup } from '../http/route-table.ts';

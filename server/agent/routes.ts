@@ -1,13 +1,12 @@
 // The routes of the agent service: its group in the table of routes, and the routes of delegations.
 
 import type { Delegations } from '../../lib/delegation/delegations.ts';
-import type { Schema } from '../../lib/domain/schema/parts.ts';
-import { record } from '../../lib/domain/schema/twin-answers.ts';
+import { closedObject, record, type Schema } from '../../lib/json/schema.ts';
 import { readInput } from '../http/check-input.ts';
 import type { Route, RouteGroup } from '../http/route-table.ts';
 import { agentUser } from '../user/authenticate.ts';
 import { AGENT_ERROR, BODY_ANSWERS, jsonAnswer, USER_ANSWERS } from '../user/errors.ts';
-import { closedSchema, FILLED, MESSAGE_ROUTES, type MessageDeps, NEW_MESSAGE, REPLY } from './message-routes.ts';
+import { FILLED, MESSAGE_ROUTES, type MessageDeps, NEW_MESSAGE, REPLY } from './message-routes.ts';
 import {
   CHAT_MESSAGE,
   CHAT_SESSION,
@@ -23,7 +22,7 @@ import {
 const TEXT: Schema = { type: 'string' };
 const SECONDS: Schema = { type: 'integer', description: 'Seconds since 1970' };
 
-const DELEGATION = closedSchema(
+const DELEGATION = closedObject(
   { raw: { ...FILLED, description: 'The token' }, issuer: TEXT, audience: TEXT, expiration: { type: 'number' } },
   ['raw'],
 );

@@ -2,9 +2,8 @@
 
 import type { Context } from 'koa';
 import type { Agent } from '../../lib/agent/agent.ts';
-import type { Schema } from '../../lib/domain/schema/parts.ts';
-import { record } from '../../lib/domain/schema/twin-answers.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { record, type Schema } from '../../lib/json/schema.ts';
 import { readInput } from '../http/check-input.ts';
 import type { Parameter, Route } from '../http/route-table.ts';
 import { agentUser } from '../user/authenticate.ts';

@@ -1,8 +1,9 @@
 // The audit log: what operators and votes have done, one entry after the other, each bound to the one before it by a keyed hash.
 // Here is its form: the entries, the head that says how many there are, and how both are hashed.
 
+import type { JsonObject } from '../../lib/json/json.ts';
 import { hmacSha256, type Keyring } from '../../lib/keyring.ts';
-import type { JsonObject, Kind } from '../../lib/store/store.ts';
+import type { Kind } from '../../lib/store/store.ts';
 
 /** What is noted. */
 export const AUDIT_ACTIONS = {

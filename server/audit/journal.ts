@@ -12,7 +12,8 @@ import {
 } from '../../lib/domain/feed/journal.ts';
 import { DOMAIN, PROTOCOL } from '../../lib/domain/kinds.ts';
 import { isoTime } from '../../lib/domain/twin/record.ts';
-import type { Change, DocumentStore, JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
+import type { Change, DocumentStore } from '../../lib/store/store.ts';
 import type { Audit, AuditAction, AuditEvent } from './audit.ts';
 
 export interface AuditJournal {

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
-import type { Schema } from '../../lib/domain/schema/parts.ts';
+import type { Schema } from '../../lib/json/schema.ts';
 import { html } from '../../lib/markup.ts';
 import { keepMade } from '../../lib/retry.ts';
 import { readInput } from '../http/check-input.ts';

@@ -6,7 +6,7 @@ import type { Idempotency } from '../../lib/domain/idempotency.ts';
 import { type Domain, domainView, findValidity } from '../../lib/domain/twin/record.ts';
 import { type Proposal, proposalView } from '../../lib/domain/voting/proposal.ts';
 import type { Detail } from '../../lib/errors.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { describeError } from '../http/errors.ts';
 import type { JsonBody } from '../http/json-body.ts';
 import { readCaller } from './api-keys.ts';

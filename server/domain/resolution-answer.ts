@@ -2,7 +2,7 @@
 
 import type { Resolution } from '../../lib/domain/did/resolution.ts';
 import { type Failed, makeFailure, RESOLUTION_ERRORS } from '../../lib/domain/did/resolution-options.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { RESOLUTION_STATUS } from '../http/errors.ts';
 
 export interface ResolutionAnswer {

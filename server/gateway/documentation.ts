@@ -1,6 +1,5 @@
 // The query gateway, as OpenAPI describes it: an operation for each route of its descriptors.
 
-import type { Schema } from '../../lib/domain/schema/parts.ts';
 import {
   type Route as GatewayRoute,
   isHttpBody,
@@ -9,6 +8,7 @@ import {
   routeRows,
 } from '../../lib/gateway/index.ts';
 import { findPath } from '../../lib/gateway/request/message-builder.ts';
+import type { Schema } from '../../lib/json/schema.ts';
 import type { Method, Parameter, RouteAnswer, RouteDescription, RouteGroup } from '../http/route-table.ts';
 import type { Catalog } from './catalog.ts';
 import { type MessageSchemas, messageSchemas, valueSchema } from './message-schemas.ts';

@@ -1,9 +1,9 @@
 // Messages of Protobuf as JSON Schemas, in the form in which the gateway writes them.
 
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
-import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { readGogoOptions } from '../../lib/gateway/descriptors/options.ts';
 import type { JsonForm } from '../../lib/gateway/index.ts';
+import type { Schema } from '../../lib/json/schema.ts';
 
 export interface MessageSchemas {
   of(type: DescMessage): Schema;

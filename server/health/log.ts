@@ -4,8 +4,8 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { TwinlineError } from '../../lib/errors.ts';
 import { isTracing, spanFields } from '../../lib/http/tracing.ts';
+import type { Json } from '../../lib/json/json.ts';
 import { findRedactor, redactor } from '../../lib/redact.ts';
-import type { Json } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 import { type LogOutput, standardOutput } from './log-output.ts';
 import { readableLine } from './readable.ts';

@@ -2,8 +2,7 @@
 
 import type { Context } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
-import type { Schema } from '../../lib/domain/schema/parts.ts';
-import { record } from '../../lib/domain/schema/twin-answers.ts';
+import { record, type Schema } from '../../lib/json/schema.ts';
 import type { Config } from '../config/config.ts';
 import { jsonTypes, PLAIN_ANSWERS } from '../http/common-answers.ts';
 import type { RouteGroup } from '../http/route-table.ts';

@@ -7,8 +7,8 @@ import formats from 'ajv-formats';
 import type { Context } from 'koa';
 import { isDid } from '../../lib/domain/did/did.ts';
 import { lengthProblems } from '../../lib/domain/schema/check.ts';
-import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { parsePointer } from '../../lib/json/patch.ts';
+import type { Schema } from '../../lib/json/schema.ts';
 import { Refusal } from './errors.ts';
 import type { DeclaredInput, Parameter } from './route-description.ts';
 

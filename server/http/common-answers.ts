@@ -1,6 +1,6 @@
 // What every door says when it does not do what it was asked: the two shapes, and the statuses that all routes share.
 
-import type { Schema } from '../../lib/domain/schema/parts.ts';
+import type { Schema } from '../../lib/json/schema.ts';
 import { REFUSALS } from './errors.ts';
 import type { RouteAnswer } from './route-table.ts';
 

@@ -2,8 +2,8 @@
 
 import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
+import type { Json } from '../../lib/json/json.ts';
 import { flawOfJson, type JsonFlaw } from '../../lib/json/reader.ts';
-import type { Json } from '../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { Refusal, type RefusalKind } from './errors.ts';
 

@@ -1,7 +1,7 @@
 // What is declared of a route besides its handler. Published types come from here: nothing in them may need Koa's.
 
 import type { Reason } from '../../lib/domain/problems.ts';
-import type { Schema } from '../../lib/domain/schema/parts.ts';
+import type { Schema } from '../../lib/json/schema.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -4,8 +4,8 @@
 import Router from '@koa/router';
 import type { Context, Middleware, ParameterizedContext } from 'koa';
 import type { Reason } from '../../lib/domain/problems.ts';
-import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import type { Schema } from '../../lib/json/schema.ts';
 import type { ServedRoute } from '../boot/running-server.ts';
 import { type InputRules, inputCheck, PLAIN_INPUT } from './check-input.ts';
 import { Refusal } from './errors.ts';

@@ -4,7 +4,7 @@
 import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import type { ServiceContract } from '../../lib/flow/lint/shapes.ts';
-import type { Json, JsonObject } from '../../lib/store/store.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
 
 /** One call and what comes of it. */
 export interface ServiceExample {

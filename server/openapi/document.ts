@@ -1,8 +1,8 @@
 // The OpenAPI document of a server, put together from the parts that its doors and plugins bring.
 
 import { DID_PATTERNS, URI_PATTERNS } from '../../lib/domain/did/did.ts';
-import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import type { Schema } from '../../lib/json/schema.ts';
 import { INPUT_FORMATS } from '../http/check-input.ts';
 import { PROBLEM, REFUSED } from '../http/common-answers.ts';
 import { openApiPath, pathNames, type RouteGroup } from '../http/route-table.ts';

@@ -1,7 +1,7 @@
 // What OpenAPI makes of a declared route.
 
 import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
-import type { Schema } from '../../lib/domain/schema/parts.ts';
+import type { Schema } from '../../lib/json/schema.ts';
 import { REASON_STATUS } from '../http/errors.ts';
 import {
   type Access,

@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
 import { isListWhere, isObject, isText } from '../../lib/given.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import type { Audit } from '../audit/audit.ts';
 import { importDefault, notePlugin } from '../config/modules.ts';
 import { claimsPlugin } from './claims/plugin.ts';

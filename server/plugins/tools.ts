@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { HostTool, ToolContext } from '../../lib/agent/responder.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { publicHomeserver } from './context.ts';
 import type { PluginContext, PluginTool, PluginToolContext, RequestInfo } from './plugin.ts';
 

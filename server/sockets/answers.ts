@@ -3,7 +3,7 @@
 import type { Agent } from '../../lib/agent/agent.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import type { Json, JsonObject } from '../../lib/store/store.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { type Member, type Members, nameRoom } from './leaving.ts';
 import { offerCalls } from './room-events.ts';

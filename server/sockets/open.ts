@@ -1,8 +1,8 @@
 // The sockets of the agent service: who is let in, what is said, who has to go, and that nothing of it ends the process.
 
 import type { Socket } from 'socket.io';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { flawOfValue, wordsAt } from '../../lib/json/reader.ts';
-import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { type AdmissionOptions, type AdmissionVerdict, admit } from './admission.ts';
 import { ANSWERS, type AnswerDeps, greeting, makeFailure } from './answers.ts';

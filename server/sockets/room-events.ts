@@ -7,7 +7,7 @@
 import type { Server, Socket } from 'socket.io';
 import type { Agent } from '../../lib/agent/agent.ts';
 import { type Room, type RoomEvent, shortPayload } from '../../lib/agent/room.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { type Member, nameRoom } from './leaving.ts';
 
 /** Under another name, too: the source's tables and its clients disagree. */

@@ -3,10 +3,10 @@
 
 import type { ErrorObject } from 'ajv';
 import type { Context } from 'koa';
-import type { Schema } from '../../lib/domain/schema/parts.ts';
+import type { Json } from '../../lib/json/json.ts';
 import { parsePointer } from '../../lib/json/patch.ts';
 import { wordsAt } from '../../lib/json/reader.ts';
-import type { Json } from '../../lib/store/store.ts';
+import type { Schema } from '../../lib/json/schema.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { INPUT_FORMATS, type InputFault, type InputRules } from '../http/check-input.ts';
 import { BodyError, type BodyFault, JSON_TYPES, readJsonBody } from '../http/json-body.ts';

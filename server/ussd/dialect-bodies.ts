@@ -1,8 +1,7 @@
 // What is said of each route of a telecom dialect: the fields that it reads, the screens that it answers, and an example.
 
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
-import type { Schema } from '../../lib/domain/schema/parts.ts';
-import { record } from '../../lib/domain/schema/twin-answers.ts';
+import { record, type Schema } from '../../lib/json/schema.ts';
 import type { AdapterRoute, RouteWords } from '../../lib/ussd/adapter.ts';
 import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
 import { PLAIN_TYPE } from '../../lib/ussd/reply.ts';

@@ -1,8 +1,7 @@
 // What operators may see and do: living sessions, the account of a phone number, metrics. Phone numbers stand in bodies, never
 // in URLs: those are logged by proxies.
 
-import type { Schema } from '../../lib/domain/schema/parts.ts';
-import { record } from '../../lib/domain/schema/twin-answers.ts';
+import { record, type Schema } from '../../lib/json/schema.ts';
 import type { UssdService } from '../../lib/ussd/service.ts';
 import type { Health } from '../health/health.ts';
 import { METRICS_TYPE, type Metrics } from '../health/metrics.ts';

@@ -7,8 +7,8 @@ import { pinVault } from '../../lib/account/pin.ts';
 import { ACCOUNT_KINDS, ACCOUNTS } from '../../lib/account/records.ts';
 import { accountServices } from '../../lib/account/services.ts';
 import { SimulatedClock } from '../../lib/clock.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
 import { KEYS, keyring, quickDigest, rejection } from './support.ts';
 
 const test = suite('account/services');

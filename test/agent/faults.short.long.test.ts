@@ -9,7 +9,7 @@ import type { Responder } from '../../lib/agent/responder.ts';
 import { flowResponder } from '../../lib/agent/responders/flow.ts';
 import type { StoredRun } from '../../lib/agent/run/run.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { flowFixture } from '../support/flow-fixture.ts';
 import { numbersFrom } from '../support/random.ts';
 import { chooseSize, isShort } from '../support/size.ts';

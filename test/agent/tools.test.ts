@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import type { Agent } from '../../lib/agent/agent.ts';
 import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import type { HostTool, ToolOutcome } from '../../lib/agent/responder.ts';
-import type { Json } from '../../lib/store/store.ts';
+import type { Json } from '../../lib/json/json.ts';
 import { ANN, BOB, framesOf, ground, newSession, say, scripted, settled, soundLog } from './ground.ts';
 
 const test = suite('tools of a run');

@@ -9,8 +9,9 @@ import { mintDid } from '../../lib/domain/did/did.ts';
 import { CREDIT, DOMAIN, DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { credits } from '../../lib/domain/voting/credits.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
-import type { DocumentStore, JsonObject, Kind } from '../../lib/store/store.ts';
+import type { DocumentStore, Kind } from '../../lib/store/store.ts';
 
 const test = suite('credits');
 

@@ -8,8 +8,8 @@ import { materialHash } from '../../lib/domain/twin/change.ts';
 import { STATUSES, type Status, type StoredDomain } from '../../lib/domain/twin/record.ts';
 import { EXECUTION, executionServices, mayBecome } from '../../lib/domain/voting/execution.ts';
 import { PROPOSAL_KINDS } from '../../lib/domain/voting/proposal.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
 import { governance, operator, type Polls, polls, refuses, rep, voter } from './voting.ts';
 
 const test = suite('execution of proposals');

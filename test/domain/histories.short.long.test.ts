@@ -12,7 +12,7 @@ import {
 } from '../../lib/domain/voting/tally.ts';
 import { firstStep, type LifecycleRecord, nextStep, type Stepped } from '../../lib/engine/lifecycle/record.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { domainVerification } from '../../machines/domain-verification.ts';
 import { type Choice, PROPOSAL_STATES, type ProposalContext } from '../../machines/proposal.ts';
 import { numbersFrom } from '../support/random.ts';

@@ -6,8 +6,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { diffJson } from '../../lib/json/compare.ts';
+import type { Json } from '../../lib/json/json.ts';
 import { applyJsonPatch, type Operation } from '../../lib/json/patch.ts';
-import type { Json } from '../../lib/store/store.ts';
 
 const test = suite('differences of JSON');
 

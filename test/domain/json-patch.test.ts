@@ -8,8 +8,8 @@ import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { applyPatch } from '../../lib/domain/twin/patch.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { applyJsonPatch, type Operation } from '../../lib/json/patch.ts';
-import type { Json, JsonObject } from '../../lib/store/store.ts';
 
 const test = suite('JSON Patch');
 

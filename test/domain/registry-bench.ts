@@ -11,8 +11,9 @@ import { isRefusal, type Reason } from '../../lib/domain/problems.ts';
 import { type Registry, registry } from '../../lib/domain/registry.ts';
 import type { Domain } from '../../lib/domain/twin/record.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
-import type { DocumentStore, Json, JsonObject } from '../../lib/store/store.ts';
+import type { DocumentStore } from '../../lib/store/store.ts';
 import type { OpenDocuments } from '../../lib/testing/documents/bench.ts';
 
 export const COOKING = 'did:ixo:protocol/clean-cooking';

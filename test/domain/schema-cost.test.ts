@@ -9,7 +9,7 @@ import { compileProperty, measureCost } from '../../lib/domain/protocol/property
 import { NEW_PROTOCOL, NEW_TWIN, TRANSFER } from '../../lib/domain/schema/bodies.ts';
 import { checkShape, listProblems } from '../../lib/domain/schema/check.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
-import type { Json, JsonObject } from '../../lib/store/store.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
 
 const test = suite('cost of schemas');
 

@@ -9,8 +9,9 @@ import { isRefusal } from '../../lib/domain/problems.ts';
 import { registry } from '../../lib/domain/registry.ts';
 import type { ListQuery } from '../../lib/domain/twin/list.ts';
 import { indexTerms } from '../../lib/domain/twin/terms.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
-import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
+import type { DocumentStore } from '../../lib/store/store.ts';
 import { ALICE, COOKING, openBench } from './registry-bench.ts';
 
 const test = suite('search of twins');

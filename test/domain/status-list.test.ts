@@ -12,8 +12,9 @@ import { DOMAIN, DOMAIN_KINDS, STATUS_ENTRY } from '../../lib/domain/kinds.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import type { Domain, Status, StoredDomain } from '../../lib/domain/twin/record.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
-import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
+import type { DocumentStore } from '../../lib/store/store.ts';
 import { insertNew } from '../../lib/store/update.ts';
 
 const test = suite('status list');

@@ -10,7 +10,7 @@ import { makeCard } from '../../lib/domain/credential/card.ts';
 import { findLostIssuers, type StatusEntry, type StatusPurpose } from '../../lib/domain/credential/places.ts';
 import { type Issuer, type StatusLists, statusLists } from '../../lib/domain/credential/status-list.ts';
 import { registry } from '../../lib/domain/registry.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { copyGround, emptyGround, exportFrom, type Ground, importInto } from './moving.ts';
 
 const test = suite('status lists and moves');

@@ -8,7 +8,7 @@ import { registry } from '../../lib/domain/registry.ts';
 import { canParticipate } from '../../lib/domain/voting/credits.ts';
 import type { Governance } from '../../lib/domain/voting/governance.ts';
 import { proposalView } from '../../lib/domain/voting/proposal.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import type { OpenDocuments } from '../../lib/testing/documents/bench.ts';
 import { until } from '../support/until.ts';
 import { did, governance, operator, owner, type Polls, refuses, rep, voter, withPolls } from './voting.ts';

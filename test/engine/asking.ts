@@ -6,7 +6,7 @@ import { type Conversation, type MachineOptions, machineConversation } from '../
 import type { Engine } from '../../lib/engine/engine.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Service } from '../../lib/engine/service.ts';
-import type { Json } from '../../lib/store/store.ts';
+import type { Json } from '../../lib/json/json.ts';
 import { begin, type Place, place, type Said, say, settled, textOf } from './support.ts';
 
 /** As a menu does: says `wait` while a call goes on, and takes nothing before its outcome was shown. */

@@ -8,7 +8,8 @@ import { callRunner } from '../../lib/engine/calls.ts';
 import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import type { Service } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import type { Json, SnapshotStore } from '../../lib/store/store.ts';
+import type { Json } from '../../lib/json/json.ts';
+import type { SnapshotStore } from '../../lib/store/store.ts';
 import { ASK, asking, MINUTE, patient, withService } from './asking.ts';
 import { begin, gate, KEY, place, rejection, say, settled } from './support.ts';
 

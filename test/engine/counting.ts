@@ -3,7 +3,8 @@
 import { assign, createMachine, sendTo } from 'xstate';
 import { machineConversation } from '../../lib/engine/conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
-import type { Json, SnapshotStore } from '../../lib/store/store.ts';
+import type { Json } from '../../lib/json/json.ts';
+import type { SnapshotStore } from '../../lib/store/store.ts';
 
 export const UP = { type: 'up' };
 const up = assign({ n: ({ context }: { context: { n: number } }) => context.n + 1 });

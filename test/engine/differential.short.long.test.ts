@@ -9,7 +9,7 @@ import type { Reply } from '../../lib/engine/conversation.ts';
 import type { TurnReport } from '../../lib/engine/engine.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import { type ScreenNode, toPath } from '../../lib/flow/run/scope.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { chooseSize } from '../support/size.ts';
 import { marketFlow, marketServices } from './market.ts';
 import { begin, KEY, place, say } from './support.ts';

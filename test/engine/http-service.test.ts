@@ -9,7 +9,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import type { Resolve } from '../../lib/http/hosts.ts';
 import { HTTP_LIMITS } from '../../lib/http/limits.ts';
 import { httpServices } from '../../lib/http/service.ts';
-import type { Json, JsonObject } from '../../lib/store/store.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
 
 const test = suite('http services');
 

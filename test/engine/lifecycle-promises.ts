@@ -19,7 +19,8 @@ import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Service } from '../../lib/engine/service.ts';
 import { type ErrorCode, TwinlineError } from '../../lib/errors.ts';
-import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
+import type { DocumentStore, Kind, StoredDocument } from '../../lib/store/store.ts';
 import type { OpenDocuments } from '../../lib/testing/documents/bench.ts';
 
 const JOB: Kind = { name: 'job', indexes: { due: { fields: ['dueAt'] }, state: { fields: ['status'] } } };

@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { agentStream, type RunCall, type RunContext } from '../../machines/agent-stream.ts';
 import { delegationMachine } from '../../machines/delegation.ts';
 import { domainVerification } from '../../machines/domain-verification.ts';

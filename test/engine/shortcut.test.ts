@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { type AnyStateMachine, assign, createMachine, type EventObject } from 'xstate';
 import { XSTATE_RANGE } from '../../lib/engine/machine/statechart.ts';
 import { type AtRest, compileMachine, type Machine } from '../../lib/engine/machine/transition.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { manifest } from '../package/manifest.ts';
 
 const test = suite('shortcut');

@@ -8,8 +8,9 @@ import type { Service } from '../../lib/engine/service.ts';
 import { decodeRecord, type SessionRecord } from '../../lib/engine/session/record.ts';
 import { type TurnResult, takeTurn } from '../../lib/engine/session/turn.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
-import type { Json, JsonObject, SnapshotStore, StoredSession } from '../../lib/store/store.ts';
+import type { SnapshotStore, StoredSession } from '../../lib/store/store.ts';
 
 export const KEY = 'session';
 

@@ -8,7 +8,7 @@ import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { compileAccept, DATE_FORMATS } from '../../lib/flow/run/accept.ts';
 import { ID_CHECKS } from '../../lib/flow/run/id-checks.ts';
-import type { Json, JsonObject } from '../../lib/store/store.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
 import vectors from '../vectors/answers.json' with { type: 'json' };
 
 const test = suite('accept');

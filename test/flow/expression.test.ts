@@ -7,7 +7,7 @@ import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { compileExpression, truthy } from '../../lib/flow/expression/expression.ts';
 import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
-import type { Json, JsonObject } from '../../lib/store/store.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
 import vectors from '../vectors/expressions.json' with { type: 'json' };
 
 const test = suite('expression');

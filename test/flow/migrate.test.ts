@@ -7,7 +7,7 @@ import { type TurnResult, takeTurn } from '../../lib/engine/session/turn.ts';
 import type { Flow, Migration, Screen } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { toPath } from '../../lib/flow/run/scope.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { flowOf, menuTo, type Phone, phone } from './phone.ts';
 
 const test = suite('migrations');

@@ -9,9 +9,10 @@ import type { Flow, Screen } from '../../lib/flow/format/flow.ts';
 import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
 import { toPath } from '../../lib/flow/run/scope.ts';
 import { drivenClock } from '../../lib/flow/testing/session.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
-import type { Json, JsonObject, SnapshotStore } from '../../lib/store/store.ts';
+import type { SnapshotStore } from '../../lib/store/store.ts';
 
 export interface PhoneOptions {
   readonly services?: Services;

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Flow, Screen } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { flowOf, menuTo, type Phone, type PhoneOptions, phone } from './phone.ts';
 
 const test = suite('sub-flows');

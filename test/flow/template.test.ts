@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
 import { compileTemplate } from '../../lib/flow/expression/template.ts';
 import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import vectors from '../vectors/templates.json' with { type: 'json' };
 
 const test = suite('template');

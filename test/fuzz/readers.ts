@@ -8,7 +8,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { FILTERS } from '../../lib/flow/expression/filters.ts';
 import { compileExpression, compileFlow, compileTemplate, lintFlow, parseFlow } from '../../lib/flow/index.ts';
 import { createJsonWriters, readDescriptorSet } from '../../lib/gateway/index.ts';
-import type { Json } from '../../lib/store/store.ts';
+import type { Json } from '../../lib/json/json.ts';
 import { alice, clockAt, everything, IDENTITY, oracle, talk, text } from '../delegation/tokens.ts';
 import { hear, LAST } from '../gateway/heard.ts';
 import { answer, messageOf, rawFrame } from '../gateway/raw-node.ts';

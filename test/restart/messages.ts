@@ -1,7 +1,8 @@
 // What the restart loop and its writers tell each other, and what they write: texts that show when they are torn.
 
 import { createHash } from 'node:crypto';
-import type { Json, Kind } from '../../lib/store/store.ts';
+import type { Json } from '../../lib/json/json.ts';
+import type { Kind } from '../../lib/store/store.ts';
 
 /** The last revision that was acknowledged, by session key or document id. */
 export type Acknowledged = { readonly [name: string]: number };

@@ -2,7 +2,7 @@
 
 import type { Service, Services } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import type { Json } from '../../lib/store/store.ts';
+import type { Json } from '../../lib/json/json.ts';
 import { CALL, SERVICES } from './machine.ts';
 import type { Faulty } from './store.ts';
 import type { Owner } from './world.ts';

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Decision, SessionState } from '../../lib/engine/session/turn.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
 import { type DialRules, markSim, readDial, type UnknownSession } from '../../lib/ussd/dial.ts';
 import type { UssdRequest } from '../../lib/ussd/request.ts';
 

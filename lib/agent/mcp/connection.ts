@@ -6,7 +6,7 @@ import { optionalPackage, TwinlineError } from '../../errors.ts';
 import { isObject } from '../../given.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
 import { traced } from '../../http/tracing.ts';
-import type { JsonObject } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { McpServer } from './invocation.ts';
 

@@ -3,8 +3,8 @@
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../given.ts';
+import type { Json } from '../../json/json.ts';
 import { listCredentials, redactor } from '../../redact.ts';
-import type { Json } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { HostTool } from '../responder.ts';
 import { cutResult, fitsJson, wellFormedText } from '../well-formed.ts';

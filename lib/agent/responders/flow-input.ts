@@ -7,7 +7,7 @@ import type { SessionView } from '../../engine/sessions.ts';
 import { TwinlineError } from '../../errors.ts';
 import { DEFAULT_KEYS, type NavigationKey } from '../../flow/format/flow.ts';
 import type { CompiledFlow } from '../../flow/run/compile.ts';
-import type { JsonObject } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
 
 /** `begin`: a new conversation, also where one is open. `show`: the same screen again. */
 export type Meaning =

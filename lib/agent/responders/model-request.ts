@@ -3,7 +3,7 @@
 import type { ModelMessage, ToolSet, UserContent } from 'ai';
 import { isObject } from '../../given.ts';
 import { isPublicUrl } from '../../http/hosts.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { ToolBox, ToolDescription, ToolOutcome } from '../responder.ts';
 import type { RunRequest } from '../run/run.ts';

@@ -2,8 +2,8 @@
 
 import type { RunEnd } from '../../../machines/agent-stream.ts';
 import type { Clock } from '../../clock.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { Frame, LogStore } from '../../store/log-store.ts';
-import type { JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import { type Message, messageId, type Transcript } from '../session/message.ts';
 import { isEnded, type Runs, type RunView, runView } from './run.ts';

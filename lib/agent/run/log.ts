@@ -2,8 +2,8 @@
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { LogStore } from '../../store/log-store.ts';
-import type { JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { RunnerOptions } from '../options.ts';
 import { type AnyFrame, frameText, logName, type RunFrame, readFrame, readFrameData } from './frames.ts';

@@ -3,7 +3,7 @@
 // After a takeover the responder begins again. Text that the log holds already is not written again as long as it is
 // the same; where it differs, a frame gives the length of the text that is still valid.
 
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { RunnerOptions } from '../options.ts';
 import type { TurnSecrets } from '../responder.ts';

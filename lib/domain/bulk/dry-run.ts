@@ -1,7 +1,8 @@
 // A store on which imports are tried: later lines see what earlier lines have written, and nothing reaches the real store.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { DocumentStore, JsonObject, Kind, Query, ReplaceResult, StoredDocument } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
+import type { DocumentStore, Kind, Query, ReplaceResult, StoredDocument } from '../../store/store.ts';
 import { DOMAIN, JOURNAL, PROTOCOL } from '../kinds.ts';
 
 // The unique names by which lines refer to each other.

@@ -1,6 +1,7 @@
 // Everything of a tenant as lines: each after what it builds on.
 
-import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
+import type { DocumentStore, Kind, StoredDocument } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import type { StatusEntry } from '../credential/places.ts';
 import { type Journaled, readRevision } from '../feed/journal.ts';

@@ -2,7 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Detail } from '../../errors.ts';
-import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
+import type { DocumentStore } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { findDomain } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';

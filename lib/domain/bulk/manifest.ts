@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../given.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { refuse } from '../problems.ts';
 import type { NumberedLine } from './ndjson.ts';
 import { isRecordLine } from './record-lines.ts';

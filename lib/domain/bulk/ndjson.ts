@@ -1,8 +1,8 @@
 // Lines of JSON out of bytes, one at a time: a broken line says so and the next one is read all the same.
 
 import type { TwinlineError } from '../../errors.ts';
+import type { Json } from '../../json/json.ts';
 import { readJson } from '../../json/reader.ts';
-import type { Json } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse, refuseFlaw } from '../problems.ts';
 

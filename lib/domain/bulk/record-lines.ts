@@ -4,7 +4,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../given.ts';
-import type { DocumentStore, Json, JsonObject, Kind } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
+import type { DocumentStore, Kind } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { findEntry, type StatusEntry } from '../credential/places.ts';
 import { archive, type Journaled, readKeptRevision } from '../feed/journal.ts';

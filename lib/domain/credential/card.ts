@@ -1,6 +1,6 @@
 // Domain cards: what the registry says of a domain as a verifiable credential (W3C VC 2.0), and who signs credentials.
 
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { canonicalClass, type Domain, isoTime, oneOrMany, type StoredDomain } from '../twin/record.ts';
 import { readVerification } from '../voting/execution.ts';

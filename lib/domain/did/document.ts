@@ -1,7 +1,7 @@
 // DID documents of twins and protocols, as the method did:ixo describes them, and the parts that a DID URL selects in them.
 
 import { isPublicUrl } from '../../http/hosts.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import type { StoredProtocol } from '../protocol/protocol.ts';
 import { INHERITED, type StoredDomain } from '../twin/record.ts';
 import { isDid } from './did.ts';

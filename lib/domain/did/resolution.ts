@@ -1,7 +1,8 @@
 // W3C DID Resolution of the twins and protocols of this registry, in any of their revisions.
 
 import type { Clock } from '../../clock.ts';
-import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
+import type { DocumentStore, Kind, StoredDocument } from '../../store/store.ts';
 import { type Journaled, type Revision, readRevision, revisionAt } from '../feed/journal.ts';
 import { isVisible, mayBeId, NO_VOTES, type SettleVotes } from '../find.ts';
 import { DOMAIN, PROTOCOL } from '../kinds.ts';

@@ -4,7 +4,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
 import { requireGiven } from '../../given.ts';
-import type { DocumentStore, JsonObject } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
+import type { DocumentStore } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { isoTime } from '../twin/record.ts';
 import { EVENTS_PER_CHANGE, eventNumber, findSubject, type Written, writtenAfter } from './journal.ts';

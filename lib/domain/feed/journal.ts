@@ -2,7 +2,8 @@
 
 import { type Clock, inTurns } from '../../clock.ts';
 import type { Detail } from '../../errors.ts';
-import type { Change, DocumentStore, JsonObject, Kind, ReplaceResult, StoredDocument } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
+import type { Change, DocumentStore, Kind, ReplaceResult, StoredDocument } from '../../store/store.ts';
 import { CREDIT, DOMAIN, JOURNAL, PROPOSAL, PROTOCOL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';

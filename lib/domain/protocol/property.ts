@@ -7,8 +7,8 @@ import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 import type { Detail } from '../../errors.ts';
 import { isObject } from '../../given.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { type Container, childAt, isContainer, parsePointer } from '../../json/patch.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { replaceUniqueItems } from '../schema/check.ts';
 

@@ -2,8 +2,9 @@
 
 import { type Clock, timeSlice } from '../../clock.ts';
 import type { Detail } from '../../errors.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { escapeStep } from '../../json/reader.ts';
-import type { DocumentStore, Json, JsonObject, StoredDocument } from '../../store/store.ts';
+import type { DocumentStore, StoredDocument } from '../../store/store.ts';
 import { type Caller, type LazyRequest, requireRole } from '../caller.ts';
 import { isDid, mintDid } from '../did/did.ts';
 import { insertOnce, type Journaled, readRevision, replaceJournaled, revisionAt, stamp } from '../feed/journal.ts';

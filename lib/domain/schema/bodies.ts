@@ -1,18 +1,17 @@
 // The bodies that the routes of the domain service take, as JSON Schemas: one per request.
 
+import { closedObject, type Schema } from '../../json/schema.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { PROPOSAL_KINDS } from '../voting/proposal.ts';
 import {
   ALIASES,
   CONTROLLER,
-  closedObject,
   DID_REFERENCE,
   INHERITED_LISTS,
   LISTS,
   METADATA,
   PROPERTIES,
   RELATIONSHIPS,
-  type Schema,
   TIME,
   text,
 } from './parts.ts';

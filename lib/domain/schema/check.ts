@@ -7,11 +7,11 @@ import type { Detail } from '../../errors.ts';
 import { isObject } from '../../given.ts';
 import { isPublicUrl } from '../../http/hosts.ts';
 import { Identities } from '../../json/compare.ts';
+import type { Json } from '../../json/json.ts';
 import { escapeStep } from '../../json/reader.ts';
-import type { Json } from '../../store/store.ts';
+import type { Schema } from '../../json/schema.ts';
 import { isDid, isFragmentOrUri, isReference, isUri } from '../did/did.ts';
 import { invalid } from '../problems.ts';
-import type { Schema } from './parts.ts';
 
 /** The value as what the schema describes; throws `invalid` with every error. */
 export function checkShape<T>(schema: Schema, value: unknown, what: string): T {

@@ -1,9 +1,7 @@
 // JSON Schemas of fields that several bodies share. Bodies are validated against them, and OpenAPI documents them.
 
+import { closedObject, type Schema } from '../../json/schema.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
-
-/** A JSON Schema of draft 2020-12. */
-export type Schema = boolean | { readonly [keyword: string]: unknown };
 
 export const text = (maxLength: number, description: string, more: object = {}): Schema => ({
   type: 'string',
@@ -30,14 +28,6 @@ export const TIME: Schema = {
 const FRAGMENT = text(256, 'A fragment such as #data, or a whole URI', { format: 'fragment-or-uri' });
 const KIND = text(128, 'A type name');
 const WORDS = { type: 'string', maxLength: 2_000 };
-
-/** An object with these properties and no others. */
-export function closedObject(
-  properties: { readonly [name: string]: Schema },
-  required: readonly string[] = [],
-): { readonly [keyword: string]: unknown } {
-  return { type: 'object', ...(required.length && { required }), properties, additionalProperties: false };
-}
 
 /** A list of objects that each have an id of their own. */
 function items(properties: { readonly [name: string]: Schema }, required: readonly string[]): Schema {

@@ -1,10 +1,10 @@
 // Lines of imports and exports, and the records in them, as JSON Schemas: an import takes only what the service could have written itself.
 
+import { closedObject, record, type Schema } from '../../json/schema.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { STATUSES } from '../twin/record.ts';
 import { NEW_PROTOCOL, NEW_TWIN } from './bodies.ts';
-import { closedObject, INHERITED_LISTS, LISTS, METADATA, type Schema, text } from './parts.ts';
-import { record } from './twin-answers.ts';
+import { INHERITED_LISTS, LISTS, METADATA, text } from './parts.ts';
 
 const KINDS = ['protocol', 'domain', 'proposal', 'credit'];
 const MS: Schema = {

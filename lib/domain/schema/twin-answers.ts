@@ -1,7 +1,8 @@
 // What the domain service answers about twins and protocols, as JSON Schemas.
 
+import { record, type Schema } from '../../json/schema.ts';
 import { STATUSES } from '../twin/record.ts';
-import { INHERITED_LISTS, LISTS, type Schema, TIME } from './parts.ts';
+import { INHERITED_LISTS, LISTS, TIME } from './parts.ts';
 
 const DID: Schema = { type: 'string', format: 'did', examples: ['did:ixo:entity:4c73552dbf8a4343016e7f7952836014'] };
 const TEXT: Schema = { type: 'string' };
@@ -18,24 +19,6 @@ const LINKS: Schema = {
   description: 'Where more about it is, by name',
   additionalProperties: { type: 'string', format: 'uri-reference' },
 };
-
-/** An object of which every property is always there, but for those named in `optional`. */
-export function record(
-  description: string,
-  properties: { readonly [name: string]: Schema },
-  optional: readonly string[] = [],
-): Schema {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: 'object', description, properties, required };
-}
-
-/** One page of a list. */
-export function page(of: Schema, description: string): Schema {
-  return record(description, {
-    items: { type: 'array', items: of },
-    next: { type: ['string', 'null'], description: 'The `cursor` of the next page; null at the end' },
-  });
-}
 
 const DOMAIN_FIELDS: { readonly [name: string]: Schema } = {
   did: DID,

@@ -1,11 +1,11 @@
 // What the domain service answers about proposals, votes and what they open, as JSON Schemas.
 
 import { PROPOSAL_STATES } from '../../../machines/proposal.ts';
+import { record, type Schema } from '../../json/schema.ts';
 import { STATUSES } from '../twin/record.ts';
 import { ACTIVITIES } from '../voting/credits.ts';
 import { PROPOSAL_KINDS } from '../voting/proposal.ts';
-import { type Schema, TIME } from './parts.ts';
-import { record } from './twin-answers.ts';
+import { TIME } from './parts.ts';
 
 const TEXT: Schema = { type: 'string' };
 const POWER: Schema = { type: 'string', pattern: '^[0-9]{1,39}$', description: 'Whole, in decimal digits' };

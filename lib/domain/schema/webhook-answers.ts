@@ -1,7 +1,7 @@
 // What the domain service answers about webhooks, as JSON Schemas.
 
-import { type Schema, TIME } from './parts.ts';
-import { record } from './twin-answers.ts';
+import { record, type Schema } from '../../json/schema.ts';
+import { TIME } from './parts.ts';
 
 const TEXT: Schema = { type: 'string' };
 const COUNT: Schema = { type: 'integer', minimum: 0 };

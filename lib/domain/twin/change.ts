@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalHash } from '../../json/compare.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { type Caller, type LazyRequest, requireRole } from '../caller.ts';
 import { replaceJournaled, stamp } from '../feed/journal.ts';
 import { findDomain, type ReadDeps, refuseForeignDids, requireSettled } from '../find.ts';

@@ -7,8 +7,8 @@
 // its items. A value is a JSON string, number, true, false or null. Times are compared as the record shows them.
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { readJson } from '../../json/reader.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
 import { compileLike, type Spend } from './like.ts';

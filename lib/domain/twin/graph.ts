@@ -1,7 +1,8 @@
 // Edges of twins as their documents index them, and the graph around a twin: in both directions, breadth first, each twin once.
 
 import { inTurns } from '../../clock.ts';
-import type { DocumentStore, JsonObject } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
+import type { DocumentStore } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { parseDidUrl } from '../did/did.ts';
 import { findDomain, findPage, isVisible, requireDomain } from '../find.ts';

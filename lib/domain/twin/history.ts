@@ -3,7 +3,8 @@
 import { timeSlice } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { diffJson } from '../../json/compare.ts';
-import type { DocumentStore, JsonObject } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
+import type { DocumentStore } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { type Revision, readRevision, readRevisions, revisionAt } from '../feed/journal.ts';
 import { findDomain, requireFound } from '../find.ts';

@@ -2,13 +2,13 @@
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { isObject } from '../../given.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { applyJsonPatch, type Operation } from '../../json/patch.ts';
 import { flawOfMade } from '../../json/reader.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Schema } from '../../json/schema.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
 import { checkShape } from '../schema/check.ts';
-import type { Schema } from '../schema/parts.ts';
 
 export type Patch = { readonly type: 'merge'; readonly patch: Json } | { readonly type: 'json'; readonly patch: Json };
 

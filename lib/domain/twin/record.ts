@@ -1,6 +1,7 @@
 // A twin as it is stored and as clients read it, and the canonical class of its type.
 
-import type { JsonObject, StoredDocument } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
+import type { StoredDocument } from '../../store/store.ts';
 import type { Journaled } from '../feed/journal.ts';
 
 /** The states of a twin. */

@@ -3,8 +3,9 @@
 import { type Clock, timeSlice } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { Detail } from '../../errors.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { escapeStep } from '../../json/reader.ts';
-import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
+import type { DocumentStore } from '../../store/store.ts';
 import { findDomain } from '../find.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, requireFits } from '../problems.ts';

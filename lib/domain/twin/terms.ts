@@ -1,7 +1,7 @@
 // What twins are found by besides their own fields: the beginnings of words, in any case, and the values of properties. Stored with
 // each twin and indexed, so that a search reads what it finds and not what is there.
 
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import type { Filter } from './filter.ts';
 import type { Spend } from './like.ts';

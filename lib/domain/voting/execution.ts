@@ -6,7 +6,8 @@
 
 import type { Clock } from '../../clock.ts';
 import type { ServiceCall } from '../../engine/service.ts';
-import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
+import type { DocumentStore } from '../../store/store.ts';
 import { update } from '../../store/update.ts';
 import { type DomainEvent, replaceJournaled, stamp } from '../feed/journal.ts';
 import { DOMAIN } from '../kinds.ts';

@@ -5,10 +5,11 @@ import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Post } from '../../http/client.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { Keyring } from '../../keyring.ts';
 import { retryDelay } from '../../retry.ts';
 import { openText, readKeyId, type Seal, sealText } from '../../sealing.ts';
-import type { JsonObject, StoredDocument } from '../../store/store.ts';
+import type { StoredDocument } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 
 /** An address and the events that are sent there. Times are milliseconds since 1970. */

@@ -3,16 +3,8 @@
 import type { EventObject, StateValue } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import { isCount, isListWhere, isObject, isText } from '../../given.ts';
-import type {
-  DocumentStore,
-  Exists,
-  InsertResult,
-  Json,
-  JsonObject,
-  Kind,
-  ReplaceResult,
-  StoredDocument,
-} from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
+import type { DocumentStore, Exists, InsertResult, Kind, ReplaceResult, StoredDocument } from '../../store/store.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import {
   begin,

@@ -11,7 +11,7 @@
 // version of the peer dependency.
 
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject, StateValue } from 'xstate';
-import type { JsonObject } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
 
 /**
  * What the guards and assigns of a machine are: `pure` ones compute from context, event and parameters alone and never

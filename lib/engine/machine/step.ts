@@ -6,7 +6,7 @@
 import type { AnyMachineSnapshot, EventObject, StateValue } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import { isCount, isListWhere, isObject, isText } from '../../given.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { CallEffect, Effect, Machine, Step } from './transition.ts';
 

@@ -17,7 +17,7 @@ import {
 } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../given.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import { findInvokedServices, shortcuts, type Vocabulary } from './shortcut.ts';
 import { boundedMachine, type Statechart } from './statechart.ts';

@@ -1,6 +1,7 @@
 // Writing a turn: which calls are about to be made, then their outcome with the reply, each in one compare-and-set.
 
-import type { JsonObject, StoredSession } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
+import type { StoredSession } from '../../store/store.ts';
 import type { Conversation, Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';

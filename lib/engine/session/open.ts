@@ -5,8 +5,9 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import { isListWhere, isObject, isText } from '../../given.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { openText, type Seal, sealText } from '../../sealing.ts';
-import type { JsonObject, StoredSession } from '../../store/store.ts';
+import type { StoredSession } from '../../store/store.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { isRest } from '../machine/step.ts';

@@ -4,8 +4,8 @@ import type { StateValue } from 'xstate';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { isCount, isListWhere, isObject, isText } from '../../given.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { shortMac } from '../../keyring.ts';
-import type { JsonObject } from '../../store/store.ts';
 import { isPendingCall, isRest, isTimer, type PendingCall, type Timer } from '../machine/step.ts';
 import type { AtRest } from '../machine/transition.ts';
 

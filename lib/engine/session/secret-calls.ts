@@ -4,8 +4,8 @@
 // recordings, and none of those may hold the PIN. So answers are masked, and of errors only what cannot quote it is kept.
 
 import { ERROR_CODES, TwinlineError } from '../../errors.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { holdsSecret, listRequestSecrets, mayQuote, type Redactor, redactor } from '../../redact.ts';
-import type { JsonObject } from '../../store/store.ts';
 import type { Service, ServiceCall, Services } from '../service.ts';
 
 const secretsByCall = new WeakMap<ServiceCall, readonly string[]>();

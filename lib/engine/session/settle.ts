@@ -1,6 +1,6 @@
 // Making the calls of a turn until its machine rests, or until the turn has no more time.
 
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import type { Engine } from '../engine.ts';
 import type { ServiceAnswer } from '../machine/step.ts';
 import type { SessionWriter } from './commit.ts';

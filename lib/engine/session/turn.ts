@@ -1,13 +1,14 @@
 // A turn: load → retry? → due timers → transition → effects → one atomic commit → reply.
 //
-// Exactly once rests on two things in one write: the compare-and-set on the revision, and the turn key with its reply. A turn that
-// calls a service commits its intent first: no other process makes the same call, and a crash leaves its idempotency key behind.
+// Exactly once rests on one write: a compare-and-set on the revision that stores the turn key with its reply. A turn that calls a
+// service commits its intent first, so no other process makes the call, and a crash leaves its idempotency key behind.
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { checkTurn } from '../../given.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { retryDelay } from '../../retry.ts';
-import type { Json, JsonObject, StoredSession } from '../../store/store.ts';
+import type { StoredSession } from '../../store/store.ts';
 import { noteTyped } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
@@ -199,8 +200,7 @@ interface Turn {
   readonly inputs: readonly Json[];
 }
 
-// The answers of calls that this turn started are delivered to the session even when the turn fails: after a conflict the
-// turn may have nothing left to do, and after an error the caller may not send another request.
+// Delivers the answers of this turn's calls even when the turn fails: the caller may not send another request.
 async function runTurn(engine: Engine, attempt: Attempt, turn: Turn): Promise<TurnResult | Again> {
   let result: TurnResult | Again = 'conflict';
   try {

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import type { TwinlineError } from '../../errors.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { listRequestSecrets } from '../../redact.ts';
 import { openText, type Seal, sealText } from '../../sealing.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
 import { longestMs } from '../calls.ts';
 import { type Conversation, noteAnswer, startTrace, type Trace, type View } from '../conversation.ts';
 import { currentConversation, type Engine, type Fact } from '../engine.ts';

@@ -1,6 +1,6 @@
 // Sessions of other programs → tests of flows: each is dialled in the converted flow, and the screens it shows are what the test expects.
 
-import type { Json } from '../../store/store.ts';
+import type { Json } from '../../json/json.ts';
 import type { Flow, MenuScreen } from '../format/flow.ts';
 import { type CompiledFlow, compileFlow } from '../run/compile.ts';
 import { markFlow } from '../testing/coverage.ts';

@@ -1,6 +1,6 @@
 // Sessions of other programs: what callers typed, and what webhooks answered, in the order in which it was.
 
-import type { Json } from '../../store/store.ts';
+import type { Json } from '../../json/json.ts';
 import { asObject, asObjects, asText, type Foreign } from './source.ts';
 
 export interface ForeignSession {

@@ -1,7 +1,7 @@
 // Where a cursor stands in the text of a flow that is being written: works on text that is not JSON yet.
 
 import { isObject } from '../../given.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import type { Flow } from '../format/flow.ts';
 import { screenTypes } from '../format/schema.ts';
 

@@ -10,7 +10,7 @@
 //   results beyond the largest number throw.
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { FUNCTIONS, isIn, isSame } from './functions.ts';
 import type { BinarySign } from './operators.ts';
 import { type Node, parseExpression } from './parse.ts';

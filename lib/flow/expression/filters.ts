@@ -1,7 +1,7 @@
 // Filters of text templates: a closed table. What a filter cannot read becomes null, which prints as nothing. Numbers are written
 // as languages write them, in signs that every phone shows.
 
-import type { Json } from '../../store/store.ts';
+import type { Json } from '../../json/json.ts';
 import type { Arguments, Described } from './functions.ts';
 import { dateAt, isDecimal, readIsoDate } from './values.ts';
 

@@ -1,7 +1,7 @@
 // Functions of the expression language: a closed table. And what is said of any part of the language, in messages, in proposals
 // of editors, and in the reference; tests run the examples.
 
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { nameKind, parseDecimal, roundDecimal } from './values.ts';
 
 /** Ends the evaluation; the problem names kinds of values, never the values. */

@@ -7,7 +7,7 @@
 //   direction marks vanish.
 
 import { TwinlineError } from '../../errors.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { FILTERS, type Filter, toText } from './filters.ts';
 import { suggest } from './suggest.ts';

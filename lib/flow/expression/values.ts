@@ -1,7 +1,7 @@
 // Plain values as flows read them: JSON by name and position (own properties only, never a name that leads to a prototype), decimal
 // numbers as people write them, and calendar dates without a time zone.
 
-import type { Json } from '../../store/store.ts';
+import type { Json } from '../../json/json.ts';
 
 const REFUSED = new Set(['__proto__', 'constructor', 'prototype']);
 

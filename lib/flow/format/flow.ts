@@ -1,6 +1,6 @@
 // A flow as its author writes it: the shape of a <name>.flow.json file after the schema has accepted it.
 
-import type { Json } from '../../store/store.ts';
+import type { Json } from '../../json/json.ts';
 
 /** One text for all languages, or one per language. */
 export type Text = string | { readonly [lang: string]: string };

@@ -2,8 +2,8 @@
 
 import { basename } from 'node:path';
 import { type DocumentNode, evaluate, type MemberNode, type ObjectNode, type ValueNode } from '@humanwhocodes/momoa';
+import type { Json } from '../../json/json.ts';
 import { flawOfNumbers } from '../../json/reader.ts';
-import type { Json } from '../../store/store.ts';
 import { isRefusedName } from '../expression/values.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import type { Flow } from './flow.ts';

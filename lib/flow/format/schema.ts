@@ -1,7 +1,7 @@
 // The JSON Schema of flow files, and what it says against a flow in plain words: where, which value, and what to write instead.
 
 import type { ErrorObject } from 'ajv';
-import type { Json } from '../../store/store.ts';
+import type { Json } from '../../json/json.ts';
 import { findNearest, suggest } from '../expression/suggest.ts';
 import { nameKind } from '../expression/values.ts';
 import { checkFlow } from './checks.ts';

@@ -1,7 +1,7 @@
 // Everything in a flow that rules look at, collected in one walk: targets, expressions, texts, ways, writes.
 
 import type { TwinlineError } from '../../errors.ts';
-import type { Json } from '../../store/store.ts';
+import type { Json } from '../../json/json.ts';
 import { compileExpression, type Expression } from '../expression/expression.ts';
 import { compileTemplate, type Template } from '../expression/template.ts';
 import type { Flow, Option, Screen, Text, Values, Way } from '../format/flow.ts';

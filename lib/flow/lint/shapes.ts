@@ -1,6 +1,6 @@
 // What kind of value each variable and expression of a flow holds: from declared types, samples and outputs of called flows.
 
-import type { Json } from '../../store/store.ts';
+import type { Json } from '../../json/json.ts';
 import type { Node } from '../expression/parse.ts';
 import type { Flow, Variable } from '../format/flow.ts';
 

@@ -6,7 +6,7 @@
 import { RE2JS } from 're2js';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { countCharacters } from '../expression/functions.ts';
 import { suggest } from '../expression/suggest.ts';
 import { dateAt, isoDate, parseDecimal, readIsoDate } from '../expression/values.ts';

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../clock.ts';
 import type { Conversation } from '../../engine/conversation.ts';
 import { compileMachine } from '../../engine/machine/transition.ts';
 import { requireGiven } from '../../given.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { type Flow, findExitScreen, type Screen, type Values } from '../format/flow.ts';
 import { callingState } from '../screens/flow.ts';

@@ -1,7 +1,7 @@
 // Taking a session from an older version of its flow to this one, step by step as the author says.
 
 import type { AtRest } from '../../engine/machine/transition.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { type Flow, isInteractive, type Migration } from '../format/flow.ts';
 import { evaluateValues, type ScreenNode, toPath, toStateValue } from './scope.ts';

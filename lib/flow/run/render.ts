@@ -3,7 +3,7 @@
 // way back: which screens a caller came through, in this flow and in those that called it.
 
 import type { Reply, View } from '../../engine/conversation.ts';
-import type { JsonObject } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { Label, NavigationKey } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { chooseLang, type ScreenNode, type ShownScreen } from './scope.ts';

@@ -4,7 +4,7 @@ import type { EventObject, StateValue } from 'xstate';
 import type { MenuImplementations } from '../../../machines/ussd-menu.ts';
 import type { Prove } from '../../engine/conversation.ts';
 import { TwinlineError } from '../../errors.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { compileExpression, type Expression, truthy } from '../expression/expression.ts';
 import { compileTemplate } from '../expression/template.ts';
 import {

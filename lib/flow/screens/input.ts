@@ -1,6 +1,6 @@
 // An input: what the caller types is an answer, checked by the screen's rule and kept in a variable.
 
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import type { InputScreen } from '../format/flow.ts';
 import { type Accept, compileAccept } from '../run/accept.ts';
 import { type Answering, isRefused } from '../run/scope.ts';

@@ -1,6 +1,6 @@
 // A list: one row per item of an array, cut into pages; with `pick`, rows are numbered and can be chosen.
 
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { maskPrintedFrom } from '../expression/template.ts';
 import type { ListScreen } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';

@@ -1,6 +1,6 @@
 // A menu: options numbered by visible order, or under a key of their own.
 
-import type { JsonObject } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { truthy } from '../expression/expression.ts';
 import type { MenuScreen } from '../format/flow.ts';
 import { type FlowScope, isRefused } from '../run/scope.ts';

@@ -4,7 +4,7 @@ import { type AnyStateMachine, createMachine } from 'xstate';
 import type { Conversation } from '../../engine/conversation.ts';
 import type { Fact } from '../../engine/engine.ts';
 import { compileMachine } from '../../engine/machine/transition.ts';
-import type { JsonObject } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { Screen, ScreenType } from '../format/flow.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 

@@ -1,6 +1,6 @@
 // Tests of a flow as their author writes them: the shape of a <name>.test.json file.
 
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 
 /** A file of tests that has been read. */
 export interface FlowTestFile {

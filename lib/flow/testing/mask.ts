@@ -2,7 +2,7 @@
 // number; of what services answered, a stand-in.
 
 import { TwinlineError } from '../../errors.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import type { InputScreen } from '../format/flow.ts';
 import { compileAccept } from '../run/accept.ts';
 import type { CompiledFlow } from '../run/compile.ts';

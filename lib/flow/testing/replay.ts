@@ -3,7 +3,7 @@
 
 import { TwinlineError } from '../../errors.ts';
 import { isCount, isListWhere, isObject, isText } from '../../given.ts';
-import type { Json } from '../../store/store.ts';
+import type { Json } from '../../json/json.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { markFlow } from './coverage.ts';
 import type { FlowTestFile, FlowTestSetup, MockAnswer } from './file.ts';

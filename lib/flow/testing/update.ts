@@ -3,7 +3,7 @@
 import { type MemberNode, parse as parseJson, type ValueNode } from '@humanwhocodes/momoa';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { cutText, TwinlineError } from '../../errors.ts';
-import type { Json, JsonObject } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { parsePointer, pointerTo } from '../format/source.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { markFlow } from './coverage.ts';

@@ -4,8 +4,9 @@
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { isWellFormed } from '../../given.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { STORE_LIMITS } from '../limits.ts';
-import type { IndexValue, Json, JsonObject, Kind } from '../store.ts';
+import type { IndexValue, Kind } from '../store.ts';
 
 /** One declared index, ready for use. */
 export interface Index {

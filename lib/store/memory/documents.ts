@@ -2,6 +2,7 @@
 
 import { type Clock, systemClock } from '../../clock.ts';
 import { checkKey, checkLimit, closedError } from '../../given.ts';
+import type { JsonObject } from '../../json/json.ts';
 import {
   bodyText,
   type Declared,
@@ -14,7 +15,7 @@ import {
   sameIndex,
 } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
-import type { Change, DocumentStore, Exists, JsonObject, Kind, StoredDocument } from '../store.ts';
+import type { Change, DocumentStore, Exists, Kind, StoredDocument } from '../store.ts';
 import { takenError } from '../update.ts';
 import { type SortedList, sortedList } from './sorted.ts';
 

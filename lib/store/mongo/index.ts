@@ -4,19 +4,11 @@ import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { checkKey, checkLimit } from '../../given.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { bodyText, listIndexValues } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
 import { STORE_LIMITS } from '../limits.ts';
-import type {
-  DocumentStore,
-  Exists,
-  InsertResult,
-  JsonObject,
-  Kind,
-  Query,
-  ReplaceResult,
-  StoredDocument,
-} from '../store.ts';
+import type { DocumentStore, Exists, InsertResult, Kind, Query, ReplaceResult, StoredDocument } from '../store.ts';
 import { checkPrefix, type MongoSource, workOn } from './connection.ts';
 import { type MongoKind, openRegistry } from './declare.ts';
 import { openFeed } from './feed.ts';

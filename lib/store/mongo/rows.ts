@@ -1,9 +1,10 @@
 // How MongoDB holds documents: the body as JSON text, and beside it its values in a form that MongoDB's own indexes serve.
 
 import type { Collection, Filter, IndexDescription } from 'mongodb';
+import type { JsonObject } from '../../json/json.ts';
 import { type Index, isList, listElements, listIndexValues } from '../index/kinds.ts';
 import { cursorError, isValue, type Plan } from '../index/query.ts';
-import type { Condition, IndexValue, JsonObject } from '../store.ts';
+import type { Condition, IndexValue } from '../store.ts';
 
 /** A change that waits in its document until it has its number. */
 export interface PendingChange {

@@ -6,9 +6,10 @@
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { checkKey, checkLimit, closedError, requireGiven } from '../../given.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { bodyText, listEntries, missingIn, requireKind } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
-import type { Change, DocumentStore, Exists, JsonObject, Kind, ReplaceResult, StoredDocument } from '../store.ts';
+import type { Change, DocumentStore, Exists, Kind, ReplaceResult, StoredDocument } from '../store.ts';
 import { groupWriter, sqliteRefusal } from './group-writer.ts';
 import { openDatabase, openIndexEntries, openRegistry, openRows, type SqlKind } from './schema.ts';
 

@@ -1,6 +1,7 @@
 // What the promises of a DocumentStore are shown with: a store, kinds, a clock that stands still, and short words.
 
-import type { DocumentStore, JsonObject, Kind, Query } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
+import type { DocumentStore, Kind, Query } from '../../store/store.ts';
 import { type Bench, type Open, type Promises, withBench } from '../bench.ts';
 
 export type OpenDocuments = Open<DocumentStore>;

@@ -1,7 +1,8 @@
 // What every DocumentStore promises about finding: order, conditions, pages, and what it refuses.
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import type { IndexValue, Json, JsonObject, Kind, Query } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
+import type { IndexValue, Kind, Query } from '../../store/store.ts';
 import * as assert from '../assert.ts';
 import { refuses } from '../calls.ts';
 import { type DocumentPromises, findIds, insertAll, PERSON, PLAIN, walk } from './bench.ts';

@@ -1,6 +1,6 @@
 // What every DocumentStore promises about writing: bodies, revisions, unique values, the feed of changes.
 
-import type { JsonObject } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
 import * as assert from '../assert.ts';
 import { refuses } from '../calls.ts';
 import { type DocumentPromises, findIds, insertAll, PERSON, PLAIN } from './bench.ts';

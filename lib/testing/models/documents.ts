@@ -1,7 +1,8 @@
 // Random calls on a DocumentStore, compared with a plain map that is filtered and sorted anew for every query.
 
 import fc from 'fast-check';
-import type { Condition, DocumentStore, IndexValue, JsonObject, Query } from '../../store/store.ts';
+import type { JsonObject } from '../../json/json.ts';
+import type { Condition, DocumentStore, IndexValue, Query } from '../../store/store.ts';
 import * as assert from '../assert.ts';
 import { PERSON, walk } from '../documents/bench.ts';
 import { type RandomOptions, replay } from '../random.ts';

@@ -11,7 +11,7 @@ import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { asksForSecret, keepsSecret, toStateValue } from '../../../lib/flow/run/scope.ts';
 import { listPrivateServices, type Masks, masks } from '../../../lib/flow/testing/mask.ts';
 import type { RecordedCall, RecordedTurn } from '../../../lib/flow/testing/replay.ts';
-import type { JsonObject } from '../../../lib/store/store.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
 import type { UssdReply } from '../../../lib/ussd/adapter.ts';
 import { ussdKey } from '../../../lib/ussd/keys.ts';
 import type { UssdRequest } from '../../../lib/ussd/request.ts';

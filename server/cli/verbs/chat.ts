@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { isObject } from '../../../lib/given.ts';
-import type { JsonObject } from '../../../lib/store/store.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
 import { readPhoneNumber, readServiceCode } from '../../../lib/ussd/request.ts';
 import { readConfig } from '../../config/config.ts';
 import { IN_MEMORY } from '../../config/data-dir.ts';

@@ -16,7 +16,7 @@ import { FLOW_FILE } from '../../../lib/flow/format/parse.ts';
 import { problemLine } from '../../../lib/flow/format/problem.ts';
 import { FLOW_TEST_FILE } from '../../../lib/flow/testing/file.ts';
 import { formatFile, writeFlowTests } from '../../../lib/flow/testing/update.ts';
-import type { Json } from '../../../lib/store/store.ts';
+import type { Json } from '../../../lib/json/json.ts';
 import { CONTRACTS } from '../../menus/contracts.ts';
 import { cutFlowName } from '../../menus/menus.ts';
 import { readErrorCode } from '../remote.ts';

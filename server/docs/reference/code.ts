@@ -2,8 +2,8 @@
 
 import type { Example } from '../../../lib/flow/expression/functions.ts';
 import { formatLines } from '../../../lib/flow/testing/update.ts';
+import type { Json } from '../../../lib/json/json.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
-import type { Json } from '../../../lib/store/store.ts';
 
 /** What stands between backticks is code. */
 export function formatCode(text: string): Markup {

@@ -8,7 +8,7 @@ import type { StatusPurpose } from '../../../lib/domain/credential/places.ts';
 import type { StatusLists } from '../../../lib/domain/credential/status-list.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
 import type { Registry } from '../../../lib/domain/registry.ts';
-import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import type { Schema } from '../../../lib/json/schema.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { localUrl } from '../../http/listen.ts';
 import type { RouteAnswer, RouteGroup } from '../../http/route-table.ts';

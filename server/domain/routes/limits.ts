@@ -1,7 +1,7 @@
 // GET /v1/limits: how large things may be; GET /v1/whoami: for whom a key stands.
 
 import { ROLES } from '../../../lib/domain/caller.ts';
-import { record } from '../../../lib/domain/schema/twin-answers.ts';
+import { record } from '../../../lib/json/schema.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import type { RouteGroup } from '../../http/route-table.ts';

@@ -5,7 +5,6 @@ import type { SettleVotes } from '../../../lib/domain/find.ts';
 import type { Idempotency } from '../../../lib/domain/idempotency.ts';
 import type { Registry } from '../../../lib/domain/registry.ts';
 import { NEW_CREDIT, NEW_PROPOSAL } from '../../../lib/domain/schema/bodies.ts';
-import { page } from '../../../lib/domain/schema/twin-answers.ts';
 import {
   CREDIT_ANSWER,
   ELIGIBILITY_ANSWER,
@@ -14,6 +13,7 @@ import {
 } from '../../../lib/domain/schema/vote-answers.ts';
 import type { VerificationService } from '../../../lib/domain/verification.ts';
 import { type Credits, canParticipate } from '../../../lib/domain/voting/credits.ts';
+import { page } from '../../../lib/json/schema.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import type { Route } from '../../http/route-table.ts';
 import { answerOnce, answerPage, proposalHeaders, showProposal, twinLinks } from '../answers.ts';

@@ -3,7 +3,6 @@
 import { inTurns } from '../../../lib/clock.ts';
 import { DOMAIN } from '../../../lib/domain/kinds.ts';
 import { NEW_VOTE, VETO } from '../../../lib/domain/schema/bodies.ts';
-import { page } from '../../../lib/domain/schema/twin-answers.ts';
 import {
   BALLOT,
   GOVERNANCE_ANSWER,
@@ -16,7 +15,9 @@ import {
 } from '../../../lib/domain/schema/vote-answers.ts';
 import { type Governance, governanceView } from '../../../lib/domain/voting/governance.ts';
 import { isObject } from '../../../lib/given.ts';
-import type { DocumentStore, JsonObject } from '../../../lib/store/store.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
+import { page } from '../../../lib/json/schema.ts';
+import type { DocumentStore } from '../../../lib/store/store.ts';
 import type { Route, RouteGroup } from '../../http/route-table.ts';
 import { prefersHtml } from '../../web/kit/frame.ts';
 import type { ProposalPages } from '../../web/proposal/routes.ts';

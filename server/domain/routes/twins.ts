@@ -10,9 +10,9 @@ import {
   GRAPH_ANSWER,
   HISTORY_ITEM,
   JSON_PATCH,
-  page,
 } from '../../../lib/domain/schema/twin-answers.ts';
 import { domainView } from '../../../lib/domain/twin/record.ts';
+import { page } from '../../../lib/json/schema.ts';
 import type { Route, RouteGroup } from '../../http/route-table.ts';
 import { answerOnce, answerPage, answerTwin, makeEtag, spareKnown, twinLinks } from '../answers.ts';
 import { readCaller } from '../api-keys.ts';

@@ -7,8 +7,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import type { Service } from '../../../lib/engine/service.ts';
 import { isObject } from '../../../lib/given.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
 import { retryDelay } from '../../../lib/retry.ts';
-import type { JsonObject, Kind, StoredDocument } from '../../../lib/store/store.ts';
+import type { Kind, StoredDocument } from '../../../lib/store/store.ts';
 import type { PluginContext, PluginHost } from '../plugin.ts';
 
 /** What its document holds. Times are milliseconds since 1970. */

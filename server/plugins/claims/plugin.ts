@@ -1,8 +1,8 @@
 // The plugin `claims`: users and agents submit claims; a cron job has them evaluated, by a service of the deployment.
 
-import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
-import type { JsonObject } from '../../../lib/store/store.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
+import { record } from '../../../lib/json/schema.ts';
 import { readInput } from '../../http/check-input.ts';
 import { agentError, BODY_ANSWERS, jsonAnswer, refusalAnswer } from '../../user/errors.ts';
 import type { Plugin, PluginRoute } from '../plugin.ts';

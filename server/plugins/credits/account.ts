@@ -4,8 +4,9 @@
 // has counted until they are marked: a crash between two of these steps, or two processes at once, count nothing twice.
 
 import { TwinlineError } from '../../../lib/errors.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
 import { type KeyedMutex, keyedMutex } from '../../../lib/queue.ts';
-import type { JsonObject, Kind } from '../../../lib/store/store.ts';
+import type { Kind } from '../../../lib/store/store.ts';
 import { update } from '../../../lib/store/update.ts';
 import type { PluginHost } from '../plugin.ts';
 

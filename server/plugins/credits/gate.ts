@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { growing } from '../../../lib/common-limits.ts';
-import type { JsonObject } from '../../../lib/store/store.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
 import type { PluginContext } from '../plugin.ts';
 import { type Account, type Accounts, MICRO } from './account.ts';
 

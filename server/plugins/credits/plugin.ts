@@ -2,8 +2,8 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { TokenUsage } from '../../../lib/agent/responder.ts';
-import { record } from '../../../lib/domain/schema/twin-answers.ts';
-import type { JsonObject } from '../../../lib/store/store.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
+import { record } from '../../../lib/json/schema.ts';
 import type { Audit } from '../../audit/audit.ts';
 import { readInput } from '../../http/check-input.ts';
 import { REFUSED } from '../../http/common-answers.ts';

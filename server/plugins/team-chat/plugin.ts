@@ -1,7 +1,7 @@
 // The plugin `team-chat`: messages of a team chat such as Slack are answered by the agent, in their threads.
 
-import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
+import { record } from '../../../lib/json/schema.ts';
 import { readInput } from '../../http/check-input.ts';
 import { agentError, BODY_ANSWERS, jsonAnswer } from '../../user/errors.ts';
 import type { Plugin, PluginRoute } from '../plugin.ts';

@@ -1,6 +1,7 @@
 // The plugin `user-preferences`: how users want to be talked to. Agents write it down, users read it.
 
-import type { JsonObject, Kind } from '../../../lib/store/store.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
+import type { Kind } from '../../../lib/store/store.ts';
 import { update } from '../../../lib/store/update.ts';
 import { jsonAnswer } from '../../user/errors.ts';
 import type { Plugin, PluginHost } from '../plugin.ts';

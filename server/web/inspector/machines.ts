@@ -2,8 +2,8 @@
 
 import type { Library } from '../../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import type { Json } from '../../../lib/json/json.ts';
 import { listRequestSecrets, redactor } from '../../../lib/redact.ts';
-import type { Json } from '../../../lib/store/store.ts';
 import { LIFECYCLES } from '../diagram/drawings.ts';
 
 export interface InspectedMachine {

@@ -3,9 +3,9 @@
 import type { Engine } from '../../../lib/engine/engine.ts';
 import { type SessionView, sessionKeyPages, showSession, viewSession } from '../../../lib/engine/sessions.ts';
 import { toPath } from '../../../lib/flow/run/scope.ts';
+import type { Json, JsonObject } from '../../../lib/json/json.ts';
 import { shortMac } from '../../../lib/keyring.ts';
 import { MASK } from '../../../lib/redact.ts';
-import type { Json, JsonObject } from '../../../lib/store/store.ts';
 import { KEY_PREFIX } from '../../../lib/ussd/keys.ts';
 import { closeSession } from '../../../lib/ussd/service.ts';
 import type { Audit } from '../../audit/audit.ts';

@@ -1,10 +1,9 @@
 // GET /inspector and everything that its page asks for, for operators, and for pages of this server alone.
 
 import type { Context } from 'koa';
-import type { Schema } from '../../../lib/domain/schema/parts.ts';
-import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { writeFlowTests } from '../../../lib/flow/testing/update.ts';
-import type { JsonObject } from '../../../lib/store/store.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
+import { record, type Schema } from '../../../lib/json/schema.ts';
 import { readInput } from '../../http/check-input.ts';
 import {
   JSON_BODY_ANSWERS,

@@ -5,8 +5,8 @@ import type { InspectionEvent, TurnInspection } from '../../../lib/engine/conver
 import type { Engine } from '../../../lib/engine/engine.ts';
 import { type SessionView, sessionKeys, showSession } from '../../../lib/engine/sessions.ts';
 import { toPath } from '../../../lib/flow/run/scope.ts';
+import type { Json, JsonObject } from '../../../lib/json/json.ts';
 import { shortMac } from '../../../lib/keyring.ts';
-import type { Json, JsonObject } from '../../../lib/store/store.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 
 /** Whose machine it is. */

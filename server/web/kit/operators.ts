@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context, Middleware } from 'koa';
-import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import type { Schema } from '../../../lib/json/schema.ts';
 import { html } from '../../../lib/markup.ts';
 import { readInput } from '../../http/check-input.ts';
 import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';

@@ -1,7 +1,7 @@
 // GET /pages/…: the scripts and the style sheets of pages, each under its name.
 
 import type { Context } from 'koa';
-import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import type { Schema } from '../../../lib/json/schema.ts';
 import { PLAIN_ANSWERS, UNKNOWN } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { RouteGroup } from '../../http/route-table.ts';

@@ -2,7 +2,6 @@
 
 import { LRUCache } from 'lru-cache';
 import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
-import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import type { Service, Services } from '../../../lib/engine/service.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
@@ -10,6 +9,7 @@ import { FLOW_TEST_FILE, type FlowTest, type FlowTestSetup, type MockAnswer } fr
 import { hidePrivateAnswers } from '../../../lib/flow/testing/mask.ts';
 import { failureText, recordFlowTest, runFlowTests } from '../../../lib/flow/testing/run.ts';
 import { writeFlowTests } from '../../../lib/flow/testing/update.ts';
+import type { Schema } from '../../../lib/json/schema.ts';
 import { readPhoneNumber } from '../../../lib/ussd/request.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { PAGE_LIMITS } from '../limits.ts';

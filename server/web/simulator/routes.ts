@@ -2,12 +2,11 @@
 
 import type { Context, Middleware } from 'koa';
 import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
-import type { Schema } from '../../../lib/domain/schema/parts.ts';
-import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import type { Library } from '../../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE, type FlowTest } from '../../../lib/flow/testing/file.ts';
 import { addFlowTest } from '../../../lib/flow/testing/update.ts';
+import { record, type Schema } from '../../../lib/json/schema.ts';
 import { html } from '../../../lib/markup.ts';
 import type { RawReply } from '../../../lib/ussd/adapter.ts';
 import { PLAIN_TYPE } from '../../../lib/ussd/reply.ts';

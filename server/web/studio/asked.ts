@@ -1,7 +1,7 @@
 // Routes that only the page of the studio asks: POST with some of a few fields; and what its handlers are given.
 
 import type { Context } from 'koa';
-import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import type { Schema } from '../../../lib/json/schema.ts';
 import { readInput } from '../../http/check-input.ts';
 import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
 import type { Route, RouteAnswer } from '../../http/route-table.ts';

@@ -19,7 +19,7 @@ import { FLOW_TEST_FILE } from '../../../lib/flow/testing/file.ts';
 import { parseFlowTests } from '../../../lib/flow/testing/parse.ts';
 import { type FlowTestReport, runFlowTests } from '../../../lib/flow/testing/run.ts';
 import { addFlowTest, updateFlowTests } from '../../../lib/flow/testing/update.ts';
-import type { Json } from '../../../lib/store/store.ts';
+import type { Json } from '../../../lib/json/json.ts';
 import type { UssdReply } from '../../../lib/ussd/adapter.ts';
 import type { AskProcess } from '../../config/job-thread.ts';
 import { CONTRACTS } from '../../menus/contracts.ts';

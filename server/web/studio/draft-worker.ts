@@ -1,6 +1,6 @@
 // The thread that works on drafts, one job after the other.
 
-import type { Json } from '../../../lib/store/store.ts';
+import type { Json } from '../../../lib/json/json.ts';
 import { answerJobs } from '../../config/job-thread.ts';
 import type { DraftCall } from './draft-phones.ts';
 import { type DraftAnswer, type DraftJob, draftWork } from './draft-work.ts';

@@ -1,8 +1,7 @@
 // GET /studio and everything that its page asks for: flows as drafts, checked, drawn, tested and dialled, and saved as files. In
 // development on this machine, or for operators where STUDIO is on.
 
-import type { Schema } from '../../../lib/domain/schema/parts.ts';
-import { record } from '../../../lib/domain/schema/twin-answers.ts';
+import { record, type Schema } from '../../../lib/json/schema.ts';
 import { jsonTypes, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { RouteGroup } from '../../http/route-table.ts';

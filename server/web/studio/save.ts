@@ -1,7 +1,7 @@
 // Saving a draft: only what lint and its tests let pass, and only over what the author has read.
 
 import type { Context } from 'koa';
-import type { JsonObject } from '../../../lib/store/store.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
 import { nameOperator } from '../kit/operators.ts';
 import type { Body, StudioDeps } from './asked.ts';
 import type { DraftText, TestedDraft } from './draft-work.ts';

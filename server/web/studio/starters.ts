@@ -1,7 +1,7 @@
 // What a new flow of the studio begins with: a few screens of each kind, and a test of them.
 
 import { formatFile } from '../../../lib/flow/testing/update.ts';
-import type { Json } from '../../../lib/store/store.ts';
+import type { Json } from '../../../lib/json/json.ts';
 
 interface Starter {
   /** What it is, for people. */

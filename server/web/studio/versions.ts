@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress } from 'node:zlib';
 import type { Clock } from '../../../lib/clock.ts';
-import type { DocumentStore, JsonObject, Kind } from '../../../lib/store/store.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
+import type { DocumentStore, Kind } from '../../../lib/store/store.ts';
 import { hashText } from '../../menus/files.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 

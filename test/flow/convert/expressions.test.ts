@@ -12,7 +12,7 @@ import { makeContext } from '../../../lib/flow/convert/rapidpro/context.ts';
 import { makeVariables } from '../../../lib/flow/convert/steps/variables.ts';
 import { compileExpression } from '../../../lib/flow/expression/expression.ts';
 import { compileTemplate } from '../../../lib/flow/expression/template.ts';
-import type { Json, JsonObject } from '../../../lib/store/store.ts';
+import type { Json, JsonObject } from '../../../lib/json/json.ts';
 
 const test = suite('convert expressions');
 

@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SourceFormat } from '../../../lib/flow/convert/convert.ts';
 import { reportLine } from '../../../lib/flow/convert/report.ts';
-import type { Json, JsonObject } from '../../../lib/store/store.ts';
+import type { Json, JsonObject } from '../../../lib/json/json.ts';
 import { convert, FIXTURES, listErrors, phoneFor, readFixture } from './support.ts';
 
 const test = suite('convert from other programs');

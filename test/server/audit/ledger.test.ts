@@ -9,8 +9,9 @@ import { idempotency } from '../../../lib/domain/idempotency.ts';
 import { CREDIT, DOMAIN } from '../../../lib/domain/kinds.ts';
 import { verification } from '../../../lib/domain/verification.ts';
 import { credits } from '../../../lib/domain/voting/credits.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
-import type { DocumentStore, JsonObject } from '../../../lib/store/store.ts';
+import type { DocumentStore } from '../../../lib/store/store.ts';
 import {
   AUDIT_HEAD_KIND,
   AUDIT_KIND,

@@ -9,7 +9,7 @@ import { compileFlow } from '../../../lib/flow/run/compile.ts';
 import type { FlowTestFile } from '../../../lib/flow/testing/file.ts';
 import { parseFlowTests } from '../../../lib/flow/testing/parse.ts';
 import { failureText, runFlowTests } from '../../../lib/flow/testing/run.ts';
-import type { Json, JsonObject } from '../../../lib/store/store.ts';
+import type { Json, JsonObject } from '../../../lib/json/json.ts';
 import { findScreen } from '../../../server/docs/reference/flow-format.ts';
 import { resolveReference } from '../../../server/docs/reference/schema-keys.ts';
 import { exampleFlows, exampleTests } from '../../../server/docs/reference/test-files.ts';

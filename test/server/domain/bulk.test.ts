@@ -9,7 +9,7 @@ import { inOrder } from '../../../lib/domain/bulk/bulk.ts';
 import { type NumberedLine, readLines } from '../../../lib/domain/bulk/ndjson.ts';
 import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import type { TwinlineError } from '../../../lib/errors.ts';
-import type { JsonObject } from '../../../lib/store/store.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
 import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { readSteadily } from '../../../server/domain/routes/bulk.ts';
 import { allowLongUpload } from '../../../server/http/connections.ts';

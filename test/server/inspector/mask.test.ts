@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { InspectionEvent } from '../../../lib/engine/conversation.ts';
-import type { Json } from '../../../lib/store/store.ts';
+import type { Json } from '../../../lib/json/json.ts';
 import {
   lifecycleContext,
   maskEvent,

@@ -13,9 +13,9 @@ import { accountServices } from '../../../lib/account/services.ts';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import type { ServiceCall, ServiceSession, Services } from '../../../lib/engine/service.ts';
 import { httpServices } from '../../../lib/http/service.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
-import type { JsonObject } from '../../../lib/store/store.ts';
 import { CONTRACTS, type ServiceExample } from '../../../server/menus/contracts.ts';
 
 const test = suite('contracts of services');

@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs';
 import { pinVault } from '../../../lib/account/pin.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
-import type { JsonObject } from '../../../lib/store/store.ts';
 import type { AuditEntry } from '../../../server/audit/audit.ts';
 import { type Ask, COOKING, created, path, view, YES } from '../domain/place.ts';
 import type { Answer, Served } from './serve.ts';

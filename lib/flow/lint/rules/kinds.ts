@@ -1,6 +1,6 @@
 // Kinds of values: fields that nothing has, lists that are none, texts compared with numbers.
 
-import type { Json } from '../../../store/store.ts';
+import type { Json } from '../../../json/json.ts';
 import { type Node, parseExpression } from '../../expression/parse.ts';
 import type { Flow } from '../../format/flow.ts';
 import { capitalize, describePlace } from '../../format/problem.ts';

@@ -1,6 +1,6 @@
 // Unreachable screens, and screens without a way out.
 
-import type { Json } from '../../../store/store.ts';
+import type { Json } from '../../../json/json.ts';
 import { compileExpression } from '../../expression/expression.ts';
 import { findExitScreen, isInteractive, type Screen, type Values } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';

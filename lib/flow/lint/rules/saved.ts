@@ -1,6 +1,6 @@
 // What goes into variables and services: of the kind that the variable declares, and under the names that the service knows.
 
-import type { Json } from '../../../store/store.ts';
+import type { Json } from '../../../json/json.ts';
 import type { Expression } from '../../expression/expression.ts';
 import type { Template } from '../../expression/template.ts';
 import type { InputScreen, Screen, Variable } from '../../format/flow.ts';

@@ -1,6 +1,6 @@
 // Texts and rules of inputs that cannot be compiled, texts in several languages, and the characters that phones can show.
 
-import type { Json } from '../../../store/store.ts';
+import type { Json } from '../../../json/json.ts';
 import { FILTERS } from '../../expression/filters.ts';
 import { findNearest } from '../../expression/suggest.ts';
 import { capitalize, describePlace, type Mend, showValue, writeValue } from '../../format/problem.ts';

@@ -1,7 +1,7 @@
 // Whether screens fit a phone in every language when their values are at their longest: declared sizes, samples, and guesses where
 // nothing is declared.
 
-import type { Json, JsonObject } from '../../../store/store.ts';
+import type { Json, JsonObject } from '../../../json/json.ts';
 import type { TemplatePath } from '../../expression/template.ts';
 import { findExitScreen, type ListScreen, type Screen, type Text, type Variable } from '../../format/flow.ts';
 import { showValue } from '../../format/problem.ts';

@@ -1,7 +1,7 @@
 // Flows → a container of FLOIP. It is read back at once: what then differs is kept as vendor metadata of its block, so that an unchanged
 // container becomes the same flow again.
 
-import type { Json } from '../../../../store/store.ts';
+import type { Json } from '../../../../json/json.ts';
 import { durationMs, type Flow, findExitScreen, type Screen, type Text } from '../../../format/flow.ts';
 import { type ConversionReport, makeReport, type ReportEntry } from '../../report.ts';
 import { type Foreign, refuseFile } from '../../source.ts';

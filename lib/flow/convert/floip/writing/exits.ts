@@ -1,6 +1,6 @@
 // Exits of blocks: where a way of a screen leads, through blocks that set properties and publish what is tracked on it.
 
-import type { Json } from '../../../../store/store.ts';
+import type { Json } from '../../../../json/json.ts';
 import type { Flow, Screen, Text, Values, Way } from '../../../format/flow.ts';
 import { nameProperty } from '../context.ts';
 import { expressSource, expressTemplate, type Variables, writeConstant } from './express.ts';

@@ -1,6 +1,6 @@
 // Screens → blocks: a row for each kind of screen. What FLOIP has no key for is reported, screen by screen.
 
-import type { Json } from '../../../../store/store.ts';
+import type { Json } from '../../../../json/json.ts';
 import type { Screen, Text } from '../../../format/flow.ts';
 import { nameProperty } from '../context.ts';
 import { CALL_BLOCK, LIST_BLOCK } from '../own.ts';
