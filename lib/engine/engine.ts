@@ -52,16 +52,25 @@ export interface EngineOptions<C extends Conversation = Conversation> {
   readonly onTurn?: (report: TurnReport) => void;
   /** Receives an inspection event for each stored turn. */
   readonly inspector?: Inspector | undefined;
-  /** What no caller is told: errors in background work, records that cannot be read, and every failed try of a service. */
+  /**
+   * What no caller is told: errors in background work, records that cannot be read, every failed try of a service, and machines that
+   * fail, each once.
+   */
   readonly onProblem?: (problem: EngineProblem) => void;
 }
 
 /** What went wrong with a session. */
 export interface EngineProblem {
   readonly key: string;
-  /** `service`: a try of a call failed, with `error`; the session goes on as its flow or machine says. */
-  readonly reason: RecordProblem | 'background' | 'service';
+  /**
+   * `service`: a try of a call failed, with `error`; the session goes on as its flow or machine says. `machine`: a guard, action or
+   * output threw `error` on an answer or a timer, or nothing takes the failure of a call; the machine has failed, or its flow
+   * goes on with `fail`.
+   */
+  readonly reason: RecordProblem | 'background' | 'service' | 'machine';
   readonly error?: unknown;
+  /** The id of the call whose outcome the machine was taking. */
+  readonly call?: string;
   /** The name of the service that failed. */
   readonly service?: string;
   /** Of the request that met it. */

@@ -6,8 +6,10 @@ import { isCount, isListWhere, isObject, isText } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { DocumentStore, Exists, InsertResult, Kind, ReplaceResult, StoredDocument } from '../../store/store.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
+import { type CallError, faultOf, type MachineProblem, machineProblem, untakenFailure } from '../machine/failure.ts';
 import {
   begin,
+  isEnd,
   isPendingCall,
   isRest,
   isTimer,
@@ -21,7 +23,7 @@ import type { AtRest, Machine } from '../machine/transition.ts';
 
 /** A call of a machine in a document. */
 export interface LifecycleCall extends PendingCall {
-  readonly input: JsonObject;
+  readonly input: Json;
   /** Tries begun. */
   readonly tries: number;
   /** Milliseconds since 1970: from then on the next reader or sweep makes the next try. */
@@ -63,12 +65,15 @@ export function readRecord(document: StoredDocument, expected: Expected): Lifecy
     state: raw.state as StateValue,
     context: raw.context as JsonObject,
     ...(raw.history !== undefined && { history: raw.history as { [node: string]: string[] } }),
+    ...(raw.status !== undefined && { status: raw.status as 'done' | 'error' }),
+    ...(raw.output !== undefined && { output: raw.output as Json }),
+    ...(raw.error !== undefined && { error: raw.error as unknown as CallError }),
   };
   const fitting = raw.version === expected.version ? rest : expected.migrate?.(rest, raw.version as number);
   if (!fitting) throw refuse(`it is of version ${raw.version}, this is version ${expected.version}`);
-  expected.machine.resume({ state: fitting.state, context: fitting.context }); // throws for an unknown state
+  const { status } = expected.machine.resume({ state: fitting.state, context: fitting.context }); // throws for an unknown state
   return {
-    rest: fitting,
+    rest: status === 'done' && !fitting.status ? { ...fitting, status } : fitting,
     timers: raw.timers as unknown as Timer[],
     calls: raw.calls as unknown as LifecycleCall[],
     at: raw.at as number,
@@ -98,7 +103,7 @@ export function dueAt({ timers, calls }: Pick<LifecycleRecord, 'timers' | 'calls
 function isCall(call: unknown): boolean {
   if (!isPendingCall(call)) return false;
   const { input, tries, at } = call as LifecycleCall;
-  return isObject(input) && isCount(tries) && isCount(at);
+  return input !== undefined && isCount(tries) && isCount(at);
 }
 
 function isSound(raw: { readonly [field: string]: unknown }): boolean {
@@ -106,6 +111,7 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     isText(raw.id) &&
     isCount(raw.version) &&
     isRest(raw.state, raw.context, raw.history) &&
+    (raw.status === undefined || isEnd(raw.status, raw.error)) &&
     isListWhere(raw.timers, isTimer) &&
     isListWhere(raw.calls, isCall) &&
     isCount(raw.at) &&
@@ -136,6 +142,8 @@ export interface Stepped {
   readonly facts: readonly LifecycleFact[];
   /** The type of the event; absent when the machine took none. */
   readonly event?: string;
+  /** Why the machine has failed in this step; told once it is stored. */
+  readonly problem?: MachineProblem;
 }
 
 /** The machine's first rest. Its input is `input` and `at`. */
@@ -152,6 +160,40 @@ export function nextStep(record: LifecycleRecord, event: EventObject, options: R
   const live = machine.resume(calls.length ? { ...rest, calling: calls.map(({ id }) => id) } : rest);
   const result = step(machine, { live, timers, calls }, event, { at, stamp: stampAt(at) });
   return result.isTaken ? applyStep(result, { steps: steps + 1, commands }, options) : undefined;
+}
+
+/**
+ * As {@link nextStep}, for what comes by itself: a timer, or the outcome of `call`. It comes once, so a machine that throws on it has
+ * failed, as an actor of XState has; and so has one that does not take the failure of a call.
+ */
+export function ownStep(
+  record: LifecycleRecord,
+  { event, call }: { readonly event: EventObject; readonly call?: string | undefined },
+  options: RecordStepOptions,
+): Stepped | undefined {
+  try {
+    const stepped = nextStep(record, event, options);
+    if (stepped?.record.rest.status !== 'error') return stepped;
+    return { ...stepped, problem: untakenFailure(options.machine.id, call ?? '', stepped.record.rest.error!) };
+  } catch (error) {
+    return failedStep(record, { error, event, call }, options.at);
+  }
+}
+
+/** The step by which a machine fails where it stands: it waits for nothing any more. */
+export function failedStep(
+  record: LifecycleRecord,
+  { error, event, call }: { readonly error: unknown; readonly event: EventObject; readonly call?: string | undefined },
+  at: number,
+): Stepped {
+  const fault = faultOf(error);
+  const rest = { ...record.rest, status: 'error', error: fault.told } as const;
+  return {
+    record: { ...record, rest, timers: [], calls: [], at, steps: record.steps + 1 },
+    facts: [],
+    event: event.type,
+    problem: machineProblem(fault.error, call),
+  };
 }
 
 const stampAt = (at: number) => (event: EventObject) => ({ ...event, at }) as EventObject;

@@ -7,19 +7,22 @@ import { TwinlineError } from '../../errors.ts';
 import type { JsonObject } from '../../json/json.ts';
 import type { DocumentStore, Exists, Kind, StoredDocument } from '../../store/store.ts';
 import { takenError } from '../../store/update.ts';
+import type { CallOutcome } from '../calls.ts';
 import type { Inspector } from '../conversation.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
-import type { ServiceAnswer } from '../machine/step.ts';
+import type { MachineProblem } from '../machine/failure.ts';
 import type { AtRest } from '../machine/transition.ts';
 import type { LifecycleCalls } from './calls.ts';
 import {
   dueAt,
   type Expected,
+  failedStep,
   firstStep,
   type LifecycleCall,
   type LifecycleRecord,
   nextStep,
   notFound,
+  ownStep,
   type RecordStepOptions,
   readRecord,
   type StepNote,
@@ -49,6 +52,14 @@ export interface RunOptions {
   readonly fields: ((rest: AtRest, calling: readonly string[]) => JsonObject) | undefined;
   readonly inspector: Inspector | undefined;
   readonly onStep: ((step: StoredStep) => void) | undefined;
+  /** Told when a machine has failed, after the write. */
+  readonly onProblem: ((problem: MachineProblem & { readonly id: string }) => void) | undefined;
+}
+
+/** What comes by itself: a timer, or the outcome of a call. */
+interface OwnEvent {
+  readonly event: EventObject;
+  readonly call?: string;
 }
 
 /** A step after its write, with XState's state values. */
@@ -73,6 +84,7 @@ export function lifecycleRunner({
   fields,
   inspector,
   onStep,
+  onProblem,
 }: RunOptions) {
   const { machine } = expected;
   const open = (document: StoredDocument): LifecycleDocument => ({ document, record: readRecord(document, expected) });
@@ -106,7 +118,7 @@ export function lifecycleRunner({
       revision: document.revision,
       at: record.at,
       rest: record.rest,
-      ended: machine.resume({ state: record.rest.state, context: {} }).status === 'done',
+      ended: record.rest.status !== undefined,
       transitions: [{ event, from: from?.rest.state ?? null, to: record.rest.state }],
     });
   }
@@ -130,7 +142,7 @@ export function lifecycleRunner({
   /** Undefined when another writer was first. Throws ERR_EXISTS when a unique value of the document is taken. */
   async function replace(
     { document, record: before }: LifecycleDocument,
-    { record, facts, event }: Stepped,
+    { record, facts, event, problem }: Stepped,
     noted: Noted,
   ): Promise<Settled | undefined> {
     const body = makeBody(document.body, record);
@@ -138,19 +150,31 @@ export function lifecycleRunner({
     if (written.kind === 'exists') throw takenError(kind.name, document.id, written.index);
     if (written.kind === 'conflict') return undefined;
     show({ document: written.document, record }, before, event);
+    if (problem) onProblem?.({ id: document.id, ...problem });
     const known = new Set(before.calls.map(({ key, tries }) => `${key} ${tries}`));
     const mine = record.calls.filter(({ key, tries }) => !known.has(`${key} ${tries}`));
     return { document: written.document, record, mine };
   }
 
+  // What comes by itself and cannot be stored cannot be stored when it comes again: then the machine has failed where it was before.
+  async function replaceOwn(
+    opened: LifecycleDocument,
+    step: Stepped,
+    { event, call, noted }: OwnEvent & { noted: Noted },
+  ) {
+    try {
+      return await replace(opened, step, noted);
+    } catch (error) {
+      if (!(error instanceof TwinlineError) || error.retry || opened.record.rest.status) throw error;
+      return replace(opened, failedStep(opened.record, { error, event, call }, noted.at), noted);
+    }
+  }
+
   function fire(opened: LifecycleDocument, at: number, event: EventObject) {
     const { record, document } = opened;
     const left = { ...record, timers: record.timers.filter((timer) => timer.event !== event) };
-    return replace(opened, nextStep(left, event, options(document.id, at)) ?? silent(left), {
-      at,
-      by: 'system',
-      action: 'deadline',
-    });
+    const step = ownStep(left, { event }, options(document.id, at)) ?? silent(left);
+    return replaceOwn(opened, step, { event, noted: { at, by: 'system', action: 'deadline' } });
   }
 
   function claim(opened: LifecycleDocument, call: LifecycleCall) {
@@ -182,7 +206,7 @@ export function lifecycleRunner({
   /** One write on what has settled, decided anew as long as other writers are first; undefined: there is none to make. */
   async function advance(
     id: string,
-    decide: (opened: Settled, at: number) => (Stepped & { noted: Omit<Noted, 'at'> }) | undefined,
+    decide: (opened: Settled, at: number) => (Stepped & { noted: Omit<Noted, 'at'>; own?: OwnEvent }) | undefined,
   ): Promise<Settled> {
     const mine: LifecycleCall[] = [];
     const owing = (opened: LifecycleDocument): Settled => {
@@ -196,7 +220,10 @@ export function lifecycleRunner({
       const at = now(settled);
       const step = decide(settled, at);
       if (!step) return owing(settled);
-      const stored = await replace(settled, step, { ...step.noted, at });
+      const noted = { ...step.noted, at };
+      const stored = await (step.own
+        ? replaceOwn(settled, step, { ...step.own, noted })
+        : replace(settled, step, noted));
       mine.push(...(stored?.mine ?? []));
       if (stored) return owing(stored);
     }
@@ -225,7 +252,7 @@ export function lifecycleRunner({
         return { ...step, record: { ...step.record, commands }, noted: asked.noted };
       }),
     /** Gives the machine the answer to one of its calls, once; or notes when to try again. */
-    answer: (id: string, { key, tries }: LifecycleCall, answer: ServiceAnswer) =>
+    answer: (id: string, { key, tries }: LifecycleCall, answer: CallOutcome) =>
       advance(id, ({ record }, at) => {
         const call = record.calls.find((other) => other.key === key);
         // Somebody else has made a later try of it: a failure of this one says nothing.
@@ -234,8 +261,9 @@ export function lifecycleRunner({
         const noted = { by: 'system', action: `${call.id} ${answer.ok ? 'answered' : 'failed'}` };
         if ('again' in outcome) return { ...silent(withCall(record, outcome.again)), noted };
         // The machine goes on as one that waits for this answer; it may not need it any more.
-        const { record: next, ...told } = nextStep(record, outcome.event, options(id, at)) ?? silent(record);
-        return { ...told, record: { ...next, calls: next.calls.filter((other) => other.key !== key) }, noted };
+        const own = { event: outcome.event, call: call.id };
+        const { record: next, ...told } = ownStep(record, own, options(id, at)) ?? silent(record);
+        return { ...told, record: { ...next, calls: next.calls.filter((other) => other.key !== key) }, noted, own };
       }),
     /** Leaves a document alone that cannot be read, so that it does not stand first among the due ones for ever. */
     putOff: async (document: StoredDocument) => {

@@ -8,6 +8,7 @@ import { TwinlineError } from '../../errors.ts';
 import { isCount, isListWhere, isObject, isText } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
+import type { CallError } from './failure.ts';
 import type { CallEffect, Effect, Machine, Step } from './transition.ts';
 
 export interface Timer {
@@ -25,13 +26,13 @@ export interface PendingCall {
   /** The idempotency key: the same for every try. */
   readonly key: string;
   /** Absent when it holds a secret. */
-  readonly input?: JsonObject;
+  readonly input?: Json;
 }
 
 /** How a call ended, as plain data: what the machine gets as `xstate.done.actor.…` or `xstate.error.actor.…`. */
 export type ServiceAnswer =
   | { readonly ok: true; readonly output: Json }
-  | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
+  | { readonly ok: false; readonly error: CallError };
 
 /** A machine between two events, and what it waits for. */
 export interface MachineState<Call extends Identified = Identified> {
@@ -103,7 +104,7 @@ export function step<Call extends Identified>(
   run.live = state.live;
   take(run, event);
   runToRest(run);
-  run.isTaken = run.live !== state.live;
+  run.isTaken = run.live !== state.live || run.hasActed;
   return run;
 }
 
@@ -141,15 +142,17 @@ export const isTimer = (timer: unknown): boolean =>
 
 /** Whether what was stored as a call is one. */
 export const isPendingCall = (call: unknown): call is PendingCall =>
-  isObject(call) &&
-  [call.id, call.service, call.key].every(isText) &&
-  (call.input === undefined || isObject(call.input));
+  isObject(call) && [call.id, call.service, call.key].every(isText);
 
 /** Whether what was stored as a rest is one. */
 export const isRest = (state: unknown, context: unknown, history: unknown): boolean =>
   (isText(state) || isObject(state)) &&
   isObject(context) &&
   (history === undefined || (isObject(history) && Object.values(history).every((ids) => isListWhere(ids, isText))));
+
+/** Whether what was stored of the end of a machine is one. */
+export const isEnd = (status: unknown, error: unknown): boolean =>
+  status === 'done' || (status === 'error' && isObject(error) && isText(error.code) && isText(error.message));
 
 type TimerEffect = Effect & { readonly type: 'timer' };
 
@@ -166,6 +169,8 @@ interface StepInProgress<Call extends Identified> extends StepResult<Call> {
   transitions: readonly Transition[];
   hops: number;
   isTaken: boolean;
+  /** Something is to be done: XState gives the same snapshot for a transition that changes neither state nor context. */
+  hasActed: boolean;
   /** Events that the machine has sent to itself and not taken yet. */
   queue: readonly EventObject[];
 }
@@ -196,6 +201,7 @@ function startRun<Call extends Identified>(
     transitions: EMPTY,
     hops,
     isTaken: true,
+    hasActed: false,
     queue: EMPTY,
   };
 }
@@ -226,7 +232,10 @@ function apply(
 ): void {
   run.live = live;
   run.transitions = append(run.transitions, { event, from, to: live.value as StateValue });
-  for (const effect of effects) applyEffect(run, effect);
+  for (const effect of effects) {
+    run.hasActed = true;
+    applyEffect(run, effect);
+  }
   if (live.status !== 'active') {
     run.timers = EMPTY;
     run.calls = EMPTY;

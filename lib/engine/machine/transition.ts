@@ -16,9 +16,9 @@ import {
   type StateValue,
 } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
-import { isObject } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
+import type { CallError } from './failure.ts';
 import { findInvokedServices, shortcuts, type Vocabulary } from './shortcut.ts';
 import { boundedMachine, type Statechart } from './statechart.ts';
 
@@ -30,6 +30,12 @@ export interface AtRest {
   readonly history?: { readonly [node: string]: readonly string[] } | undefined;
   /** Ids of invoked calls that have not answered yet. */
   readonly calling?: readonly string[];
+  /** Only once the machine has ended: `done` in a final state, `error` when it has failed. It takes nothing any more. */
+  readonly status?: 'done' | 'error' | undefined;
+  /** What its `output` gave, where `status` is `done` and it has one. */
+  readonly output?: Json | undefined;
+  /** Why it has failed, where `status` is `error`. */
+  readonly error?: CallError | undefined;
 }
 
 /** What a step asks the engine to do; nothing has been done yet. */
@@ -45,7 +51,7 @@ export interface CallEffect {
   readonly type: 'call';
   readonly id: string;
   readonly service: string;
-  readonly input: JsonObject;
+  readonly input: Json;
 }
 
 /** The machine after a step. `live` continues in this turn without a restore; never keep it longer. */
@@ -61,7 +67,10 @@ export interface Machine {
   begin(input?: JsonObject): Step;
   /** Throws ERR_RECORD when the state does not exist; never falls back to the initial state. */
   resume(rest: AtRest): AnyMachineSnapshot;
-  /** Throws ERR_MACHINE when a guard or action throws, ERR_TURN_LIMIT when the machine does not come to rest. */
+  /**
+   * A failed call that no transition takes gives a machine of status `error`. Throws ERR_MACHINE when a guard or action throws,
+   * ERR_TURN_LIMIT when the machine does not come to rest.
+   */
   step(live: AnyMachineSnapshot, event: EventObject): Step;
   /** The rest of a live snapshot; its context is not copied. */
   rest(live: AnyMachineSnapshot): AtRest;
@@ -98,10 +107,10 @@ export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'
   const scope = inertScope(source, (action) => done.push(action));
   const templates = new Map<string, AnyMachineSnapshot>();
 
-  const stepTo = (live: AnyMachineSnapshot): Step => {
-    if (live.status === 'error') throw wrapError(source.id, live.error);
-    return { live, effects: done.length ? listEffects(done, scope.self) : NONE };
-  };
+  const stepTo = (live: AnyMachineSnapshot): Step => ({
+    live,
+    effects: done.length ? listEffects(done, scope.self) : NONE,
+  });
 
   const template = (state: StateValue): AnyMachineSnapshot => {
     const key = typeof state === 'string' ? state : JSON.stringify(state);
@@ -120,10 +129,13 @@ export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'
     source,
     begin: (input) => {
       done = [];
-      return stepTo(attempt(source.id, () => source.getInitialSnapshot(scope, input) as AnyMachineSnapshot));
+      const live = attempt(source.id, () => source.getInitialSnapshot(scope, input) as AnyMachineSnapshot);
+      if (live.status === 'error') throw wrapError(source.id, live.error);
+      return stepTo(live);
     },
     resume: (rest) => {
       const fresh = template(rest.state);
+      if (rest.status) return endAs(fresh, rest);
       if (!rest.history && !rest.calling?.length) return { ...fresh, context: rest.context } as AnyMachineSnapshot;
       return restore(fresh, scope, { rest, services });
     },
@@ -143,12 +155,16 @@ export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'
       listInvokes(live).map(({ id, src, input }) => {
         const given =
           typeof input === 'function' ? input({ context: live.context, event: NO_EVENT, self: scope.self }) : input;
-        return { type: 'call', id, service: String(src), input: readInput({ id, input: given }) };
+        return { type: 'call', id, service: String(src), input: readInput({ input: given }) };
       }),
   };
 }
 
 const NONE: readonly Effect[] = [];
+
+function endAs(fresh: AnyMachineSnapshot, { context, status, output, error }: AtRest): AnyMachineSnapshot {
+  return { ...fresh, context, status, output, error } as unknown as AnyMachineSnapshot;
+}
 
 function listInvokes(live: AnyMachineSnapshot): readonly { id: string; src: unknown; input?: unknown }[] {
   return live._nodes.flatMap((node) => node.invoke);
@@ -185,13 +201,9 @@ const EFFECTS: { [type: string]: (params: ActionRecord['params'], self: AnyActor
   'xstate.emit': (p) => ({ type: 'fact', name: p.event.type, params: p.event }),
 };
 
-function readInput({ id, input }: { readonly id: string; readonly input?: unknown }): JsonObject {
-  if (input === undefined || input === null) return {};
-  if (isObject(input)) return input as JsonObject;
-  throw new TwinlineError(
-    'ERR_MACHINE',
-    `The call "${id}" has an input that is no object; services take named values.`,
-  );
+// A service that is given nothing gets `{}`: most take named values.
+function readInput({ input }: { readonly input?: unknown }): Json {
+  return (input === undefined ? {} : input) as Json;
 }
 
 function makeTimer({ id, delay, event }: { id?: string; delay: number; event: EventObject }): Effect {
@@ -218,7 +230,13 @@ function toRest(live: AnyMachineSnapshot): AtRest {
     history ??= {};
     history[id] = (live.historyValue as Record<string, { id: string }[]>)[id]!.map((node) => node.id);
   }
-  return history ? { state, context, history } : { state, context };
+  if (live.status === 'active') return history ? { state, context, history } : { state, context };
+  return { state, context, ...(history && { history }), ...describeEnd(live) };
+}
+
+function describeEnd({ status, output, error }: AnyMachineSnapshot): Pick<AtRest, 'status' | 'output' | 'error'> {
+  if (status === 'error') return { status, error: error as CallError };
+  return output === undefined ? { status: 'done' } : { status: 'done', output: output as Json };
 }
 
 function restore(

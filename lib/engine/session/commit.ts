@@ -18,6 +18,13 @@ export interface SessionWriter {
   storeProgress(): Promise<boolean>;
 }
 
+interface LastReply {
+  readonly turnKey: string;
+  readonly reply: Reply;
+  /** The session has ended. */
+  readonly ended: boolean;
+}
+
 /** Which requests have not got the outcome of what this session is doing. */
 type Requests = Pick<Work, 'busy' | 'waiting' | 'isOvertaken'>;
 
@@ -36,15 +43,16 @@ export function sessionWriter(
   const ttlMs = sessionTtlMs(engine, work.conversation);
   const { isPrivate = false } = work.conversation;
   // The last reply of an ended session is not repeated once another one has begun in its place.
-  const last = {
+  const last: LastReply = {
     turnKey: before?.ended ? '' : (before?.turnKey ?? ''),
-    reply: { kind: 'continue', text: before ? lastReply(engine, work.key, before) : '' } as const,
+    reply: { kind: 'continue', text: before ? lastReply(engine, work.key, before) : '' },
+    ended: false,
   };
 
-  async function write(requests: Requests, { turnKey, reply }: { turnKey: string; reply: Reply }): Promise<boolean> {
-    const ended = reply.kind === 'end';
+  async function write(requests: Requests, { turnKey, reply, ended }: LastReply): Promise<boolean> {
+    const isContinued = ended && reply.kind === 'continue';
     const result = await engine.store.commit(work.key, expected, {
-      record: encodeWork(engine, work, { ended, requests }),
+      record: encodeWork(engine, work, { ended, requests, isContinued }),
       turnKey,
       reply: isPrivate ? sealReply(engine, work.key, reply.text) : reply.text,
       ended,
@@ -54,6 +62,7 @@ export function sessionWriter(
     if (result.kind === 'conflict') return false;
     expected = result.revision;
     for (const key of work.answered) engine.calls.forget(key);
+    tellProblems(engine, work);
     return true;
   }
 
@@ -64,14 +73,20 @@ export function sessionWriter(
     },
     storeReply: async () => {
       const reply = renderReply(work);
-      const isWritten = await write(requestsAfter(work, turnKey), { turnKey: turnKey ?? `#${work.turn}`, reply });
+      const ended = reply.kind === 'end';
+      const isWritten = await write(requestsAfter(work, turnKey), {
+        turnKey: turnKey ?? `#${work.turn}`,
+        reply,
+        ended,
+      });
       if (!isWritten) return undefined;
-      publish(engine, work, { revision: expected, ended: reply.kind === 'end', reply: reply.text });
+      publish(engine, work, { revision: expected, ended, reply: reply.text });
       return reply;
     },
     storeProgress: async () => {
-      const isWritten = await write(work, last);
-      if (isWritten) publish(engine, work, { revision: expected, ended: false, reply: undefined });
+      const ended = hasEnded(work);
+      const isWritten = await write(work, { ...last, ended });
+      if (isWritten) publish(engine, work, { revision: expected, ended, reply: undefined });
       return isWritten;
     },
   };
@@ -95,8 +110,22 @@ function requestsAfter({ busy, waiting, isOvertaken }: Work, turnKey: string | u
 function renderReply(work: Work): Reply {
   const view = makeView(work);
   if (work.waiting) return { kind: 'continue', text: work.conversation.waitText(view) };
-  const reply = work.conversation.render(view);
+  const { render, failText } = work.conversation;
+  if (work.live.status === 'error') return { kind: 'end', text: failText ? failText(view) : render(view).text };
+  const reply = render(view);
   return work.live.status === 'done' ? { ...reply, kind: 'end' } : reply;
+}
+
+// Who was told to wait is shown the end before the session ends.
+function hasEnded({ live, waiting, conversation }: Work): boolean {
+  return live.status !== 'active' && !(waiting && !conversation.takesWhileCalling);
+}
+
+function tellProblems({ onProblem }: Engine, { key, problems }: Work): void {
+  // In a task of its own: a listener that throws must not change the turn.
+  if (onProblem)
+    for (const problem of problems) queueMicrotask(() => onProblem({ key, reason: 'machine', ...problem }));
+  problems.length = 0;
 }
 
 function nextDue(work: Work): number | null {
@@ -105,10 +134,14 @@ function nextDue(work: Work): number | null {
 }
 
 // An ended session is kept only for retries: its variables are dropped.
-function encodeWork(engine: Engine, work: Work, { ended, requests }: { ended: boolean; requests: Requests }): string {
+function encodeWork(
+  engine: Engine,
+  work: Work,
+  { ended, requests, isContinued }: { ended: boolean; requests: Requests; isContinued: boolean },
+): string {
   const { conversation, turn, startedAt, door, timers, calls, hops } = work;
   const { id, version, hash, machine } = conversation;
-  const { state, history } = machine.rest(work.live);
+  const { state, history, status, output, error } = machine.rest(work.live);
   // Written out, field by field: an object that is made by a spread costs a turn 10 µs more.
   const record: SessionRecord = {
     conversation: id,
@@ -118,12 +151,13 @@ function encodeWork(engine: Engine, work: Work, { ended, requests }: { ended: bo
     startedAt,
     door,
     timers,
-    rest: { state, context: ended ? {} : redactedContext(engine, work), history },
+    rest: { state, context: ended ? {} : redactedContext(engine, work), history, status, output, error },
     calls: calls.map(({ call }) => call),
     busy: requests.busy,
     waiting: requests.waiting,
     isOvertaken: requests.isOvertaken,
     steps: calls.length ? hops : undefined,
+    isContinued,
   };
   return encodeRecord(
     work.key,

@@ -4,9 +4,10 @@ import type { StateValue } from 'xstate';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { isCount, isListWhere, isObject, isText } from '../../given.ts';
-import type { JsonObject } from '../../json/json.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { shortMac } from '../../keyring.ts';
-import { isPendingCall, isRest, isTimer, type PendingCall, type Timer } from '../machine/step.ts';
+import type { CallError } from '../machine/failure.ts';
+import { isEnd, isPendingCall, isRest, isTimer, type PendingCall, type Timer } from '../machine/step.ts';
 import type { AtRest } from '../machine/transition.ts';
 
 /** A call of a session. */
@@ -38,6 +39,8 @@ export interface SessionRecord {
   readonly waiting?: boolean;
   /** Timers and answers passed through so far, while calls are pending. */
   readonly steps?: number | undefined;
+  /** The last reply was no end: the machine has ended by itself since. */
+  readonly isContinued?: boolean;
   /** The variables and calls of a session with private values; here they are empty then. */
   readonly sealed?: string | undefined;
 }
@@ -76,6 +79,8 @@ export function encodeRecord(key: string, record: SessionRecord, seal: SealKey |
     c: rest.context,
     u: undefinedNames(rest.context),
     y: rest.history,
+    q: rest.status && { s: rest.status, o: rest.output, e: rest.error },
+    l: record.isContinued || undefined,
     d: record.door,
     t: timers.length ? timers : undefined,
     k: calls.length ? calls : undefined,
@@ -116,17 +121,25 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
     hash: raw.h as string,
     turn: raw.n as number,
     startedAt: raw.b as number,
-    rest: raw.y ? { state, context, history: raw.y as Record<string, string[]> } : { state, context },
+    rest: readRest(state, context, raw),
     door: raw.d as JsonObject,
     timers: (raw.t as Timer[] | undefined) ?? [],
     calls: (raw.k as SessionCall[] | undefined) ?? [],
   };
   if (raw.o !== undefined) record.busy = raw.o as string;
   if (raw.x === true) record.isOvertaken = true;
+  if (raw.l === true) record.isContinued = true;
   if (raw.w === true) record.waiting = true;
   if (raw.p !== undefined) record.steps = raw.p as number;
   if (raw.e !== undefined) record.sealed = raw.e as string;
   return record;
+}
+
+function readRest(state: StateValue, context: JsonObject, { y, q }: { readonly [field: string]: unknown }): AtRest {
+  const rest = y ? { state, context, history: y as Record<string, string[]> } : { state, context };
+  if (!q) return rest;
+  const { s, o, e } = q as { s: 'done' | 'error'; o?: Json; e?: CallError };
+  return { ...rest, status: s, ...(o !== undefined && { output: o }), ...(e && { error: e }) };
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -156,6 +169,7 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     isCount(raw.n) &&
     isCount(raw.b) &&
     isRest(raw.s, raw.c, raw.y) &&
+    (raw.q === undefined || (isObject(raw.q) && isEnd(raw.q.s, raw.q.e))) &&
     (raw.u === undefined || isListWhere(raw.u, isText)) &&
     isObject(raw.d) &&
     (raw.t === undefined || isListWhere(raw.t, isTimer)) &&

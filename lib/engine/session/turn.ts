@@ -3,22 +3,24 @@
 // Exactly once rests on one write: a compare-and-set on the revision that stores the turn key with its reply. A turn that calls a
 // service commits its intent first, so no other process makes the call, and a crash leaves its idempotency key behind.
 
+import type { AnyMachineSnapshot } from 'xstate';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { checkTurn } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { retryDelay } from '../../retry.ts';
 import type { StoredSession } from '../../store/store.ts';
-import { noteTyped } from '../conversation.ts';
+import { noteTyped, type Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { ServiceAnswer } from '../machine/step.ts';
-import { sessionWriter } from './commit.ts';
+import { type SessionWriter, sessionWriter } from './commit.ts';
 import { type Live, type OpenedSession, openReply, openStored } from './open.ts';
 import type { RecordProblem } from './record.ts';
 import { type Again, type Settled, settle } from './settle.ts';
-import type { TurnMove, TurnResult } from './turn-result.ts';
-import { beginWork, feed, fireDue, giveAnswer, makeView, resumeWork, type Work, type WorkingCall } from './work.ts';
+import { endingOf, type TurnMove, type TurnResult } from './turn-result.ts';
+import { beginWork, fail, feed, fireDue, giveAnswer, makeView, resumeWork, type Work } from './work.ts';
+import type { WorkingCall } from './working-calls.ts';
 
 export type { TurnMove, TurnResult };
 
@@ -191,7 +193,12 @@ function refuseWithoutSession(opened: OpenedSession): TurnResult {
 function repeatReply(engine: Engine, key: string, stored: StoredSession): TurnResult {
   const opened = openReply(engine, key, stored);
   if (typeof opened === 'string') return { kind: 'unreadable', reason: opened };
-  return { kind: 'replied', reply: { kind: stored.ended ? 'end' : 'continue', text: opened.text }, repeated: true };
+  const { text } = opened;
+  if (!stored.ended) return { kind: 'replied', reply: { kind: 'continue', text }, repeated: true };
+  const last = openStored(engine, key, stored);
+  const { isContinued = false, rest } = last.kind === 'ended' ? last.record : {};
+  const reply: Reply = { kind: isContinued ? 'continue' : 'end', text };
+  return { kind: 'replied', reply, repeated: true, ...(rest?.status && { ending: endingOf(rest) }) };
 }
 
 interface Turn {
@@ -242,7 +249,10 @@ async function takeInputs(
   work.waiting = settled === 'late';
   if (work.waiting) deliverLater(engine, key, work.calls);
   const reply = await writer.storeReply();
-  return reply ? { kind: 'replied', reply, repeated: false, move: describeMove(work, opened) } : 'conflict';
+  if (!reply) return 'conflict';
+  const rest = work.live.status === 'active' ? undefined : conversation.machine.rest(work.live);
+  const move = describeMove(work, opened);
+  return { kind: 'replied', reply, repeated: false, move, ...(rest && { ending: endingOf(rest) }) };
 }
 
 function describeMove({ conversation: { id, version }, live }: Work, opened: OpenedSession): TurnMove {
@@ -252,7 +262,8 @@ function describeMove({ conversation: { id, version }, live }: Work, opened: Ope
 async function continueInBackground(engine: Engine, attempt: Attempt, turn: Turn): Promise<TurnResult | Again> {
   const { background, key, until } = attempt;
   const { work } = turn;
-  const before = (turn.opened as Live).stored;
+  const opened = turn.opened as Live;
+  const before = opened.stored;
   const writer = sessionWriter(engine, work, { before, turnKey: undefined });
   const { hops } = work;
   fireDue(engine, work);
@@ -261,7 +272,24 @@ async function continueInBackground(engine: Engine, attempt: Attempt, turn: Turn
   const settled = await settle(engine, work, { writer, until });
   if (settled === 'conflict' || settled === 'poll') return settled;
   if (settled === 'late') deliverLater(engine, key, work.calls);
-  return work.hops === hops || (await writer.storeProgress()) ? repeatReply(engine, key, before) : 'conflict';
+  const isIdle = work.hops === hops && !work.problems.length;
+  const isStored = isIdle || (await storeProgress(writer, { work, before: opened.live }));
+  return isStored ? repeatReply(engine, key, before) : 'conflict';
+}
+
+// What cannot be stored cannot be stored when the same answer comes again: then the machine has failed where it was before.
+async function storeProgress(
+  writer: SessionWriter,
+  { work, before }: { work: Work; before: AnyMachineSnapshot },
+): Promise<boolean> {
+  try {
+    return await writer.storeProgress();
+  } catch (error) {
+    if (!(error instanceof TwinlineError) || error.retry) throw error;
+    work.live = before;
+    fail(work, error);
+    return writer.storeProgress();
+  }
 }
 
 // The turn replies now; the answers of its running calls are given to the session when they come, in its order of turns.
