@@ -6,7 +6,7 @@ import { TwinlineError } from '../errors.ts';
 import { requireGiven } from '../given.ts';
 import type { Json } from '../json/json.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
-import { keyedMutex } from '../queue.ts';
+import { type KeyedMutex, keyedMutex } from '../queue.ts';
 import type { SnapshotStore } from '../store/store.ts';
 import { type Calls, callRunner } from './calls.ts';
 import { type Conversation, type Inspector, type Library, library } from './conversation.ts';
@@ -96,6 +96,10 @@ export interface Engine<C extends Conversation = Conversation> {
   prove(key: string, secret: string): string;
   /** Runs the turns of one session one after the other; those of others at the same time. */
   inOrder<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** For a turn that runs: others of its session run until `wait` has settled, or one of them has stored something: `changed`. */
+  pause<T>(key: string, wait: Promise<T>): Promise<T | 'changed'>;
+  /** Wakes the turns of a session that pause: what they have loaded is not what is stored any more. */
+  noteChange(key: string): void;
   /** Resolves when no turn and no call is running any more. */
   idle(): Promise<void>;
 }
@@ -135,6 +139,7 @@ export function createEngine<C extends Conversation>(options: EngineOptions<C>):
     onProblem: options.onProblem,
     prove: (key, secret) => shortMac(proofKey, [key, secret]),
     inOrder: mutex.run,
+    ...pauses(mutex),
     idle: async () => {
       while (mutex.size() || calls.size) await clock.wait(5);
     },
@@ -142,6 +147,30 @@ export function createEngine<C extends Conversation>(options: EngineOptions<C>):
 }
 
 const WAITING_MAX = 64;
+
+function pauses(mutex: KeyedMutex): Pick<Engine, 'pause' | 'noteChange'> {
+  const paused = new Map<string, Set<() => void>>();
+  return {
+    async pause(key, wait) {
+      const wakers = paused.get(key) ?? new Set();
+      paused.set(key, wakers);
+      let wake!: () => void;
+      const changed = new Promise<'changed'>((resolve) => {
+        wake = () => resolve('changed');
+      });
+      wakers.add(wake);
+      try {
+        return await mutex.pause(key, Promise.race([wait, changed]));
+      } finally {
+        wakers.delete(wake);
+        if (!wakers.size) paused.delete(key);
+      }
+    },
+    noteChange: (key) => {
+      for (const wake of paused.get(key) ?? []) wake();
+    },
+  };
+}
 
 /** The conversation with this id, or ERR_FLOW_UNKNOWN with the names that there are. */
 export function currentConversation(engine: Engine, id: string): Conversation {

@@ -156,6 +156,7 @@ async function storeEnd(engine: Engine, key: string, { opened, reply, door }: En
     dueAt: null,
   });
   if (result.kind === 'conflict') return false;
+  engine.noteChange(key);
   if (engine.inspector?.isWatched()) {
     const transitions = [{ event: ENDED_EVENT, from: rest.state, to: rest.state }];
     const shown = { startedAt, door: kept.door, reply, waiting: false, typed: [], answers: [] };

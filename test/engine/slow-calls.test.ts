@@ -124,23 +124,6 @@ test('an outcome that comes after the end changes nothing', async () => {
   assert.is(engine.calls.size, 0);
 });
 
-test('a state that is left does not want its answer any more', async () => {
-  const ask = gate();
-  const machine = asking();
-  const here = place(machineConversation(compileMachine(machine), options({ timeoutMs: MINUTE })), {
-    services: { ask: ask.service },
-  });
-  const engine = here.engine();
-  await begin(engine);
-  await askAndWait(here, engine, '"asked"');
-  assert.is(here.record().calls.length, 1);
-  const leaving = say(engine, { type: 'stop' });
-  await settled();
-  await here.clock.advance(8000);
-  await leaving;
-  assert.is(here.record().calls.length, 1, 'what is said while a call goes on is not heard before its outcome');
-});
-
 const calling = (loop: 'ask' | 'rest') =>
   createMachine({
     id: 'loop',

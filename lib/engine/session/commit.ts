@@ -1,5 +1,6 @@
 // Writing a turn: which calls are about to be made, then their outcome with the reply, each in one compare-and-set.
 
+import { TwinlineError } from '../../errors.ts';
 import type { JsonObject } from '../../json/json.ts';
 import type { StoredSession } from '../../store/store.ts';
 import type { Conversation, Reply } from '../conversation.ts';
@@ -7,7 +8,7 @@ import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import { openReply, sealRecord, sealReply } from './open.ts';
 import { encodeRecord, type SessionRecord } from './record.ts';
-import { makeView, type Work } from './work.ts';
+import { fail, makeView, type Work } from './work.ts';
 
 export interface SessionWriter {
   /** Stores which calls are about to be made, under the turn's key; false when another writer was first. */
@@ -16,6 +17,8 @@ export interface SessionWriter {
   storeReply(): Promise<Reply | undefined>;
   /** Stores progress that no caller waits for: turn key and reply stay those of the last turn. */
   storeProgress(): Promise<boolean>;
+  /** Stores that the machine has failed of this error where it was stored last. Rethrows what may pass, or is no error of ours. */
+  storeFailure(error: unknown): Promise<boolean>;
 }
 
 interface LastReply {
@@ -26,20 +29,24 @@ interface LastReply {
 }
 
 /** Which requests have not got the outcome of what this session is doing. */
-type Requests = Pick<Work, 'busy' | 'waiting' | 'isOvertaken'>;
+type Requests = Pick<Work, 'busy' | 'others' | 'waiting' | 'isOvertaken'>;
 
 /** Milliseconds that a session of this conversation lives without a turn. */
 export function sessionTtlMs(engine: Engine, { ttlMs = Infinity }: Conversation): number {
   return Math.min(engine.ttlMs, ttlMs);
 }
 
+interface WriterOptions {
+  readonly before: StoredSession | undefined;
+  readonly turnKey: string | undefined;
+  /** What the record calls the request while it has no reply: its key, or one of its own. Nothing for work behind a caller. */
+  readonly name?: () => string;
+}
+
 /** Writes a turn over `before`, what was stored when it began. */
-export function sessionWriter(
-  engine: Engine,
-  work: Work,
-  { before, turnKey }: { before: StoredSession | undefined; turnKey: string | undefined },
-): SessionWriter {
+export function sessionWriter(engine: Engine, work: Work, { before, turnKey, name }: WriterOptions): SessionWriter {
   let expected = before?.revision ?? 0;
+  let stored = work.live;
   const ttlMs = sessionTtlMs(engine, work.conversation);
   const { isPrivate = false } = work.conversation;
   // The last reply of an ended session is not repeated once another one has begun in its place.
@@ -61,20 +68,26 @@ export function sessionWriter(
     });
     if (result.kind === 'conflict') return false;
     expected = result.revision;
+    stored = work.live;
     for (const key of work.answered) engine.calls.forget(key);
-    tellProblems(engine, work);
+    engine.noteChange(work.key);
+    tell(engine, work);
     return true;
   }
 
+  const storeProgress = async () => {
+    const ended = hasEnded(work);
+    const isWritten = await write(work, { ...last, ended });
+    if (isWritten) publish(engine, work, { revision: expected, ended, reply: undefined });
+    return isWritten;
+  };
+
   return {
-    storeIntent: () => {
-      const isNew = turnKey !== undefined && turnKey !== work.busy;
-      return write(isNew ? { busy: turnKey, waiting: work.waiting, isOvertaken: false } : work, last);
-    },
+    storeIntent: () => write(name ? requestsBefore(work, name()) : work, last),
     storeReply: async () => {
       const reply = renderReply(work);
       const ended = reply.kind === 'end';
-      const isWritten = await write(requestsAfter(work, turnKey), {
+      const isWritten = await write(requestsAfter(work, name?.()), {
         turnKey: turnKey ?? `#${work.turn}`,
         reply,
         ended,
@@ -83,11 +96,13 @@ export function sessionWriter(
       publish(engine, work, { revision: expected, ended, reply: reply.text });
       return reply;
     },
-    storeProgress: async () => {
-      const ended = hasEnded(work);
-      const isWritten = await write(work, { ...last, ended });
-      if (isWritten) publish(engine, work, { revision: expected, ended, reply: undefined });
-      return isWritten;
+    storeProgress,
+    storeFailure: (error) => {
+      if (!(error instanceof TwinlineError) || error.retry) throw error;
+      work.live = stored;
+      work.facts.length = 0;
+      fail(work, error);
+      return storeProgress();
     },
   };
 }
@@ -98,13 +113,32 @@ function lastReply(engine: Engine, key: string, before: StoredSession): string {
   return typeof opened === 'string' ? '' : opened.text;
 }
 
+// A request whose calls are about to be made. One that came while those of another went on stands beside that.
+function requestsBefore(work: Work, name: string): Requests {
+  const { busy, others, waiting, isInterrupted } = work;
+  if (name === busy || others.includes(name)) return work;
+  if (isInterrupted && busy !== undefined) return { ...work, others: addRequest(others, name) };
+  return { busy: name, others, waiting, isOvertaken: false };
+}
+
+const REQUESTS_KEPT = 8;
+
+const addRequest = (names: readonly string[], name: string): string[] =>
+  [...names.filter((other) => other !== name), name].slice(-REQUESTS_KEPT);
+
 // `busy` is the request that began the pending calls. A reply to it clears `busy`; requests that were told to wait
 // meanwhile still have no outcome, so `waiting` stays. A reply to another request keeps `busy`, so that a retry of the
-// first one is not taken a second time.
-function requestsAfter({ busy, waiting, isOvertaken }: Work, turnKey: string | undefined): Requests {
-  return busy === undefined || busy === turnKey
-    ? { busy: undefined, waiting: waiting || isOvertaken, isOvertaken: false }
-    : { busy, waiting, isOvertaken: waiting };
+// first one is not taken a second time; nor is one of this request, if it was taken meanwhile.
+function requestsAfter({ busy, others, waiting, isOvertaken, isInterrupted }: Work, name = ''): Requests {
+  if (busy !== undefined && busy !== name)
+    return { busy, others: isInterrupted ? addRequest(others, name) : others, waiting, isOvertaken: waiting };
+  const isAmongThem = busy === name || others.includes(name);
+  return {
+    busy: undefined,
+    others: isAmongThem ? others : [],
+    waiting: waiting || isOvertaken,
+    isOvertaken: false,
+  };
 }
 
 function renderReply(work: Work): Reply {
@@ -121,10 +155,17 @@ function hasEnded({ live, waiting, conversation }: Work): boolean {
   return live.status !== 'active' && !(waiting && !conversation.takesWhileCalling);
 }
 
-function tellProblems({ onProblem }: Engine, { key, problems }: Work): void {
+// What the machine reported is stored by now, so nobody is told of it again when the turn has to begin anew.
+function tell({ onFact, onProblem }: Engine, { key, facts, problems }: Work): void {
+  try {
+    if (onFact) for (const fact of facts) onFact(fact);
+  } catch (error) {
+    onProblem?.({ key, reason: 'background', error });
+  }
   // In a task of its own: a listener that throws must not change the turn.
   if (onProblem)
     for (const problem of problems) queueMicrotask(() => onProblem({ key, reason: 'machine', ...problem }));
+  facts.length = 0;
   problems.length = 0;
 }
 
@@ -154,6 +195,7 @@ function encodeWork(
     rest: { state, context: ended ? {} : redactedContext(engine, work), history, status, output, error },
     calls: calls.map(({ call }) => call),
     busy: requests.busy,
+    others: requests.others,
     waiting: requests.waiting,
     isOvertaken: requests.isOvertaken,
     steps: calls.length ? hops : undefined,
@@ -185,10 +227,9 @@ interface Committed {
 
 // The turn is stored by now, so an observer that throws cannot make it fail.
 function publish(engine: Engine, work: Work, { revision, ended, reply }: Committed): void {
-  const { key, turn, startedAt, door, waiting, events, facts, trace, conversation } = work;
+  const { key, turn, startedAt, door, waiting, events, trace, conversation } = work;
   const { id, version, machine } = conversation;
   try {
-    if (engine.onFact) for (const fact of facts) engine.onFact(fact);
     if (!engine.onTurn && !trace) return;
     const context = redactedContext(engine, work);
     const rest = { ...machine.rest(work.live), context: conversation.shown?.context?.(context) ?? context };

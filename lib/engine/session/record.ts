@@ -33,6 +33,8 @@ export interface SessionRecord {
   readonly calls: readonly SessionCall[];
   /** The key of a turn that has begun its calls and has not been answered. */
   readonly busy?: string | undefined;
+  /** Keys of other turns whose event was taken while `busy` was being worked on: a retry of one is not taken again. */
+  readonly others?: readonly string[];
   /** Another request was answered "please wait" while `busy` was being worked on. */
   readonly isOvertaken?: boolean;
   /** The caller was answered "please wait" and has not seen the outcome. */
@@ -85,6 +87,7 @@ export function encodeRecord(key: string, record: SessionRecord, seal: SealKey |
     t: timers.length ? timers : undefined,
     k: calls.length ? calls : undefined,
     o: record.busy,
+    i: record.others?.length ? record.others : undefined,
     x: record.isOvertaken || undefined,
     w: record.waiting || undefined,
     p: record.steps || undefined,
@@ -127,6 +130,7 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
     calls: (raw.k as SessionCall[] | undefined) ?? [],
   };
   if (raw.o !== undefined) record.busy = raw.o as string;
+  if (raw.i !== undefined) record.others = raw.i as string[];
   if (raw.x === true) record.isOvertaken = true;
   if (raw.l === true) record.isContinued = true;
   if (raw.w === true) record.waiting = true;
@@ -175,6 +179,7 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     (raw.t === undefined || isListWhere(raw.t, isTimer)) &&
     (raw.k === undefined || isListWhere(raw.k, isCall)) &&
     (raw.o === undefined || isText(raw.o)) &&
+    (raw.i === undefined || isListWhere(raw.i, isText)) &&
     (raw.p === undefined || isCount(raw.p)) &&
     (raw.e === undefined || isText(raw.e))
   );

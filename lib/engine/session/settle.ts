@@ -50,9 +50,11 @@ async function waitForAnswer(
   const end = Math.min(until, due, isForeign ? clock.now() + POLL_MS : Infinity);
   const stop = new AbortController();
   const pause = clock.wait(Math.max(0, end - clock.now()), stop.signal);
-  const first = await Promise.race([...own, pause]);
+  const race = Promise.race([...own, pause]);
+  const first = await (work.conversation.takesWhileCalling ? engine.pause(work.key, race) : race);
   // A reason saves the cost of creating an error that is never read.
   stop.abort(null);
+  if (first === 'changed') return 'poll';
   if (first) return first;
   // The wait itself tells, for the clock may have been set back meanwhile.
   if (end === until || clock.now() >= until) return 'late';

@@ -41,7 +41,10 @@ export interface Work extends MachineState<WorkingCall> {
   waiting: boolean;
   /** As in the record that the turn began with. */
   readonly busy: string | undefined;
+  readonly others: readonly string[];
   readonly isOvertaken: boolean;
+  /** An input was taken while calls went on. */
+  isInterrupted: boolean;
   /** Timers, answers and events of its own that the machine passed through since it last rested. */
   hops: number;
   /** Calls whose answers were given to the machine in this turn, by their keys. */
@@ -77,7 +80,9 @@ export function beginWork(
     calls: [],
     waiting: false,
     busy: undefined,
+    others: [],
     isOvertaken: false,
+    isInterrupted: false,
     hops: 0,
     answered: [],
     started: [],
@@ -109,7 +114,9 @@ export function resumeWork(engine: Engine, key: string, { conversation, record, 
     // The outcome of a turn that was begun and never answered was not shown to the caller either.
     waiting: record.waiting === true || record.calls.length > 0,
     busy: record.busy,
+    others: record.others ?? [],
     isOvertaken: record.isOvertaken === true,
+    isInterrupted: false,
     hops: record.steps ?? 0,
     answered: [],
     started: [],
@@ -140,10 +147,12 @@ export function makeView(work: Work): View {
   return { state, context, history, waiting: work.waiting };
 }
 
-/** Gives the machine one event, and every event that it then sends to itself. */
-export function feed(engine: Engine, work: Work, event: EventObject): void {
+/** Gives the machine one event, and every event that it then sends to itself; false when it does not take it where it is. */
+export function feed(engine: Engine, work: Work, event: EventObject): boolean {
   const options = { at: engine.clock.now(), hops: work.hops };
-  applyResult(engine, work, step(work.conversation.machine, work, event, options));
+  const result = step(work.conversation.machine, work, event, options);
+  applyResult(engine, work, result);
+  return result.isTaken;
 }
 
 function applyResult(engine: Engine, work: Work, result: StepResult<WorkingCall>): void {
