@@ -63,6 +63,7 @@ export function readRecord(document: StoredDocument, expected: Expected): Lifecy
     state: raw.state as StateValue,
     context: raw.context as JsonObject,
     ...(raw.history !== undefined && { history: raw.history as { [node: string]: string[] } }),
+    ...(raw.order !== undefined && { order: raw.order as string[] }),
   };
   const fitting = raw.version === expected.version ? rest : expected.migrate?.(rest, raw.version as number);
   if (!fitting) throw refuse(`it is of version ${raw.version}, this is version ${expected.version}`);
@@ -105,7 +106,7 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
   return (
     isText(raw.id) &&
     isCount(raw.version) &&
-    isRest(raw.state, raw.context, raw.history) &&
+    isRest(raw) &&
     isListWhere(raw.timers, isTimer) &&
     isListWhere(raw.calls, isCall) &&
     isCount(raw.at) &&
@@ -129,6 +130,8 @@ export interface RecordStepOptions {
   readonly at: number;
   /** Until when the process that stores a new call has it to itself. */
   readonly leaseUntil: (call: string) => number;
+  /** As of a step. @default 0 */
+  readonly hops?: number;
 }
 
 export interface Stepped {
@@ -148,9 +151,9 @@ export function firstStep(input: JsonObject, options: RecordStepOptions): Steppe
 /** The record after `event`, to which `at` is added; undefined when the machine does not take it where it is. */
 export function nextStep(record: LifecycleRecord, event: EventObject, options: RecordStepOptions): Stepped | undefined {
   const { rest, timers, calls, steps, commands } = record;
-  const { at, machine } = options;
+  const { at, machine, hops = 0 } = options;
   const live = machine.resume(calls.length ? { ...rest, calling: calls.map(({ id }) => id) } : rest);
-  const result = step(machine, { live, timers, calls }, event, { at, stamp: stampAt(at) });
+  const result = step(machine, { live, timers, calls }, event, { at, hops, stamp: stampAt(at) });
   return result.isTaken ? applyStep(result, { steps: steps + 1, commands }, options) : undefined;
 }
 

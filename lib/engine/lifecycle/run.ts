@@ -9,7 +9,7 @@ import type { DocumentStore, Exists, Kind, StoredDocument } from '../../store/st
 import { takenError } from '../../store/update.ts';
 import type { Inspector } from '../conversation.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
-import type { ServiceAnswer } from '../machine/step.ts';
+import { removeTimer, type ServiceAnswer, type Timer, timerStep } from '../machine/step.ts';
 import type { AtRest } from '../machine/transition.ts';
 import type { LifecycleCalls } from './calls.ts';
 import {
@@ -143,10 +143,13 @@ export function lifecycleRunner({
     return { document: written.document, record, mine };
   }
 
-  function fire(opened: LifecycleDocument, at: number, event: EventObject) {
+  function fire(opened: LifecycleDocument, timer: Timer) {
     const { record, document } = opened;
-    const left = { ...record, timers: record.timers.filter((timer) => timer.event !== event) };
-    return replace(opened, nextStep(left, event, options(document.id, at)) ?? silent(left), {
+    const left = { ...record, timers: removeTimer(record.timers, timer) };
+    const { hops, at: due } = timerStep(timer, machine);
+    const at = Math.max(record.at, due);
+    const stepOptions = { ...options(document.id, at), hops };
+    return replace(opened, nextStep(left, timer.event, stepOptions) ?? silent(left), {
       at,
       by: 'system',
       action: 'deadline',
@@ -164,17 +167,14 @@ export function lifecycleRunner({
   /** Fires the timers that are due and claims the calls that are, each in a write of its own, the earliest first. */
   async function settle(id: string): Promise<Settled> {
     const mine: LifecycleCall[] = [];
-    for (let writes = 0; ; writes++) {
+    for (let conflicts = 0; ; ) {
       const document = await documents.get(kind, id);
       if (!document) throw notFound(kind, id);
       const opened = open(document);
       const next = nextDue(opened.record, now(opened));
       if (!next) return { ...opened, mine };
-      if (writes >= COMMON_LIMITS.conflictsPerTurn) throw tooMany(machine.id, id);
-      const done =
-        'event' in next
-          ? await fire(opened, Math.max(opened.record.at, next.at), next.event)
-          : await claim(opened, next);
+      const done = 'event' in next ? await fire(opened, next) : await claim(opened, next);
+      if (!done && ++conflicts >= COMMON_LIMITS.conflictsPerTurn) throw tooMany(machine.id, id);
       mine.push(...(done?.mine ?? []));
     }
   }
@@ -260,7 +260,7 @@ function nextDue({ timers, calls }: LifecycleRecord, at: number) {
 }
 
 function tooMany(machine: string, id: string): TwinlineError {
-  const message = `Machine "${machine}" in document ${JSON.stringify(id)} was changed ${COMMON_LIMITS.conflictsPerTurn} times by others or by its own deadlines; try again.`;
+  const message = `Machine "${machine}" in document ${JSON.stringify(id)} was changed ${COMMON_LIMITS.conflictsPerTurn} times by others; try again.`;
   return new TwinlineError('ERR_CONFLICT', message);
 }
 

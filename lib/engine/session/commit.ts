@@ -106,9 +106,9 @@ function nextDue(work: Work): number | null {
 
 // An ended session is kept only for retries: its variables are dropped.
 function encodeWork(engine: Engine, work: Work, { ended, requests }: { ended: boolean; requests: Requests }): string {
-  const { conversation, turn, startedAt, door, timers, calls, hops } = work;
+  const { conversation, turn, startedAt, door, timers, calls } = work;
   const { id, version, hash, machine } = conversation;
-  const { state, history } = machine.rest(work.live);
+  const { state, history, order } = machine.rest(work.live);
   // Written out, field by field: an object that is made by a spread costs a turn 10 µs more.
   const record: SessionRecord = {
     conversation: id,
@@ -118,12 +118,11 @@ function encodeWork(engine: Engine, work: Work, { ended, requests }: { ended: bo
     startedAt,
     door,
     timers,
-    rest: { state, context: ended ? {} : redactedContext(engine, work), history },
+    rest: { state, context: ended ? {} : redactedContext(engine, work), history, order },
     calls: calls.map(({ call }) => call),
     busy: requests.busy,
     waiting: requests.waiting,
     isOvertaken: requests.isOvertaken,
-    steps: calls.length ? hops : undefined,
   };
   return encodeRecord(
     work.key,

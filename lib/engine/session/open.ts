@@ -105,7 +105,7 @@ function openRecord(
   if (text === undefined) return 'other-key';
   const { c, u, k } = JSON.parse(text) as { c: JsonObject; u?: string[]; k: SessionCall[] };
   const isSound = isObject(c) && (u === undefined || isListWhere(u, isText)) && isListWhere(k, isCall);
-  if (!isSound || !isRest(record.rest.state, c, record.rest.history)) return 'malformed';
+  if (!isSound || !isRest({ ...record.rest, context: c })) return 'malformed';
   return { ...open, rest: { ...record.rest, context: u ? withUndefined(c, u) : c }, calls: k };
 }
 

@@ -36,8 +36,6 @@ export interface SessionRecord {
   readonly isOvertaken?: boolean;
   /** The caller was answered "please wait" and has not seen the outcome. */
   readonly waiting?: boolean;
-  /** Timers and answers passed through so far, while calls are pending. */
-  readonly steps?: number | undefined;
   /** The variables and calls of a session with private values; here they are empty then. */
   readonly sealed?: string | undefined;
 }
@@ -76,13 +74,13 @@ export function encodeRecord(key: string, record: SessionRecord, seal: SealKey |
     c: rest.context,
     u: undefinedNames(rest.context),
     y: rest.history,
+    z: rest.order,
     d: record.door,
     t: timers.length ? timers : undefined,
     k: calls.length ? calls : undefined,
     o: record.busy,
     x: record.isOvertaken || undefined,
     w: record.waiting || undefined,
-    p: record.steps || undefined,
     a: seal?.kid,
     e: record.sealed,
   });
@@ -108,15 +106,17 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
   if (!isObject(raw)) return 'malformed';
   if (typeof raw.r === 'number' && raw.r > RECORD_FORMAT) return 'future';
   if (raw.r !== RECORD_FORMAT || !isSound(raw)) return 'malformed';
-  const state = raw.s as StateValue;
-  const context = raw.u ? withUndefined(raw.c as JsonObject, raw.u as string[]) : (raw.c as JsonObject);
+  const rest: Writable<AtRest> = { state: raw.s as StateValue, context: raw.c as JsonObject };
+  if (raw.u) rest.context = withUndefined(rest.context, raw.u as string[]);
+  if (raw.y) rest.history = raw.y as Record<string, string[]>;
+  if (raw.z) rest.order = raw.z as string[];
   const record: Writable<SessionRecord> = {
     conversation: raw.f as string,
     version: raw.v as number,
     hash: raw.h as string,
     turn: raw.n as number,
     startedAt: raw.b as number,
-    rest: raw.y ? { state, context, history: raw.y as Record<string, string[]> } : { state, context },
+    rest,
     door: raw.d as JsonObject,
     timers: (raw.t as Timer[] | undefined) ?? [],
     calls: (raw.k as SessionCall[] | undefined) ?? [],
@@ -124,7 +124,6 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
   if (raw.o !== undefined) record.busy = raw.o as string;
   if (raw.x === true) record.isOvertaken = true;
   if (raw.w === true) record.waiting = true;
-  if (raw.p !== undefined) record.steps = raw.p as number;
   if (raw.e !== undefined) record.sealed = raw.e as string;
   return record;
 }
@@ -155,13 +154,12 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     typeof raw.h === 'string' &&
     isCount(raw.n) &&
     isCount(raw.b) &&
-    isRest(raw.s, raw.c, raw.y) &&
+    isRest({ state: raw.s, context: raw.c, history: raw.y, order: raw.z }) &&
     (raw.u === undefined || isListWhere(raw.u, isText)) &&
     isObject(raw.d) &&
     (raw.t === undefined || isListWhere(raw.t, isTimer)) &&
     (raw.k === undefined || isListWhere(raw.k, isCall)) &&
     (raw.o === undefined || isText(raw.o)) &&
-    (raw.p === undefined || isCount(raw.p)) &&
     (raw.e === undefined || isText(raw.e))
   );
 }

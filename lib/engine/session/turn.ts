@@ -221,7 +221,7 @@ async function takeInputs(
   const { conversation, trace } = work;
   const before = opened.kind === 'none' ? undefined : opened.stored;
   const writer = sessionWriter(engine, work, { before, turnKey });
-  fireDue(engine, work);
+  if (fireDue(engine, work)) return (await writer.storeProgress()) ? 'poll' : 'conflict';
   const interrupting =
     work.calls.length && inputs.length ? conversation.interrupt?.(makeView(work), inputs[0]!) : undefined;
   if (interrupting) {
@@ -254,14 +254,14 @@ async function continueInBackground(engine: Engine, attempt: Attempt, turn: Turn
   const { work } = turn;
   const before = (turn.opened as Live).stored;
   const writer = sessionWriter(engine, work, { before, turnKey: undefined });
-  const { hops } = work;
-  fireDue(engine, work);
+  const { steps } = work;
+  if (fireDue(engine, work)) return (await writer.storeProgress()) ? 'poll' : 'conflict';
   if (typeof background === 'object') giveAnswer(engine, work, background.call, background.answer);
   fireDue(engine, work);
   const settled = await settle(engine, work, { writer, until });
   if (settled === 'conflict' || settled === 'poll') return settled;
   if (settled === 'late') deliverLater(engine, key, work.calls);
-  return work.hops === hops || (await writer.storeProgress()) ? repeatReply(engine, key, before) : 'conflict';
+  return work.steps === steps || (await writer.storeProgress()) ? repeatReply(engine, key, before) : 'conflict';
 }
 
 // The turn replies now; the answers of its running calls are given to the session when they come, in its order of turns.

@@ -13,14 +13,16 @@ import { ENGINE_LIMITS } from '../limits.ts';
 import {
   answerEvent,
   begin,
-  cancelTimer,
   countHop,
   type MachineState,
   type NewCall,
+  removeTimer,
   type ServiceAnswer,
+  type StepOptions,
   type StepResult,
   step,
   type Timer,
+  timerStep,
 } from '../machine/step.ts';
 import { NO_EVENT } from '../machine/transition.ts';
 import type { ServiceSession } from '../service.ts';
@@ -53,8 +55,8 @@ export interface Work extends MachineState<WorkingCall> {
   /** As in the record that the turn began with. */
   readonly busy: string | undefined;
   readonly isOvertaken: boolean;
-  /** Timers, answers and events of its own that the machine passed through since it last rested. */
-  hops: number;
+  /** Steps of the machine in this turn. */
+  steps: number;
   /** Calls whose answers were given to the machine in this turn, by their keys. */
   readonly answered: string[];
   /** Calls that were started in this turn. */
@@ -87,7 +89,7 @@ export function beginWork(
     waiting: false,
     busy: undefined,
     isOvertaken: false,
-    hops: 0,
+    steps: 0,
     answered: [],
     started: [],
     facts: [],
@@ -118,7 +120,7 @@ export function resumeWork(engine: Engine, key: string, { conversation, record, 
     waiting: record.waiting === true || record.calls.length > 0,
     busy: record.busy,
     isOvertaken: record.isOvertaken === true,
-    hops: record.steps ?? 0,
+    steps: 0,
     answered: [],
     started: [],
     facts: [],
@@ -135,7 +137,7 @@ function enterMigrated(engine: Engine, work: Work): void {
   const { machine } = work.conversation;
   const pending = new Set(work.calls.map(({ id }) => id));
   const missing = machine.listCalls(work.live).filter(({ id }) => !pending.has(id));
-  const made = missing.map((call) => workingCall(engine, work, { ...call, hops: work.hops }));
+  const made = missing.map((call) => workingCall(engine, work, { ...call, hops: 0 }));
   const failing = ({ id, call }: WorkingCall): WorkingCall => ({ id, call: { ...call, until: 0 }, stored: true });
   work.calls = [...work.calls, ...made.map((call) => (call.call.input || call.call.sealed ? call : failing(call)))];
   feed(engine, work, NO_EVENT);
@@ -147,18 +149,22 @@ export function makeView(work: Work): View {
   return { state, context, history, waiting: work.waiting };
 }
 
-/** Gives the machine one event, and every event that it then sends to itself. */
-export function feed(engine: Engine, work: Work, event: EventObject): void {
-  const options = { at: engine.clock.now(), hops: work.hops };
+/** Gives the machine one event, now unless `options` say when, and every event that it then sends to itself. */
+export function feed(
+  engine: Engine,
+  work: Work,
+  event: EventObject,
+  options: StepOptions = { at: engine.clock.now() },
+): void {
   applyResult(engine, work, step(work.conversation.machine, work, event, options));
 }
 
 function applyResult(engine: Engine, work: Work, result: StepResult<WorkingCall>): void {
-  const { live, timers, calls, newCalls, hops } = result;
+  const { live, timers, calls, newCalls } = result;
+  work.steps++;
   work.live = live;
   work.timers = timers;
   work.calls = newCalls.length ? [...calls, ...newCalls.map((call) => workingCall(engine, work, call))] : calls;
-  work.hops = hops;
   for (const fact of result.facts) work.facts.push({ key: work.key, conversation: work.conversation.id, ...fact });
   for (const transition of result.transitions) {
     if (transition.from !== null) work.events.push(transition.event);
@@ -166,29 +172,33 @@ function applyResult(engine: Engine, work: Work, result: StepResult<WorkingCall>
   }
 }
 
-/** Fires what is due, earliest first. A timer may set further ones. */
-export function fireDue(engine: Engine, work: Work): void {
+/**
+ * Fires what is due, earliest first, each at its own time: a timer may set further ones, which may be due as well. True: so many
+ * have fired that the turn is to be stored before it goes on.
+ */
+export function fireDue(engine: Engine, work: Work): boolean {
   for (let timer = work.timers[0]; timer && timer.at <= engine.clock.now(); timer = work.timers[0]) {
-    work.hops = countHop(work.conversation.machine, work.hops);
-    work.timers = cancelTimer(work.timers, timer.id);
-    feed(engine, work, timer.event);
+    if (work.steps >= ENGINE_LIMITS.stepsPerWrite) return true;
+    work.timers = removeTimer(work.timers, timer);
+    feed(engine, work, timer.event, timerStep(timer, work.conversation.machine));
   }
+  return false;
 }
 
 /** Gives the machine the answer of one of its calls; one that it does not wait for any more changes nothing. */
 export function giveAnswer(engine: Engine, work: Work, { call }: WorkingCall, answer: ServiceAnswer): void {
   if (!work.calls.some((other) => other.call.key === call.key)) return;
-  work.hops = countHop(work.conversation.machine, work.hops);
+  const options = { at: engine.clock.now(), hops: countHop(work.conversation.machine, call.hops ?? 0) };
   work.calls = work.calls.filter((other) => other.call.key !== call.key);
   work.answered.push(call.key);
   if (work.trace) noteAnswer(work.trace, answer, { conversation: work.conversation, ...call });
   try {
-    feed(engine, work, answerEvent(call.id, answer));
+    feed(engine, work, answerEvent(call.id, answer), options);
   } catch (error) {
     // A guard or action that throws on an answer cannot use it: for the machine the call has failed.
     const { code, message } = error as TwinlineError;
     if (!answer.ok || !UNUSABLE.has(code)) throw error;
-    feed(engine, work, answerEvent(call.id, { ok: false, error: { code, message } }));
+    feed(engine, work, answerEvent(call.id, { ok: false, error: { code, message } }), options);
   }
 }
 
@@ -197,8 +207,15 @@ const UNUSABLE: ReadonlySet<string> = new Set(['ERR_MACHINE', 'ERR_EXPRESSION'])
 function workingCall(engine: Engine, work: Work, { id, service, input, hops }: NewCall): WorkingCall {
   const { secret } = work.conversation.callPolicy(id);
   const until = leaseUntil(engine, work, id);
-  const key = callKey(work, id, hops);
-  const call: SessionCall = { id, service, key, until, ...(!secret && storeInput(engine, key, input)) };
+  const key = callKey(work, id);
+  const call: SessionCall = {
+    id,
+    service,
+    key,
+    until,
+    ...(hops > 0 && { hops }),
+    ...(!secret && storeInput(engine, key, input)),
+  };
   return { id, call, input, stored: false };
 }
 
@@ -222,8 +239,8 @@ export function leaseUntil(engine: Engine, work: Work, id: string): number {
 }
 
 // The same turn computed again gives the same key; another turn, dial or pass through the state gives another.
-function callKey(work: Work, id: string, hops: number): string {
-  const parts: Json = [work.key, work.startedAt, work.turn, hops, id];
+function callKey(work: Work, id: string): string {
+  const parts: Json = [work.key, work.startedAt, work.turn, work.steps, id];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
 }
 
