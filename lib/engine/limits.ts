@@ -4,8 +4,10 @@ export const ENGINE_LIMITS = {
   // --- engine -----------------------------------------------------------------------------------------------------------
   /** Microsteps (eventless and raised transitions) in one step of a machine. */
   microstepsPerStep: 100,
-  /** Service calls and timers that one turn may pass through before it must rest. */
+  /** Service calls, timers without delay and events of its own that may lead to each other, beside one for each state of an own machine. */
   hopsPerTurn: 20,
+  /** Steps of a machine after which what has happened is stored, where more timers are due. */
+  stepsPerWrite: 1_000,
   /** Timers that one session may hold. */
   timersPerSession: 64,
   /** Older versions of a flow that are kept for the sessions that began on them. */

@@ -38,7 +38,6 @@ const RECORD: SessionRecord = {
   calls: [{ id: 'ask', service: 'ask', key: 'k', until: 1_700_000_002_000, input: { n: 1 } }],
   busy: 'turn',
   waiting: true,
-  steps: 2,
 };
 
 // Any UTF-16 code units, also halves of pairs.
@@ -77,7 +76,7 @@ test('the same record gives the same bytes', () => {
 });
 
 test('a small record is small', () => {
-  const { timers: _timers, calls: _calls, busy: _busy, waiting: _waiting, steps: _hops, ...base } = RECORD;
+  const { timers: _timers, calls: _calls, busy: _busy, waiting: _waiting, ...base } = RECORD;
   const small = { ...base, rest: { state: 'home', context: { $stack: [], $page: 0, $bad: 0 } }, timers: [], calls: [] };
   assert.ok(encodeRecord(KEY, small, SEAL).length < 200);
   assert.equal(decodeRecord(KEY, encodeRecord(KEY, small, SEAL), [SEAL]), small, 'and nothing is added to it');
@@ -139,7 +138,7 @@ const DAMAGE: readonly Damage[] = [
   ['a timer at no time', { t: [{ id: 'a', at: null, event: { type: 'x' } }] }, 'malformed'],
   ['a call without a service', { k: [{ id: 'a', key: 'k', until: 1 }] }, 'malformed'],
   ['a name that is no text', { u: [1] }, 'malformed'],
-  ['steps that are no count', { p: 'x' }, 'malformed'],
+  ['an order that is no list of ids', { z: [1] }, 'malformed'],
   ['sealed values that are no text', { e: 1 }, 'malformed'],
   ['another flow', { f: 'bank' }, 'foreign'],
   ['a flow called constructor', { f: 'constructor' }, 'foreign'],

@@ -77,7 +77,7 @@ test('timers fire in order of time, and of age at the same time', () => {
   const at = (id: string, ms: number): Timer => ({ id, at: ms, event: { type: id } });
   const set = [at('b', 20), at('a', 10), at('c', 20), at('d', 20), at('e', 10), at('b', 30)];
   const timers = set.reduce<readonly Timer[]>(setTimer, []);
-  assert.equal(timers.map(({ id }) => id).join(''), 'aecdb');
+  assert.equal(timers.map(({ id }) => id).join(''), 'aebcdb');
 });
 
 test('delayed events without an id are each their own; one with an id can be cancelled', async () => {

@@ -19,7 +19,7 @@ import type { CallError } from '../machine/failure.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 import type { Services } from '../service.ts';
 import { type LifecyclePolicies, lifecycleCalls } from './calls.ts';
-import { type Expected, plainWrite, type WriteStep } from './record.ts';
+import { type Expected, type LifecycleCall, plainWrite, type WriteStep } from './record.ts';
 import { type LifecycleDocument, lifecycleRunner, type Settled, type StoredStep } from './run.ts';
 
 /** A machine and its document at one revision. */
@@ -166,23 +166,23 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   const mutex = keyedMutex(ENGINE_LIMITS.lifecycleQueue, 'requests for one thing');
   type Current = Instance<Context, Body>;
 
-  /** Makes the calls that this process has to make, and those that follow from their answers. */
+  /** Makes the calls that this process has to make, side by side, and those that follow from their answers. */
   async function finish(settled: Settled): Promise<Current> {
     const { id } = settled.document;
     let last: LifecycleDocument = settled;
-    const todo = [...settled.mine];
-    try {
-      while (todo.length > 0) {
-        const call = todo.shift()!;
+    const makeAll = (mine: readonly LifecycleCall[]) => Promise.all(mine.map(makeOne));
+    async function makeOne(call: LifecycleCall): Promise<void> {
+      try {
         const answer = await calls.make(id, call);
         const next: Settled = await mutex.run(id, () => runner.answer(id, call, answer));
-        todo.push(...next.mine);
-        last = next;
+        if (next.document.revision > last.document.revision) last = next;
+        await makeAll(next.mine);
+      } catch (error) {
+        // What led to the call is stored; the call is made again when it is due.
+        options.onProblem?.({ id, error });
       }
-    } catch (error) {
-      // What led to the call is stored; the call is made again when it is due.
-      options.onProblem?.({ id, error });
     }
+    await makeAll(settled.mine);
     return makeInstance(last);
   }
 

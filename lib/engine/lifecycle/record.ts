@@ -18,6 +18,7 @@ import {
   type StepResult,
   step,
   type Timer,
+  timerStep,
 } from '../machine/step.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 
@@ -68,6 +69,7 @@ export function readRecord(document: StoredDocument, expected: Expected): Lifecy
     ...(raw.status !== undefined && { status: raw.status as 'done' | 'error' }),
     ...(raw.output !== undefined && { output: raw.output as Json }),
     ...(raw.error !== undefined && { error: raw.error as unknown as CallError }),
+    ...(raw.order !== undefined && { order: raw.order as string[] }),
   };
   const fitting = raw.version === expected.version ? rest : expected.migrate?.(rest, raw.version as number);
   if (!fitting) throw refuse(`it is of version ${raw.version}, this is version ${expected.version}`);
@@ -110,7 +112,7 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
   return (
     isText(raw.id) &&
     isCount(raw.version) &&
-    isRest(raw.state, raw.context, raw.history) &&
+    isRest(raw) &&
     (raw.status === undefined || isEnd(raw.status, raw.error)) &&
     isListWhere(raw.timers, isTimer) &&
     isListWhere(raw.calls, isCall) &&
@@ -135,6 +137,8 @@ export interface RecordStepOptions {
   readonly at: number;
   /** Until when the process that stores a new call has it to itself. */
   readonly leaseUntil: (call: string) => number;
+  /** As of a step. @default 0 */
+  readonly hops?: number;
 }
 
 export interface Stepped {
@@ -156,10 +160,19 @@ export function firstStep(input: JsonObject, options: RecordStepOptions): Steppe
 /** The record after `event`, to which `at` is added; undefined when the machine does not take it where it is. */
 export function nextStep(record: LifecycleRecord, event: EventObject, options: RecordStepOptions): Stepped | undefined {
   const { rest, timers, calls, steps, commands } = record;
-  const { at, machine } = options;
+  const { at, machine, hops = 0 } = options;
   const live = machine.resume(calls.length ? { ...rest, calling: calls.map(({ id }) => id) } : rest);
-  const result = step(machine, { live, timers, calls }, event, { at, stamp: stampAt(at) });
+  const result = step(machine, { live, timers, calls }, event, { at, hops, stamp: stampAt(at) });
   return result.isTaken ? applyStep(result, { steps: steps + 1, commands }, options) : undefined;
+}
+
+/** What comes by itself: a timer, or the outcome of a call. */
+export interface OwnEvent {
+  readonly event: EventObject;
+  /** The id of the call. */
+  readonly call?: string | undefined;
+  /** Of the timer. */
+  readonly hops?: number | undefined;
 }
 
 /**
@@ -168,11 +181,11 @@ export function nextStep(record: LifecycleRecord, event: EventObject, options: R
  */
 export function ownStep(
   record: LifecycleRecord,
-  { event, call }: { readonly event: EventObject; readonly call?: string | undefined },
+  { event, call, hops }: OwnEvent,
   options: RecordStepOptions,
 ): Stepped | undefined {
   try {
-    const stepped = nextStep(record, event, options);
+    const stepped = nextStep(record, event, { ...options, ...timerStep({ at: options.at, hops }, options.machine) });
     if (stepped?.record.rest.status !== 'error') return stepped;
     return { ...stepped, problem: untakenFailure(options.machine.id, call ?? '', stepped.record.rest.error!) };
   } catch (error) {
@@ -183,7 +196,7 @@ export function ownStep(
 /** The step by which a machine fails where it stands: it waits for nothing any more. */
 export function failedStep(
   record: LifecycleRecord,
-  { error, event, call }: { readonly error: unknown; readonly event: EventObject; readonly call?: string | undefined },
+  { error, event, call }: OwnEvent & { readonly error: unknown },
   at: number,
 ): Stepped {
   const fault = faultOf(error);

@@ -11,6 +11,7 @@ import type { CallOutcome } from '../calls.ts';
 import type { Inspector } from '../conversation.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { MachineProblem } from '../machine/failure.ts';
+import { removeTimer, type Timer } from '../machine/step.ts';
 import type { AtRest } from '../machine/transition.ts';
 import type { LifecycleCalls } from './calls.ts';
 import {
@@ -22,6 +23,7 @@ import {
   type LifecycleRecord,
   nextStep,
   notFound,
+  type OwnEvent,
   ownStep,
   type RecordStepOptions,
   readRecord,
@@ -54,12 +56,6 @@ export interface RunOptions {
   readonly onStep: ((step: StoredStep) => void) | undefined;
   /** Told when a machine has failed, after the write. */
   readonly onProblem: ((problem: MachineProblem & { readonly id: string }) => void) | undefined;
-}
-
-/** What comes by itself: a timer, or the outcome of a call. */
-interface OwnEvent {
-  readonly event: EventObject;
-  readonly call?: string;
 }
 
 /** A step after its write, with XState's state values. */
@@ -157,23 +153,21 @@ export function lifecycleRunner({
   }
 
   // What comes by itself and cannot be stored cannot be stored when it comes again: then the machine has failed where it was before.
-  async function replaceOwn(
-    opened: LifecycleDocument,
-    step: Stepped,
-    { event, call, noted }: OwnEvent & { noted: Noted },
-  ) {
+  async function replaceOwn(opened: LifecycleDocument, step: Stepped, { noted, ...own }: OwnEvent & { noted: Noted }) {
     try {
       return await replace(opened, step, noted);
     } catch (error) {
       if (!(error instanceof TwinlineError) || error.retry || opened.record.rest.status) throw error;
-      return replace(opened, failedStep(opened.record, { error, event, call }, noted.at), noted);
+      return replace(opened, failedStep(opened.record, { ...own, error }, noted.at), noted);
     }
   }
 
-  function fire(opened: LifecycleDocument, at: number, event: EventObject) {
+  function fire(opened: LifecycleDocument, timer: Timer) {
     const { record, document } = opened;
-    const left = { ...record, timers: record.timers.filter((timer) => timer.event !== event) };
-    const step = ownStep(left, { event }, options(document.id, at)) ?? silent(left);
+    const { event } = timer;
+    const left = { ...record, timers: removeTimer(record.timers, timer) };
+    const at = Math.max(record.at, timer.at);
+    const step = ownStep(left, { event, hops: timer.hops }, options(document.id, at)) ?? silent(left);
     return replaceOwn(opened, step, { event, noted: { at, by: 'system', action: 'deadline' } });
   }
 
@@ -188,17 +182,14 @@ export function lifecycleRunner({
   /** Fires the timers that are due and claims the calls that are, each in a write of its own, the earliest first. */
   async function settle(id: string): Promise<Settled> {
     const mine: LifecycleCall[] = [];
-    for (let writes = 0; ; writes++) {
+    for (let conflicts = 0; ; ) {
       const document = await documents.get(kind, id);
       if (!document) throw notFound(kind, id);
       const opened = open(document);
       const next = nextDue(opened.record, now(opened));
       if (!next) return { ...opened, mine };
-      if (writes >= COMMON_LIMITS.conflictsPerTurn) throw tooMany(machine.id, id);
-      const done =
-        'event' in next
-          ? await fire(opened, Math.max(opened.record.at, next.at), next.event)
-          : await claim(opened, next);
+      const done = 'event' in next ? await fire(opened, next) : await claim(opened, next);
+      if (!done && ++conflicts >= COMMON_LIMITS.conflictsPerTurn) throw tooMany(machine.id, id);
       mine.push(...(done?.mine ?? []));
     }
   }
@@ -288,7 +279,7 @@ function nextDue({ timers, calls }: LifecycleRecord, at: number) {
 }
 
 function tooMany(machine: string, id: string): TwinlineError {
-  const message = `Machine "${machine}" in document ${JSON.stringify(id)} was changed ${COMMON_LIMITS.conflictsPerTurn} times by others or by its own deadlines; try again.`;
+  const message = `Machine "${machine}" in document ${JSON.stringify(id)} was changed ${COMMON_LIMITS.conflictsPerTurn} times by others; try again.`;
   return new TwinlineError('ERR_CONFLICT', message);
 }
 

@@ -9,13 +9,17 @@ import { isCount, isListWhere, isObject, isText } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { CallError } from './failure.ts';
-import type { CallEffect, Effect, Machine, Step } from './transition.ts';
+import type { AtRest, CallEffect, Effect, Machine, Step } from './transition.ts';
 
 export interface Timer {
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly event: EventObject;
+  /** No `cancel` reaches it: it has no id of its own, or another one with its id was set, or fired, after it. */
+  readonly isFree?: true;
+  /** Of a timer that is due at the moment at which it is set: the events that led to it. @default 0 */
+  readonly hops?: number;
 }
 
 /** A service call whose answer the machine has not got yet. */
@@ -27,6 +31,8 @@ export interface PendingCall {
   readonly key: string;
   /** Absent when it holds a secret. */
   readonly input?: Json;
+  /** Events that led to it without a rest or a pause. @default 0 */
+  readonly hops?: number;
 }
 
 /** How a call ended, as plain data: what the machine gets as `xstate.done.actor.…` or `xstate.error.actor.…`. */
@@ -47,7 +53,7 @@ type Identified = { readonly id: string };
 export interface StepOptions {
   /** Milliseconds since 1970 at which this happens. */
   readonly at: number;
-  /** Events that led to each other without a rest so far, at most ENGINE_LIMITS.hopsPerTurn. @default 0 */
+  /** Events that led to this one without a rest or a pause, at most `longestChain` of the machine. @default 0 */
   readonly hops?: number;
   /** What the machine gets for an event, for those that it sends to itself too. @default the event as it is */
   readonly stamp?: (event: EventObject) => EventObject;
@@ -61,7 +67,7 @@ export interface Transition {
   readonly to: StateValue;
 }
 
-/** A call that is to be made. `hops`: as they stood when the machine asked for it. */
+/** A call that is to be made. `hops`: the events that led to it. */
 export type NewCall = CallEffect & { readonly hops: number };
 
 interface StepFact {
@@ -75,7 +81,6 @@ export interface StepResult<Call extends Identified> extends MachineState<Call> 
   readonly newCalls: readonly NewCall[];
   readonly facts: readonly StepFact[];
   readonly transitions: readonly Transition[];
-  readonly hops: number;
   /** False: the machine ignores this event where it is. */
   readonly isTaken: boolean;
 }
@@ -102,18 +107,20 @@ export function step<Call extends Identified>(
 ): StepResult<Call> {
   const run = startRun(machine, state, options);
   run.live = state.live;
+  run.isTaken = false;
   take(run, event);
-  runToRest(run);
-  run.isTaken = run.live !== state.live || run.hasActed;
-  return run;
+  return runToRest(run);
 }
 
-/** One more event that follows from another. Throws ERR_TURN_LIMIT when there have been too many without a rest. */
+/**
+ * The length of a chain of events with one more that follows from the last. A chain that is longer than the machine has
+ * states goes in circles: beyond `longestChain` it throws ERR_TURN_LIMIT.
+ */
 export function countHop(machine: Machine, hops: number): number {
-  if (hops < ENGINE_LIMITS.hopsPerTurn) return hops + 1;
+  if (hops < machine.longestChain) return hops + 1;
   throw new TwinlineError(
     'ERR_TURN_LIMIT',
-    `Machine "${machine.id}" passed through ${ENGINE_LIMITS.hopsPerTurn} calls, timers and events of its own without coming to rest: they form a loop. Put a screen between them.`,
+    `Machine "${machine.id}" passed through ${machine.longestChain} calls, timers and events of its own without coming to rest: they form a loop. Put a screen or a delay between them.`,
   );
 }
 
@@ -125,30 +132,60 @@ export function answerEvent(actorId: string, answer: ServiceAnswer): EventObject
   return event as EventObject;
 }
 
-/** Adds a timer; one with the same id is replaced. */
+/** Adds a timer. One with the same id stays, as in XState, and cannot be cancelled any more. */
 export function setTimer(timers: readonly Timer[], timer: Timer): Timer[] {
-  const others = cancelTimer(timers, timer.id);
+  const others = freeTimers(timers, timer.id);
   const later = others.findIndex((other) => other.at > timer.at);
   return later < 0 ? [...others, timer] : others.toSpliced(later, 0, timer);
 }
 
-export function cancelTimer(timers: readonly Timer[], id: string): Timer[] {
-  return timers.filter((timer) => timer.id !== id);
+/** Removes a timer that fires. Another one with its id cannot be cancelled any more, as in XState. */
+export function removeTimer(timers: readonly Timer[], timer: Timer): Timer[] {
+  return freeTimers(
+    timers.filter((other) => other !== timer),
+    timer.id,
+  );
+}
+
+function freeTimers(timers: readonly Timer[], id: string): Timer[] {
+  return timers.map((timer) => (timer.id === id && !timer.isFree ? { ...timer, isFree: true as const } : timer));
+}
+
+function cancelTimer(timers: readonly Timer[], id: string): Timer[] {
+  return timers.filter((timer) => timer.id !== id || timer.isFree);
+}
+
+/** When something comes by itself, and what led to it at this very moment. */
+export interface Moment {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly hops?: number | undefined;
+}
+
+/** The step that a timer leads to, at its own time. */
+export function timerStep({ at, hops }: Moment, machine: Machine): { readonly at: number; readonly hops: number } {
+  return { at, hops: hops === undefined ? 0 : countHop(machine, hops) };
 }
 
 /** Whether what was stored as a timer is one. */
 export const isTimer = (timer: unknown): boolean =>
-  isObject(timer) && isText(timer.id) && isCount(timer.at) && isObject(timer.event) && isText(timer.event.type);
+  isObject(timer) &&
+  isText(timer.id) &&
+  isCount(timer.at) &&
+  isObject(timer.event) &&
+  isText(timer.event.type) &&
+  (timer.hops === undefined || isCount(timer.hops));
 
 /** Whether what was stored as a call is one. */
 export const isPendingCall = (call: unknown): call is PendingCall =>
-  isObject(call) && [call.id, call.service, call.key].every(isText);
+  isObject(call) && [call.id, call.service, call.key].every(isText) && (call.hops === undefined || isCount(call.hops));
 
 /** Whether what was stored as a rest is one. */
-export const isRest = (state: unknown, context: unknown, history: unknown): boolean =>
+export const isRest = ({ state, context, history, order }: { readonly [part in keyof AtRest]?: unknown }): boolean =>
   (isText(state) || isObject(state)) &&
   isObject(context) &&
-  (history === undefined || (isObject(history) && Object.values(history).every((ids) => isListWhere(ids, isText))));
+  (history === undefined || (isObject(history) && Object.values(history).every((ids) => isListWhere(ids, isText)))) &&
+  (order === undefined || isListWhere(order, isText));
 
 /** Whether what was stored of the end of a machine is one. */
 export const isEnd = (status: unknown, error: unknown): boolean =>
@@ -167,12 +204,16 @@ interface StepInProgress<Call extends Identified> extends StepResult<Call> {
   newCalls: readonly NewCall[];
   facts: readonly StepFact[];
   transitions: readonly Transition[];
+  /** The events that led to the one that is being taken. */
   hops: number;
   isTaken: boolean;
-  /** Something is to be done: XState gives the same snapshot for a transition that changes neither state nor context. */
-  hasActed: boolean;
   /** Events that the machine has sent to itself and not taken yet. */
-  queue: readonly EventObject[];
+  queue: readonly SentEvent[];
+}
+
+interface SentEvent {
+  readonly event: EventObject;
+  readonly hops: number;
 }
 
 const EMPTY: readonly never[] = Object.freeze([]);
@@ -201,7 +242,6 @@ function startRun<Call extends Identified>(
     transitions: EMPTY,
     hops,
     isTaken: true,
-    hasActed: false,
     queue: EMPTY,
   };
 }
@@ -210,8 +250,8 @@ function runToRest<Call extends Identified>(run: StepInProgress<Call>): StepResu
   while (run.queue.length) {
     const events = run.queue;
     run.queue = EMPTY;
-    for (const event of events) {
-      run.hops = countHop(run.machine, run.hops);
+    for (const { event, hops } of events) {
+      run.hops = hops;
       take(run, event);
     }
   }
@@ -230,12 +270,10 @@ function apply(
   { live, effects }: Step,
   { event, from }: Omit<Transition, 'to'>,
 ): void {
+  if (run.live !== live || effects.length) run.isTaken = true;
   run.live = live;
   run.transitions = append(run.transitions, { event, from, to: live.value as StateValue });
-  for (const effect of effects) {
-    run.hasActed = true;
-    applyEffect(run, effect);
-  }
+  for (const effect of effects) applyEffect(run, effect);
   if (live.status !== 'active') {
     run.timers = EMPTY;
     run.calls = EMPTY;
@@ -261,7 +299,7 @@ function applyEffect(run: StepInProgress<Identified>, effect: Effect): void {
       run.timers = cancelTimer(run.timers, effect.id);
       break;
     case 'send':
-      run.queue = append(run.queue, effect.event);
+      run.queue = append(run.queue, { event: effect.event, hops: countHop(run.machine, run.hops) });
       break;
     case 'fact':
       run.facts = append(run.facts, { name: effect.name, params: effect.params });
@@ -269,7 +307,7 @@ function applyEffect(run: StepInProgress<Identified>, effect: Effect): void {
 }
 
 function timerFor(
-  { machine, timers, at: now }: StepInProgress<Identified>,
+  { machine, timers, at: now, hops }: StepInProgress<Identified>,
   { id, delayMs, event }: TimerEffect,
 ): Timer {
   const at = now + Math.max(0, Math.ceil(delayMs));
@@ -278,7 +316,12 @@ function timerFor(
       'ERR_MACHINE',
       `Machine "${machine.id}" asks for "${event.type}" after ${delayMs} ms; a delay is a finite number of milliseconds.`,
     );
-  return { id: id ?? freeTimerId(timers), at, event };
+  return {
+    ...(id === undefined ? { id: freeTimerId(timers), isFree: true as const } : { id }),
+    at,
+    event,
+    ...(at === now && { hops }),
+  };
 }
 
 function freeTimerId(timers: readonly Timer[]): string {

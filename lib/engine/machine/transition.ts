@@ -28,6 +28,8 @@ export interface AtRest {
   readonly context: JsonObject;
   /** Ids of the states that history nodes remember, by history node id. */
   readonly history?: { readonly [node: string]: readonly string[] } | undefined;
+  /** Ids of the active states as XState goes through them, where that is not the order of the machine. */
+  readonly order?: readonly string[] | undefined;
   /** Ids of invoked calls that have not answered yet. */
   readonly calling?: readonly string[];
   /** Only once the machine has ended: `done` in a final state, `error` when it has failed. It takes nothing any more. */
@@ -64,6 +66,8 @@ export interface Step {
 export interface Machine {
   readonly id: string;
   readonly source: AnyStateMachine;
+  /** Events without a rest or a pause after which the machine goes in circles. */
+  readonly longestChain: number;
   begin(input?: JsonObject): Step;
   /** Throws ERR_RECORD when the state does not exist; never falls back to the initial state. */
   resume(rest: AtRest): AnyMachineSnapshot;
@@ -101,6 +105,8 @@ export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'
   // Flows build a machine for themselves; what others pass in stays as it is.
   const source = boundedMachine(chart, { isOwn: vocabulary === 'pure' });
   const services = findInvokedServices(source);
+  const nodes = listNodes(source);
+  const nodesById = new Map(nodes.map((node) => [node.id, node]));
   // XState works out the input of an invoke only when it knows the actor; here the services stand outside of the machine.
   for (const name of services.values()) source.implementations.actors[name] ??= UNANSWERED;
   let done: ActionRecord[] = [];
@@ -116,7 +122,7 @@ export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'
     const key = typeof state === 'string' ? state : JSON.stringify(state);
     const known = templates.get(key);
     if (known) return known;
-    if (!isState(source.config as StateConfig, state)) throw unknownStateError(source.id, state);
+    if (!isState(source.root as unknown as StateNode, state)) throw unknownStateError(source.id, state);
     const made = attempt(source.id, () => source.resolveState({ value: state, context: {} }));
     templates.set(key, made);
     short?.admit(made);
@@ -124,9 +130,13 @@ export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'
   };
   const short = vocabulary === 'pure' ? shortcuts(source, template) : undefined;
 
+  // The order of the active states tells only which of several eventless transitions is taken first.
+  const keepsOrder = nodes.some(({ type }) => type === 'parallel') && nodes.some(({ always }) => always !== undefined);
+
   return {
     id: source.id,
     source,
+    longestChain: ENGINE_LIMITS.hopsPerTurn + (vocabulary === 'pure' ? 0 : nodes.length),
     begin: (input) => {
       done = [];
       const live = attempt(source.id, () => source.getInitialSnapshot(scope, input) as AnyMachineSnapshot);
@@ -136,8 +146,12 @@ export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'
     resume: (rest) => {
       const fresh = template(rest.state);
       if (rest.status) return endAs(fresh, rest);
-      if (!rest.history && !rest.calling?.length) return { ...fresh, context: rest.context } as AnyMachineSnapshot;
-      return restore(fresh, scope, { rest, services });
+      const live =
+        rest.history || rest.calling?.length
+          ? restore(fresh, scope, { rest, services, nodesById })
+          : ({ ...fresh, context: rest.context } as AnyMachineSnapshot);
+      if (rest.order) live._nodes = sortNodes(live._nodes, rest.order);
+      return live;
     },
     step: (live, event) => {
       const next = short?.step(live, event);
@@ -149,7 +163,7 @@ export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'
         throw wrapError(source.id, error);
       }
     },
-    rest: (live) => toRest(live),
+    rest: (live) => (keepsOrder ? withOrder(toRest(live), live, template) : toRest(live)),
     calling: (live) => listInvokes(live).map((call) => call.id),
     listCalls: (live) =>
       listInvokes(live).map(({ id, src, input }) => {
@@ -239,17 +253,25 @@ function describeEnd({ status, output, error }: AnyMachineSnapshot): Pick<AtRest
   return output === undefined ? { status: 'done' } : { status: 'done', output: output as Json };
 }
 
+interface RestoreOptions {
+  readonly rest: AtRest;
+  readonly services: ReadonlyMap<string, string>;
+  readonly nodesById: ReadonlyMap<string, StateNode>;
+}
+
 function restore(
   fresh: AnyMachineSnapshot,
   scope: Scope,
-  { rest, services }: { rest: AtRest; services: ReadonlyMap<string, string> },
+  { rest, services, nodesById }: RestoreOptions,
 ): AnyMachineSnapshot {
   const source = fresh.machine as AnyStateMachine;
   const children: Record<string, unknown> = {};
   for (const id of rest.calling ?? [])
     if (services.has(id)) children[id] = { src: services.get(id), snapshot: { status: 'active', input: undefined } };
+  // The nodes themselves: XState would take an id with a dot apart.
+  const nodesOf = (ids: readonly string[]) => ids.flatMap((id) => nodesById.get(id) ?? []);
   const historyValue = Object.fromEntries(
-    Object.entries(rest.history ?? {}).map(([node, ids]) => [node, ids.map((id) => ({ id }))]),
+    Object.entries(rest.history ?? {}).map(([node, ids]) => [node, nodesOf(ids)]),
   );
   // XState looks for actors in the context and changes what looks like one; it gets none to look at.
   const persisted = { status: fresh.status, value: rest.state, context: {}, children, historyValue };
@@ -257,25 +279,44 @@ function restore(
   return { ...restored, context: rest.context } as AnyMachineSnapshot;
 }
 
-interface StateConfig {
-  readonly type?: string;
-  readonly states?: { readonly [key: string]: StateConfig };
+type Nodes = AnyMachineSnapshot['_nodes'];
+type StateNode = Nodes[number];
+
+const isLeaf = ({ type }: StateNode): boolean => type === 'atomic' || type === 'final';
+
+function listNodes(source: AnyStateMachine): StateNode[] {
+  const list = (node: StateNode): StateNode[] => [node, ...Object.values(node.states).flatMap(list)];
+  return list(source.root as unknown as StateNode);
+}
+
+// In a machine that stays in memory, regions of a parallel state come in the order in which they were moved last.
+function withOrder(
+  rest: AtRest,
+  { _nodes: nodes }: AnyMachineSnapshot,
+  template: (state: StateValue) => AnyMachineSnapshot,
+): AtRest {
+  const restored = template(rest.state)._nodes.filter(isLeaf);
+  const isSame = nodes.filter(isLeaf).every((node, at) => node === restored[at]);
+  return isSame ? rest : { ...rest, order: nodes.map(({ id }) => id) };
+}
+
+function sortNodes(nodes: Nodes, order: readonly string[]): Nodes {
+  const places = new Map(order.map((id, at) => [id, at]));
+  return nodes.toSorted((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
 }
 
 // XState looks states up through the prototype, so `constructor` or `{}` would silently become the initial state.
-function isState(node: StateConfig, value: unknown): boolean {
-  const states = node.states ?? {};
-  const has = (key: string) => Object.hasOwn(states, key) && states[key]!.type !== 'history';
-  if (typeof value === 'string') return has(value) && !Object.keys(states[value]!.states ?? {}).length;
+function isState(node: StateNode, value: unknown): boolean {
+  const has = (key: string) => Object.hasOwn(node.states, key) && node.states[key]!.type !== 'history';
+  if (typeof value === 'string') return has(value) && isLeaf(node.states[value]!);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const keys = Object.keys(value);
   const isParallel = node.type === 'parallel';
-  if (keys.length !== (isParallel ? Object.keys(states).filter(has).length : Math.min(1, Object.keys(states).length)))
-    return false;
+  const expected = isParallel ? Object.keys(node.states).filter(has).length : node.type === 'compound' ? 1 : 0;
+  if (keys.length !== expected) return false;
   // Regions of a parallel state that have no states of their own are written as {}; other states without any are not.
-  const isInside = (child: StateConfig, inner: unknown) =>
-    (isParallel || Object.keys(child.states ?? {}).length > 0) && isState(child, inner);
-  return keys.every((key) => has(key) && isInside(states[key]!, (value as JsonObject)[key]));
+  const isInside = (child: StateNode, inner: unknown) => (isParallel || !isLeaf(child)) && isState(child, inner);
+  return keys.every((key) => has(key) && isInside(node.states[key]!, (value as JsonObject)[key]));
 }
 
 function unknownStateError(machine: string, state: unknown): TwinlineError {

@@ -180,9 +180,9 @@ function encodeWork(
   work: Work,
   { ended, requests, isContinued }: { ended: boolean; requests: Requests; isContinued: boolean },
 ): string {
-  const { conversation, turn, startedAt, door, timers, calls, hops } = work;
+  const { conversation, turn, startedAt, door, timers, calls } = work;
   const { id, version, hash, machine } = conversation;
-  const { state, history, status, output, error } = machine.rest(work.live);
+  const { state, history, order, status, output, error } = machine.rest(work.live);
   // Written out, field by field: an object that is made by a spread costs a turn 10 µs more.
   const record: SessionRecord = {
     conversation: id,
@@ -192,13 +192,12 @@ function encodeWork(
     startedAt,
     door,
     timers,
-    rest: { state, context: ended ? {} : redactedContext(engine, work), history, status, output, error },
+    rest: { state, context: ended ? {} : redactedContext(engine, work), history, order, status, output, error },
     calls: calls.map(({ call }) => call),
     busy: requests.busy,
     others: requests.others,
     waiting: requests.waiting,
     isOvertaken: requests.isOvertaken,
-    steps: calls.length ? hops : undefined,
     isContinued,
   };
   return encodeRecord(

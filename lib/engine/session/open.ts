@@ -106,7 +106,7 @@ function openRecord(
   if (text === undefined) return 'other-key';
   const { c, u, k, o } = JSON.parse(text) as { c: JsonObject; u?: string[]; k: SessionCall[]; o?: Json };
   const isSound = isObject(c) && (u === undefined || isListWhere(u, isText)) && isListWhere(k, isCall);
-  if (!isSound || !isRest(record.rest.state, c, record.rest.history)) return 'malformed';
+  if (!isSound || !isRest({ ...record.rest, context: c })) return 'malformed';
   const rest = { ...record.rest, context: u ? withUndefined(c, u) : c, ...(o !== undefined && { output: o }) };
   return { ...open, rest, calls: k };
 }

@@ -39,8 +39,6 @@ export interface SessionRecord {
   readonly isOvertaken?: boolean;
   /** The caller was answered "please wait" and has not seen the outcome. */
   readonly waiting?: boolean;
-  /** Timers and answers passed through so far, while calls are pending. */
-  readonly steps?: number | undefined;
   /** The last reply was no end: the machine has ended by itself since. */
   readonly isContinued?: boolean;
   /** The variables and calls of a session with private values; here they are empty then. */
@@ -83,6 +81,7 @@ export function encodeRecord(key: string, record: SessionRecord, seal: SealKey |
     y: rest.history,
     q: rest.status && { s: rest.status, o: rest.output, e: rest.error },
     l: record.isContinued || undefined,
+    z: rest.order,
     d: record.door,
     t: timers.length ? timers : undefined,
     k: calls.length ? calls : undefined,
@@ -90,7 +89,6 @@ export function encodeRecord(key: string, record: SessionRecord, seal: SealKey |
     i: record.others?.length ? record.others : undefined,
     x: record.isOvertaken || undefined,
     w: record.waiting || undefined,
-    p: record.steps || undefined,
     a: seal?.kid,
     e: record.sealed,
   });
@@ -116,15 +114,18 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
   if (!isObject(raw)) return 'malformed';
   if (typeof raw.r === 'number' && raw.r > RECORD_FORMAT) return 'future';
   if (raw.r !== RECORD_FORMAT || !isSound(raw)) return 'malformed';
-  const state = raw.s as StateValue;
-  const context = raw.u ? withUndefined(raw.c as JsonObject, raw.u as string[]) : (raw.c as JsonObject);
+  const rest: Writable<AtRest> = { state: raw.s as StateValue, context: raw.c as JsonObject };
+  if (raw.u) rest.context = withUndefined(rest.context, raw.u as string[]);
+  if (raw.y) rest.history = raw.y as Record<string, string[]>;
+  if (raw.z) rest.order = raw.z as string[];
+  if (raw.q) Object.assign(rest, readEnd(raw.q as unknown as StoredEnd));
   const record: Writable<SessionRecord> = {
     conversation: raw.f as string,
     version: raw.v as number,
     hash: raw.h as string,
     turn: raw.n as number,
     startedAt: raw.b as number,
-    rest: readRest(state, context, raw),
+    rest,
     door: raw.d as JsonObject,
     timers: (raw.t as Timer[] | undefined) ?? [],
     calls: (raw.k as SessionCall[] | undefined) ?? [],
@@ -134,17 +135,21 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
   if (raw.x === true) record.isOvertaken = true;
   if (raw.l === true) record.isContinued = true;
   if (raw.w === true) record.waiting = true;
-  if (raw.p !== undefined) record.steps = raw.p as number;
   if (raw.e !== undefined) record.sealed = raw.e as string;
   return record;
 }
 
-function readRest(state: StateValue, context: JsonObject, { y, q }: { readonly [field: string]: unknown }): AtRest {
-  const rest = y ? { state, context, history: y as Record<string, string[]> } : { state, context };
-  if (!q) return rest;
-  const { s, o, e } = q as { s: 'done' | 'error'; o?: Json; e?: CallError };
-  return { ...rest, status: s, ...(o !== undefined && { output: o }), ...(e && { error: e }) };
+interface StoredEnd {
+  readonly s: 'done' | 'error';
+  readonly o?: Json;
+  readonly e?: CallError;
 }
+
+const readEnd = ({ s, o, e }: StoredEnd): Pick<AtRest, 'status' | 'output' | 'error'> => ({
+  status: s,
+  ...(o !== undefined && { output: o }),
+  ...(e && { error: e }),
+});
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -172,7 +177,7 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     typeof raw.h === 'string' &&
     isCount(raw.n) &&
     isCount(raw.b) &&
-    isRest(raw.s, raw.c, raw.y) &&
+    isRest({ state: raw.s, context: raw.c, history: raw.y, order: raw.z }) &&
     (raw.q === undefined || (isObject(raw.q) && isEnd(raw.q.s, raw.q.e))) &&
     (raw.u === undefined || isListWhere(raw.u, isText)) &&
     isObject(raw.d) &&
@@ -180,7 +185,6 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     (raw.k === undefined || isListWhere(raw.k, isCall)) &&
     (raw.o === undefined || isText(raw.o)) &&
     (raw.i === undefined || isListWhere(raw.i, isText)) &&
-    (raw.p === undefined || isCount(raw.p)) &&
     (raw.e === undefined || isText(raw.e))
   );
 }

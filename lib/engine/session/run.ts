@@ -41,7 +41,11 @@ export async function takeInputs(engine: Engine, attempt: Attempt, turn: Turn): 
   const { conversation, trace } = work;
   const before = opened.kind === 'none' ? undefined : opened.stored;
   const writer = sessionWriter(engine, work, { before, turnKey, name: () => nameRequest(attempt) });
-  fireDue(engine, work);
+  if (fireDue(engine, work)) {
+    // The request itself has not been taken yet.
+    if (opened.kind === 'live') work.door = opened.record.door;
+    return (await writer.storeProgress()) ? 'poll' : 'conflict';
+  }
   const heard = work.calls.length && inputs.length ? interrupt(engine, work, inputs[0]!) : 'waits';
   if (heard === 'dropped') attempt.isDropped = true;
   let settled: Settled = 'rested';
@@ -100,10 +104,10 @@ export async function continueInBackground(engine: Engine, attempt: Attempt, tur
   const { work } = turn;
   const before = (turn.opened as Live).stored;
   const writer = sessionWriter(engine, work, { before, turnKey: undefined });
-  const { hops } = work;
-  const isIdle = () => work.hops === hops && !work.problems.length;
+  const { steps } = work;
+  const isIdle = () => work.steps === steps && !work.problems.length;
   const advance = async (): Promise<boolean | Again> => {
-    fireDue(engine, work);
+    if (fireDue(engine, work)) return (await writer.storeProgress()) ? 'poll' : 'conflict';
     if (typeof background === 'object') giveAnswer(engine, work, background.call, background.answer);
     fireDue(engine, work);
     const settled = await settle(engine, work, { writer, until });

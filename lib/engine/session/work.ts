@@ -5,6 +5,7 @@ import { TwinlineError } from '../../errors.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { type Conversation, noteAnswer, startTrace, type Trace, type View } from '../conversation.ts';
 import { currentConversation, type Engine, type Fact } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import {
   type CallError,
   failMachine,
@@ -16,13 +17,15 @@ import {
 import {
   answerEvent,
   begin,
-  cancelTimer,
-  countHop,
   type MachineState,
+  type Moment,
+  removeTimer,
   type ServiceAnswer,
+  type StepOptions,
   type StepResult,
   step,
   type Timer,
+  timerStep,
 } from '../machine/step.ts';
 import { NO_EVENT } from '../machine/transition.ts';
 import type { Live } from './open.ts';
@@ -45,8 +48,8 @@ export interface Work extends MachineState<WorkingCall> {
   readonly isOvertaken: boolean;
   /** An input was taken while calls went on. */
   isInterrupted: boolean;
-  /** Timers, answers and events of its own that the machine passed through since it last rested. */
-  hops: number;
+  /** Steps of the machine in this turn. */
+  steps: number;
   /** Calls whose answers were given to the machine in this turn, by their keys. */
   readonly answered: string[];
   /** Calls that were started in this turn. */
@@ -83,7 +86,7 @@ export function beginWork(
     others: [],
     isOvertaken: false,
     isInterrupted: false,
-    hops: 0,
+    steps: 0,
     answered: [],
     started: [],
     facts: [],
@@ -117,7 +120,7 @@ export function resumeWork(engine: Engine, key: string, { conversation, record, 
     others: record.others ?? [],
     isOvertaken: record.isOvertaken === true,
     isInterrupted: false,
-    hops: record.steps ?? 0,
+    steps: 0,
     answered: [],
     started: [],
     facts: [],
@@ -135,9 +138,12 @@ function enterMigrated(engine: Engine, work: Work): void {
   const { machine } = work.conversation;
   const pending = new Set(work.calls.map(({ id }) => id));
   const missing = machine.listCalls(work.live).filter(({ id }) => !pending.has(id));
-  const made = missing.map((call) => workingCall(engine, work, { ...call, hops: work.hops }));
+  const made = missing.map((call) => workingCall(engine, work, { ...call, hops: 0 }));
   const failing = ({ id, call }: WorkingCall): WorkingCall => ({ id, call: { ...call, until: 0 }, stored: true });
-  work.calls = [...work.calls, ...made.map((call) => (call.call.input || call.call.sealed ? call : failing(call)))];
+  work.calls = [
+    ...work.calls,
+    ...made.map((call) => (call.call.input === undefined && !call.call.sealed ? failing(call) : call)),
+  ];
   feed(engine, work, NO_EVENT);
   work.waiting ||= work.calls.length > 0;
 }
@@ -147,20 +153,27 @@ export function makeView(work: Work): View {
   return { state, context, history, waiting: work.waiting };
 }
 
-/** Gives the machine one event, and every event that it then sends to itself; false when it does not take it where it is. */
-export function feed(engine: Engine, work: Work, event: EventObject): boolean {
-  const options = { at: engine.clock.now(), hops: work.hops };
+/**
+ * Gives the machine one event, now unless `options` say when, and every event that it then sends to itself. False when it does not
+ * take it where it is.
+ */
+export function feed(
+  engine: Engine,
+  work: Work,
+  event: EventObject,
+  options: StepOptions = { at: engine.clock.now() },
+): boolean {
   const result = step(work.conversation.machine, work, event, options);
   applyResult(engine, work, result);
   return result.isTaken;
 }
 
 function applyResult(engine: Engine, work: Work, result: StepResult<WorkingCall>): void {
-  const { live, timers, calls, newCalls, hops } = result;
+  const { live, timers, calls, newCalls } = result;
+  work.steps++;
   work.live = live;
   work.timers = timers;
   work.calls = newCalls.length ? [...calls, ...newCalls.map((call) => workingCall(engine, work, call))] : calls;
-  work.hops = hops;
   for (const fact of result.facts) work.facts.push({ key: work.key, conversation: work.conversation.id, ...fact });
   for (const transition of result.transitions) {
     if (transition.from !== null) work.events.push(transition.event);
@@ -168,12 +181,17 @@ function applyResult(engine: Engine, work: Work, result: StepResult<WorkingCall>
   }
 }
 
-/** Fires what is due, earliest first. A timer may set further ones. */
-export function fireDue(engine: Engine, work: Work): void {
+/**
+ * Fires what is due, earliest first, each at its own time: a timer may set further ones, which may be due as well. True: so many
+ * have fired that the turn is to be stored before it goes on.
+ */
+export function fireDue(engine: Engine, work: Work): boolean {
   for (let timer = work.timers[0]; timer && timer.at <= engine.clock.now(); timer = work.timers[0]) {
-    work.timers = cancelTimer(work.timers, timer.id);
-    takeOwn(engine, work, timer.event);
+    if (work.steps >= ENGINE_LIMITS.stepsPerWrite) return true;
+    work.timers = removeTimer(work.timers, timer);
+    takeOwn(engine, work, timer);
   }
+  return false;
 }
 
 /** Gives the machine the answer of one of its calls; one that it does not wait for any more changes nothing. */
@@ -183,16 +201,22 @@ export function giveAnswer(engine: Engine, work: Work, { call }: WorkingCall, an
   work.answered.push(call.key);
   const { conversation } = work;
   if (work.trace) noteAnswer(work.trace, answer, { conversation, ...call });
-  if (conversation.unusable !== undefined && answer.ok) takeUsable(engine, work, { id: call.id, answer });
-  else takeOwn(engine, work, answerEvent(call.id, answer), call.id);
+  const own = { at: engine.clock.now(), hops: call.hops ?? 0 };
+  if (conversation.unusable !== undefined && answer.ok) takeUsable(engine, work, { ...own, id: call.id, answer });
+  else takeOwn(engine, work, { ...own, event: answerEvent(call.id, answer) }, call.id);
+}
+
+interface GivenAnswer extends Moment {
+  /** Of the call. */
+  readonly id: string;
+  readonly answer: ServiceAnswer;
 }
 
 // A flow that cannot compute with a good answer goes on with `fail`.
-function takeUsable(engine: Engine, work: Work, { id, answer }: { id: string; answer: ServiceAnswer }): void {
+function takeUsable(engine: Engine, work: Work, { at, hops, id, answer }: GivenAnswer): void {
   const { machine, unusable: code } = work.conversation;
   try {
-    work.hops = countHop(machine, work.hops);
-    feed(engine, work, answerEvent(id, answer));
+    feed(engine, work, answerEvent(id, answer), timerStep({ at, hops }, machine));
   } catch (error) {
     if (!isFault(error)) {
       fail(work, error, id);
@@ -200,7 +224,7 @@ function takeUsable(engine: Engine, work: Work, { id, answer }: { id: string; an
     }
     work.problems.push({ error, call: id });
     const { message } = error;
-    takeOwn(engine, work, answerEvent(id, { ok: false, error: { code: code!, message } }), id);
+    takeOwn(engine, work, { at, hops, event: answerEvent(id, { ok: false, error: { code: code!, message } }) }, id);
   }
 }
 
@@ -209,12 +233,12 @@ const isFault = (error: unknown): error is TwinlineError =>
 
 // What comes by itself, a timer or an answer, comes once: if the machine throws on it, nobody could try that again. So the machine has
 // failed then, as an actor of XState has. An input that it throws on is refused instead: its caller is there, and is told.
-function takeOwn(engine: Engine, work: Work, event: EventObject, call?: string): void {
+function takeOwn(engine: Engine, work: Work, own: Moment & { readonly event: EventObject }, call?: string): void {
+  const { machine } = work.conversation;
   try {
-    work.hops = countHop(work.conversation.machine, work.hops);
-    feed(engine, work, event);
+    feed(engine, work, own.event, timerStep(own, machine));
     if (work.live.status === 'error')
-      work.problems.push(untakenFailure(work.conversation.machine.id, call ?? '', work.live.error as CallError));
+      work.problems.push(untakenFailure(machine.id, call ?? '', work.live.error as CallError));
   } catch (error) {
     fail(work, error, call);
   }

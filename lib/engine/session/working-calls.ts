@@ -29,8 +29,15 @@ export interface WorkingCall {
 export function workingCall(engine: Engine, work: Work, { id, service, input, hops }: NewCall): WorkingCall {
   const { secret } = work.conversation.callPolicy(id);
   const until = leaseUntil(engine, work, id);
-  const key = callKey(work, id, hops);
-  const call: SessionCall = { id, service, key, until, ...(!secret && storeInput(engine, key, input)) };
+  const key = callKey(work, id);
+  const call: SessionCall = {
+    id,
+    service,
+    key,
+    until,
+    ...(hops > 0 && { hops }),
+    ...(!secret && storeInput(engine, key, input)),
+  };
   return { id, call, input, stored: false };
 }
 
@@ -55,8 +62,8 @@ export function leaseUntil(engine: Engine, work: Work, id: string): number {
 }
 
 // The same turn computed again gives the same key; another turn, dial or pass through the state gives another.
-function callKey(work: Work, id: string, hops: number): string {
-  const parts: Json = [work.key, work.startedAt, work.turn, hops, id];
+function callKey(work: Work, id: string): string {
+  const parts: Json = [work.key, work.startedAt, work.turn, work.steps, id];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
 }
 

@@ -1,0 +1,61 @@
+// One case on both sides: XState in memory, and Twinline with a restore between all events.
+
+import * as assert from 'uvu/assert';
+import type { AnyStateMachine } from 'xstate';
+import { type Durable } from './durable.ts';
+import type { ScriptStep } from './generate.ts';
+import { type Behaviours, type InMemory, inMemory, type Standing } from './in-memory.ts';
+
+/** How the services of random machines answer. Their times meet no timer's. */
+export const BEHAVIOURS: Behaviours = {
+  quick: { after: 7, answer: ({ n }) => ({ twice: 2 * (n as number) }) },
+  slow: { after: 93, answer: ({ n }) => [n as number] },
+  bad: { after: 13, error: { code: 'ERR_INPUT', message: 'no' } },
+  never: { after: undefined },
+};
+
+export interface Script {
+  readonly script: readonly ScriptStep[];
+  readonly isAsleep?: boolean;
+}
+
+/** Runs the script on both; rejects at the first difference. True: it was compared to its end. */
+export async function compare(
+  machine: AnyStateMachine,
+  { script, isAsleep = false, behaviours = BEHAVIOURS }: Script & { behaviours?: Behaviours },
+  begin: (machine: AnyStateMachine, behaviours: Behaviours) => Promise<Durable>,
+): Promise<boolean> {
+  const theirs = inMemory(machine, behaviours);
+  theirs.advance(0);
+  if (isOver(theirs)) return false;
+  const ours = await begin(machine, behaviours);
+  await ours.wake();
+  same(theirs, ours, 'at the beginning');
+  for (const [at, { ms, event }] of script.entries()) {
+    if (theirs.look().status !== 'active') return true;
+    theirs.advance(ms);
+    if (isOver(theirs)) return false;
+    await ours.pass(ms, isAsleep);
+    if (event) {
+      theirs.send(event);
+      theirs.advance(0);
+      if (isOver(theirs)) return false;
+      await ours.send(event);
+    }
+    await ours.wake();
+    same(theirs, ours, `after step ${at + 1}, ${event?.type ?? 'a look'}`);
+  }
+  return true;
+}
+
+const isOver = (theirs: InMemory) => {
+  const { status } = theirs.look();
+  return theirs.isEndless || status === 'error';
+};
+
+function same(theirs: InMemory, ours: Durable, when: string): void {
+  const [expected, actual] = [plain(theirs.look()), plain(ours.look())];
+  assert.equal(actual, expected, `${when}: Twinline ${JSON.stringify(actual)}, XState ${JSON.stringify(expected)}`);
+}
+
+const plain = ({ status, value, context, told }: Standing) => ({ status, value, context, told });

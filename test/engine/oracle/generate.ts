@@ -1,0 +1,323 @@
+// Random statecharts with random scripts. What a transition leads to is drawn as a number and becomes one of the states that there are,
+// so that every smaller draw is a sound chart as well.
+
+import fc from 'fast-check';
+import type { ActionData, Chart, GuardData, InvokeData, TransitionData } from './chart.ts';
+
+/** One thing that happens to a machine. */
+export interface ScriptStep {
+  /** Milliseconds since the one before. */
+  readonly ms: number;
+  readonly event?: { readonly type: string; readonly v: number };
+}
+
+export interface Case {
+  readonly chart: Chart;
+  readonly script: readonly ScriptStep[];
+  /** Nobody looks between two steps: what is due meanwhile happens when the next step comes. */
+  readonly isAsleep: boolean;
+}
+
+interface Draft {
+  readonly kind: 'leaf' | 'final' | 'history' | 'compound' | 'parallel';
+  readonly named: number;
+  readonly initial: number;
+  readonly children: readonly Draft[];
+  readonly history: { readonly kind: unknown; readonly typed: boolean; readonly target: number };
+  readonly entry: readonly ActionDraft[];
+  readonly exit: readonly ActionDraft[];
+  readonly on: readonly (readonly [string, readonly TransitionDraft[]])[];
+  readonly after: readonly (readonly [string, readonly TransitionDraft[]])[];
+  readonly always: readonly TransitionDraft[];
+  readonly onDone: readonly TransitionDraft[];
+  readonly invoke: readonly (Omit<InvokeData, 'onDone' | 'onError'> & {
+    readonly done: readonly TransitionDraft[];
+    readonly error: readonly TransitionDraft[];
+  })[];
+  readonly output: number;
+}
+
+interface TransitionDraft {
+  /** 0: stays where it is. */
+  readonly target: number;
+  readonly second: number;
+  readonly form: number;
+  readonly reenter: boolean;
+  readonly guard: GuardDraft | undefined;
+  readonly actions: readonly ActionDraft[];
+}
+
+type GuardDraft = (state: (nth: number) => string) => GuardData;
+type ActionDraft = (state: (nth: number) => string) => ActionData;
+
+const EVENTS = ['A', 'B', 'C', 'a.b', 'a.c'];
+export const SERVICES = ['quick', 'slow', 'bad', 'never'];
+
+const nat = fc.nat({ max: 30 });
+const eventName = fc.constantFrom(...EVENTS);
+const list = <T>(item: fc.Arbitrary<T>, maxLength: number) => fc.array(item, { maxLength });
+/** Mostly nothing. */
+const rare = <T>(item: fc.Arbitrary<T>, weight: number, maxLength = 1) =>
+  fc.oneof({ withCrossShrink: true }, { weight: 10 - weight, arbitrary: fc.constant<T[]>([]) }, { weight, arbitrary: fc.array(item, { minLength: 1, maxLength }) });
+const fixed = <T>(value: T) => fc.constant(() => value);
+
+const plainGuard: fc.Arbitrary<GuardDraft> = fc.oneof(
+  fc.integer({ min: 0, max: 6 }).map((less) => () => ({ less })),
+  fixed<GuardData>({ odd: true }),
+  fc.integer({ min: 0, max: 2 }).map((value) => () => ({ value })),
+  nat.map((nth) => (state: (nth: number) => string) => ({ in: state(nth) })),
+);
+const guard: fc.Arbitrary<GuardDraft> = fc.oneof(
+  { weight: 4, arbitrary: plainGuard },
+  { weight: 1, arbitrary: plainGuard.map((inner) => (state: (nth: number) => string) => ({ not: inner(state) })) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(fc.constantFrom('and', 'or'), plainGuard, plainGuard).map(
+      ([kind, one, two]): GuardDraft =>
+        (state) =>
+          ({ [kind]: [one(state), two(state)] }) as unknown as GuardData,
+    ),
+  },
+);
+
+const delay = fc.constantFrom<number | string>(0, 10, 20, 20, 50, 120, 'growing', 'short');
+const sendId = fc.constantFrom('x', 'y');
+const plainAction: fc.Arbitrary<ActionDraft> = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(1, 1, 2, -1).map((add) => () => ({ add })) },
+  { weight: 2, arbitrary: fixed<ActionData>({ take: true }) },
+  { weight: 1, arbitrary: fc.constantFrom('told', 'said').map((name) => () => ({ emit: name })) },
+  { weight: 1, arbitrary: eventName.map((name) => () => ({ raise: name })) },
+  { weight: 1, arbitrary: eventName.map((name) => () => ({ send: name })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.constantFrom('raise', 'raise', 'send'), eventName, delay, fc.option(sendId, { nil: undefined }))
+      .map(
+        ([kind, name, ms, id]) =>
+          () =>
+            ({ [kind]: name, delay: ms, ...(id && { id }) }) as unknown as ActionData,
+      ),
+  },
+  { weight: 1, arbitrary: sendId.map((id) => () => ({ cancel: id })) },
+);
+const action: fc.Arbitrary<ActionDraft> = fc.oneof(
+  { weight: 8, arbitrary: plainAction },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(plainGuard, list(plainAction, 2)).map(
+      ([when, then]): ActionDraft =>
+        (state) => ({ when: when(state), then: then.map((one) => one(state)) }),
+    ),
+  },
+);
+
+const transition = (target: fc.Arbitrary<number>, guarded: fc.Arbitrary<GuardDraft | undefined>) =>
+  fc.record({
+    target,
+    second: fc.oneof({ withCrossShrink: true }, { weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: nat }),
+    form: fc.nat({ max: 3 }),
+    reenter: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+    guard: guarded,
+    actions: list(action, 2),
+  });
+const anyTarget = fc.oneof({ withCrossShrink: true }, { weight: 1, arbitrary: fc.constant(0) }, { weight: 4, arbitrary: nat });
+const maybe = fc.option(guard, { nil: undefined, freq: 1 });
+const transitions = fc.array(transition(anyTarget, maybe), { minLength: 1, maxLength: 2 });
+// An eventless transition without a guard is a loop too often.
+const eventless = transition(nat, guard);
+
+const descriptor = fc.oneof({ weight: 8, arbitrary: eventName }, { weight: 1, arbitrary: fc.constantFrom('*', 'a.*') });
+const afterDelay = fc.constantFrom('0', '10', '20', '20', '50', '120', 'growing', 'short');
+const invoke = fc.record(
+  {
+    id: fc.constantFrom('one', 'two'),
+    src: fc.constantFrom(...SERVICES),
+    done: rare(transition(anyTarget, maybe), 8, 2),
+    error: rare(transition(anyTarget, maybe), 9, 2),
+  },
+  { requiredKeys: ['src', 'done', 'error'] },
+);
+
+const draft = (kinds: readonly Draft['kind'][], children: fc.Arbitrary<Draft[]>, withCalls: boolean) =>
+  fc.record({
+    kind: fc.constantFrom(...kinds),
+    named: fc.nat({ max: 3 }),
+    initial: nat,
+    children,
+    history: fc.record({
+      kind: fc.constantFrom<unknown>('shallow', 'deep', true),
+      typed: fc.boolean(),
+      target: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: nat }),
+    }),
+    entry: rare(action, 3, 2),
+    exit: rare(action, 2),
+    on: list(fc.tuple(descriptor, transitions), 3),
+    after: rare(fc.tuple(afterDelay, transitions), 3, 2),
+    always: rare(eventless, 2, 2),
+    onDone: rare(transition(anyTarget, maybe), 5),
+    invoke: withCalls ? rare(invoke, 2) : fc.constant([]),
+    output: fc.nat({ max: 2 }),
+  }) as fc.Arbitrary<Draft>;
+
+function drafts(withCalls: boolean): fc.Arbitrary<Draft> {
+  const leaves = ['leaf', 'leaf', 'leaf', 'final', 'history'] as const;
+  const level = (depth: number): fc.Arbitrary<Draft> => {
+    const leaf = draft(leaves, fc.constant([]), withCalls);
+    if (depth === 0) return leaf;
+    const inner = draft(['compound', 'parallel'], fc.array(level(depth - 1), { minLength: 1, maxLength: 3 }), withCalls);
+    return fc.oneof({ withCrossShrink: true }, { weight: 3, arbitrary: leaf }, { weight: 2, arbitrary: inner });
+  };
+  const children = fc.array(level(2), { minLength: 1, maxLength: 4 });
+  return draft(['compound', 'compound', 'parallel'], children, withCalls);
+}
+
+const script = fc.array(
+  fc.record(
+    {
+      ms: fc.constantFrom(0, 10, 10, 20, 30, 100, 300),
+      event: fc.record({ type: eventName, v: fc.nat({ max: 2 }) }),
+    },
+    { requiredKeys: ['ms'] },
+  ),
+  { minLength: 1, maxLength: 12 },
+) as fc.Arbitrary<ScriptStep[]>;
+
+/** Charts without calls, which nobody need look at in time. */
+export const quietCases = casesOf(false);
+/** Charts with calls. */
+export const callingCases = casesOf(true);
+
+function casesOf(withCalls: boolean): fc.Arbitrary<Case> {
+  return fc
+    .record({ draft: drafts(withCalls), script, isAsleep: withCalls ? fc.constant(false) : fc.boolean() })
+    .map((drawn) => ({ chart: build(drawn.draft), script: drawn.script, isAsleep: drawn.isAsleep }));
+}
+
+interface Place {
+  readonly draft: Draft;
+  readonly kind: Draft['kind'];
+  readonly path: readonly string[];
+  readonly id: string | undefined;
+  readonly parent: Place | undefined;
+  readonly children: Place[];
+}
+
+const KEYS = 'abcd';
+
+/** Where each state of a draft is; a parent has a state that can be entered, and its last child is one. */
+function locate(draft: Draft, path: readonly string[], parent?: Place): Place {
+  const isAlone = parent && !parent.children.some(({ kind }) => kind !== 'history');
+  const isLast = parent?.draft.children.at(-1) === draft;
+  const kind = draft.kind === 'history' && isAlone && isLast ? 'leaf' : draft.kind;
+  const id = parent && kind !== 'history' && draft.named === 3 ? `own.${path.join('-')}` : undefined;
+  const place: Place = { draft, kind, path, id, parent, children: [] };
+  for (const [at, child] of draft.children.entries()) place.children.push(locate(child, [...path, KEYS[at]!], place));
+  return place;
+}
+
+function build(root: Draft): Chart {
+  const top = locate(root, []);
+  const all: Place[] = [];
+  const walk = (place: Place): void => {
+    for (const child of place.children) {
+      all.push(child);
+      walk(child);
+    }
+  };
+  walk(top);
+  const reachable = all.filter(({ kind }) => kind !== 'history');
+  const state = (nth: number) => idOf(reachable[nth % reachable.length]!);
+  return toChart(top, { all, state });
+}
+
+// An id of its own with a dot cannot be a target: XState reads the dot as a step into the state.
+const idOf = (place: Place): string => `#m${place.path.map((key) => `.${key}`).join('')}`;
+
+interface Drawing {
+  readonly all: readonly Place[];
+  readonly state: (nth: number) => string;
+}
+
+function toChart(place: Place, drawing: Drawing): Chart {
+  const { draft, kind, id, children } = place;
+  const actions = (list: readonly ActionDraft[]) => list.map((one) => one(drawing.state));
+  const ways = (list: readonly TransitionDraft[]) => list.map((one) => toTransition(place, one, drawing));
+  const table = (rows: readonly (readonly [string, readonly TransitionDraft[]])[]) =>
+    Object.fromEntries(rows.map(([key, list]) => [key, ways(list)]));
+  if (kind === 'history') return toHistory(place);
+  const own = {
+    ...(id && { id }),
+    ...(draft.entry.length && { entry: actions(draft.entry) }),
+    ...(draft.exit.length && { exit: actions(draft.exit) }),
+  };
+  if (kind === 'final') return { ...own, type: 'final', ...(draft.output && { output: draft.output }) };
+  const enterable = children.filter((child) => child.kind !== 'history');
+  return {
+    ...own,
+    ...(kind === 'parallel' && { type: 'parallel' }),
+    ...(kind === 'compound' && { initial: enterable[draft.initial % enterable.length]!.path.at(-1) }),
+    ...(children.length && {
+      states: Object.fromEntries(children.map((child) => [child.path.at(-1), toChart(child, drawing)])),
+    }),
+    ...(draft.on.length && { on: table(draft.on) }),
+    ...(draft.after.length && { after: table(draft.after) }),
+    ...(draft.always.length && { always: ways(draft.always) }),
+    ...(children.length && draft.onDone.length && { onDone: ways(draft.onDone) }),
+    ...(!place.parent && draft.output && { output: draft.output }),
+    ...(draft.invoke.length && {
+      invoke: draft.invoke.map(({ done, error, ...same }) => ({
+        ...same,
+        ...(done.length && { onDone: ways(done) }),
+        ...(error.length && { onError: ways(error) }),
+      })),
+    }),
+  } as Chart;
+}
+
+function toHistory({ draft, parent }: Place): Chart {
+  const { kind, typed, target } = draft.history;
+  const siblings = parent!.children.filter((child) => child.kind !== 'history');
+  const first = siblings[(target - 1) % siblings.length];
+  return {
+    history: kind,
+    ...(typed && { type: 'history' }),
+    ...(target && first && parent!.kind !== 'parallel' && { target: first.path.at(-1)! }),
+  };
+}
+
+function toTransition(place: Place, drawn: TransitionDraft, { all, state }: Drawing): TransitionData {
+  const target = drawn.target && all.length ? all[(drawn.target - 1) % all.length]! : undefined;
+  const second = target && drawn.second ? findOtherRegion(target, all, drawn.second) : undefined;
+  return {
+    ...(target && {
+      target: second ? [nameTarget(place, target, drawn.form), idOf(second)] : nameTarget(place, target, drawn.form),
+    }),
+    ...(drawn.reenter && { reenter: true }),
+    ...(drawn.guard && { guard: drawn.guard(state) }),
+    ...(drawn.actions.length && { actions: drawn.actions.map((one) => one(state)) }),
+  };
+}
+
+/** A state in another region of the nearest parallel state around `target`. */
+function findOtherRegion(target: Place, all: readonly Place[], nth: number): Place | undefined {
+  let region = target;
+  while (region.parent && region.parent.kind !== 'parallel') region = region.parent;
+  const { parent } = region;
+  if (!parent) return undefined;
+  const isWithin = (place: Place, outer: Place) => outer.path.every((key, at) => place.path[at] === key);
+  const others = all.filter(
+    (place) =>
+      place !== parent && isWithin(place, parent) && !isWithin(place, region) && place.kind !== 'history',
+  );
+  return others[nth % others.length];
+}
+
+/** The target as its source may write it: from its parent, from itself, or by id. */
+function nameTarget(source: Place, target: Place, form: number): string {
+  const from = (outer: Place) =>
+    outer.path.every((key, at) => target.path[at] === key) ? target.path.slice(outer.path.length) : [];
+  const [sibling, child] = [source.parent ? from(source.parent) : [], from(source)];
+  if (form === 1 && sibling.length) return sibling.join('.');
+  if (form === 2 && child.length) return `.${child.join('.')}`;
+  return idOf(target);
+}
