@@ -63,7 +63,7 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey, nam
       turnKey,
       reply: isPrivate ? sealReply(engine, work.key, reply.text) : reply.text,
       ended,
-      expiresAt: engine.clock.now() + (ended ? ENGINE_LIMITS.endedSessionSeconds * 1000 : ttlMs),
+      expiresAt: ended ? engine.clock.now() + ENGINE_LIMITS.endedSessionSeconds * 1000 : expiryOf(engine, work, ttlMs),
       dueAt: ended ? null : nextDue(work),
     });
     if (result.kind === 'conflict') return false;
@@ -169,6 +169,11 @@ function tell({ onFact, onProblem }: Engine, { key, facts, problems }: Work): vo
   problems.length = 0;
 }
 
+// Whoever waits for an answer from outside is not silent meanwhile.
+function expiryOf({ clock }: Engine, { calls }: Work, ttlMs: number): number {
+  return calls.reduce((at, { call }) => (call.later ? Math.max(at, call.until) : at), clock.now()) + ttlMs;
+}
+
 function nextDue(work: Work): number | null {
   if (!work.timers.length && !work.calls.length) return null;
   return Math.min(...work.timers.map((timer) => timer.at), ...work.calls.map(({ call }) => call.until));
@@ -199,6 +204,7 @@ function encodeWork(
     waiting: requests.waiting,
     isOvertaken: requests.isOvertaken,
     isContinued,
+    completed: work.completed,
   };
   return encodeRecord(
     work.key,

@@ -14,6 +14,8 @@ import type { AtRest } from '../machine/transition.ts';
 export interface SessionCall extends PendingCall {
   /** Milliseconds since 1970: the lease of the process that makes it. */
   readonly until: number;
+  /** Its answer comes from outside, until the end of the lease; it is not made again. */
+  readonly later?: true;
   /** In the place of an input that holds credentials. */
   readonly sealed?: string;
 }
@@ -39,6 +41,8 @@ export interface SessionRecord {
   readonly isOvertaken?: boolean;
   /** The caller was answered "please wait" and has not seen the outcome. */
   readonly waiting?: boolean;
+  /** Keys of calls that were answered from outside, the last ones. */
+  readonly completed?: readonly string[];
   /** The last reply was no end: the machine has ended by itself since. */
   readonly isContinued?: boolean;
   /** The variables and calls of a session with private values; here they are empty then. */
@@ -81,6 +85,7 @@ export function encodeRecord(key: string, record: SessionRecord, seal: SealKey |
     y: rest.history,
     q: rest.status && { s: rest.status, o: rest.output, e: rest.error },
     l: record.isContinued || undefined,
+    m: record.completed?.length ? record.completed : undefined,
     z: rest.order,
     d: record.door,
     t: timers.length ? timers : undefined,
@@ -134,6 +139,7 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
   if (raw.i !== undefined) record.others = raw.i as string[];
   if (raw.x === true) record.isOvertaken = true;
   if (raw.l === true) record.isContinued = true;
+  if (raw.m !== undefined) record.completed = raw.m as string[];
   if (raw.w === true) record.waiting = true;
   if (raw.e !== undefined) record.sealed = raw.e as string;
   return record;
@@ -185,6 +191,7 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     (raw.k === undefined || isListWhere(raw.k, isCall)) &&
     (raw.o === undefined || isText(raw.o)) &&
     (raw.i === undefined || isListWhere(raw.i, isText)) &&
+    (raw.m === undefined || isListWhere(raw.m, isText)) &&
     (raw.e === undefined || isText(raw.e))
   );
 }

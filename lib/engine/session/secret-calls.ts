@@ -6,6 +6,7 @@
 import { ERROR_CODES, TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { holdsSecret, listRequestSecrets, mayQuote, type Redactor, redactor } from '../../redact.ts';
+import { LaterAnswer } from '../later.ts';
 import { isServiceCode, type Service, type ServiceCall, ServiceError, type Services } from '../service.ts';
 
 const secretsByCall = new WeakMap<ServiceCall, readonly string[]>();
@@ -18,6 +19,12 @@ export function holdSecrets(call: ServiceCall, turn: readonly string[], input: J
   const secrets = [...turn, ...listRequestSecrets(input)];
   if (secrets.length) secretsByCall.set(call, secrets);
   return call;
+}
+
+/** One more secret of the call; gives it back. */
+export function addSecret(call: ServiceCall, secret: string): string {
+  secretsByCall.set(call, [...(secretsByCall.get(call) ?? []), secret]);
+  return secret;
 }
 
 const privateByCall = new WeakMap<ServiceCall, () => readonly string[]>();
@@ -46,7 +53,9 @@ export function keepSecrets(
   const keep = (name: string, service: Service): Service => {
     return async (input, call) => {
       try {
-        const answer = redact.json(await service(input, call));
+        const given = await service(input, call);
+        if (given instanceof LaterAnswer) return given;
+        const answer = redact.json(given);
         const secrets = secretsByCall.get(call);
         return secrets ? redactor(secrets).json(answer) : answer;
       } catch (error) {
