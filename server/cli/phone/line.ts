@@ -8,7 +8,7 @@ import type { InspectionEvent, Inspector } from '../../../lib/engine/conversatio
 import { LaterAnswer } from '../../../lib/engine/later.ts';
 import type { Services } from '../../../lib/engine/service.ts';
 import { seedSession } from '../../../lib/engine/sessions.ts';
-import { type ErrorCode, TwinlineError } from '../../../lib/errors.ts';
+import { TwinlineError } from '../../../lib/errors.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { asksForSecret, keepsSecret, toStateValue } from '../../../lib/flow/run/scope.ts';
 import { listPrivateServices, type Masks, masks } from '../../../lib/flow/testing/mask.ts';
