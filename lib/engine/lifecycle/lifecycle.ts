@@ -143,7 +143,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   });
   const { documents, kind, clock = systemClock, write = plainWrite, machine, version = 1, migrate, fields } = options;
   const expected: Expected = { machine, version, ...(migrate && { migrate }) };
-  const calls = lifecycleCalls(options.services ?? {}, { clock, policies: options.calls ?? {} });
+  const calls = lifecycleCalls({ ...machine.services, ...options.services }, { clock, policies: options.calls ?? {} });
   const runner = lifecycleRunner({
     documents,
     kind,

@@ -109,6 +109,7 @@ function encodeWork(engine: Engine, work: Work, { ended, requests }: { ended: bo
   const { conversation, turn, startedAt, door, timers, calls } = work;
   const { id, version, hash, machine } = conversation;
   const { state, history, order } = machine.rest(work.live);
+  if (!ended) machine.check(work.live);
   // Written out, field by field: an object that is made by a spread costs a turn 10 µs more.
   const record: SessionRecord = {
     conversation: id,

@@ -83,7 +83,8 @@ function startCall(engine: Engine, work: Work, working: WorkingCall): WorkingCal
   const { onProblem } = engine;
   const { service } = call;
   const onFailure = onProblem && ((error: unknown) => onProblem({ key: work.key, reason: 'service', service, error }));
-  const request = { call, input, policy, session: serviceSession(work), secrets, privates, onFailure };
+  const own = work.conversation.machine.services;
+  const request = { call, input, policy, session: serviceSession(work), own, secrets, privates, onFailure };
   const answer = engine.calls.start(request);
   const started = { ...working, answer, stored: true };
   work.started.push(started);
