@@ -19,6 +19,8 @@ export interface CallRequest {
   readonly input: Json;
   readonly policy: CallPolicy;
   readonly session: ServiceSession;
+  /** What the machine brings along for names that no service is registered as. @default none */
+  readonly own?: Services;
   /** Texts that must not come back in answers and errors. @default none */
   readonly secrets?: readonly string[];
   /** Gives the texts that no log may show. @default none */
@@ -88,7 +90,8 @@ export function callRunner(given: Services, clock: Clock): Calls {
 
 async function makeCall(services: Services, clock: Clock, request: CallRequest): Promise<CallOutcome> {
   const name = request.call.service;
-  const service = Object.hasOwn(services, name) ? services[name] : undefined;
+  const { own = {} } = request;
+  const service = [services, keepSecrets(own)].find((table) => Object.hasOwn(table, name))?.[name];
   if (!service) return refusal(new TwinlineError('ERR_SERVICE_UNKNOWN', `No service is registered as "${name}".`));
   for (let tries = 1; ; tries++) {
     const answer = await oneTry(service, clock, request);

@@ -74,7 +74,7 @@ const extras: fc.Arbitrary<Config> = fc.oneof(
       { entry: { type: 'add', params: { by: 7 } } },
       { exit: { type: 'note', params: { left: true } } },
       { after: { 50: '#one' } },
-      { invoke: { id: 'call', src: 'ask', onDone: '#three' } },
+      { invoke: { src: 'ask', onDone: '#three' } },
       { always: { guard: { type: 'below', params: { limit: 0 } }, target: '#three' } },
     ),
   },

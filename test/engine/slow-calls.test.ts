@@ -135,7 +135,7 @@ const calling = (loop: 'ask' | 'rest') =>
     },
   } as never);
 
-test('calls that lead to each other in a circle end with ERR_TURN_LIMIT, also behind the caller\'s back', async () => {
+test("calls that lead to each other in a circle end with ERR_TURN_LIMIT, also behind the caller's back", async () => {
   let calls = 0;
   const slow = gate();
   const ask: Service = async (input, call) => (calls++ === 0 ? slow.service(input, call) : null);

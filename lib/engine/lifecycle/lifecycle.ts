@@ -160,7 +160,8 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   const { keyring } = options;
   const scope = `document/${kind.name}`;
   const makeToken = keyring && ((id: string, key: string) => sealToken(keyring, scope, [id, key]));
-  const calls = lifecycleCalls(options.services ?? {}, { clock, policies: options.calls ?? {}, makeToken });
+  const services = { ...machine.services, ...options.services };
+  const calls = lifecycleCalls(services, { clock, policies: options.calls ?? {}, makeToken });
   const runner = lifecycleRunner({
     documents,
     kind,

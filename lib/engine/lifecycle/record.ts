@@ -4,6 +4,7 @@ import type { EventObject, StateValue } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import { isCount, isListWhere, isObject, isText } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { undefinedNames, withUndefined } from '../../json/lossless.ts';
 import type { DocumentStore, Exists, InsertResult, Kind, ReplaceResult, StoredDocument } from '../../store/store.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import { type CallError, faultOf, type MachineProblem, machineProblem, untakenFailure } from '../machine/failure.ts';
@@ -68,7 +69,7 @@ export function readRecord(document: StoredDocument, expected: Expected): Lifecy
   if (raw.id !== expected.machine.id) throw refuse(`it is one of ${JSON.stringify(raw.id)}`);
   const rest: AtRest = {
     state: raw.state as StateValue,
-    context: raw.context as JsonObject,
+    context: withUndefined(raw.context as JsonObject, (raw.undefined as string[] | undefined) ?? []),
     ...(raw.history !== undefined && { history: raw.history as { [node: string]: string[] } }),
     ...(raw.status !== undefined && { status: raw.status as 'done' | 'error' }),
     ...(raw.output !== undefined && { output: raw.output as Json }),
@@ -92,10 +93,12 @@ export function readRecord(document: StoredDocument, expected: Expected): Lifecy
 /** The record as the field `machine` of its document. */
 export function toStored({ machine, version }: Expected, record: LifecycleRecord): JsonObject {
   const { rest, commands, ...others } = record;
+  const names = undefinedNames(rest.context);
   return {
     id: machine.id,
     version,
     ...rest,
+    ...(names && { undefined: names }),
     ...others,
     commands: commands.slice(-ENGINE_LIMITS.commandsKept),
   } as unknown as JsonObject;
@@ -119,6 +122,7 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     isCount(raw.version) &&
     isRest(raw) &&
     (raw.status === undefined || isEnd(raw.status, raw.error)) &&
+    (raw.undefined === undefined || isListWhere(raw.undefined, isText)) &&
     isListWhere(raw.timers, isTimer) &&
     isListWhere(raw.calls, isCall) &&
     isCount(raw.at) &&
@@ -224,6 +228,7 @@ function applyStep(
   { steps, ...kept }: Pick<LifecycleRecord, 'steps' | 'commands' | 'completed'>,
   { machine, id, at, leaseUntil }: RecordStepOptions,
 ): Stepped {
+  machine.check(live);
   const made = newCalls.map(
     ({ id: call, service, input }: NewCall): LifecycleCall => ({
       id: call,

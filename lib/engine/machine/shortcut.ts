@@ -180,19 +180,3 @@ function readReference(reference: unknown): { name: string; params: unknown } | 
   const { type, params } = reference as { type: string; params?: unknown };
   return typeof params === 'function' ? undefined : { name: type, params };
 }
-
-interface StateNodeLike {
-  readonly invoke: readonly { id: string; src: unknown }[];
-  readonly states: { readonly [key: string]: StateNodeLike };
-}
-
-/** The services that the machine's states invoke, by the id of the invoke. */
-export function findInvokedServices(source: AnyStateMachine): Map<string, string> {
-  const services = new Map<string, string>();
-  const visit = (node: StateNodeLike): void => {
-    for (const { id, src } of node.invoke) if (typeof src === 'string') services.set(id, src);
-    for (const child of Object.values(node.states)) visit(child);
-  };
-  visit(source.root as unknown as StateNodeLike);
-  return services;
-}

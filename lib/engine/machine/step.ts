@@ -298,6 +298,10 @@ function applyEffect(run: StepInProgress<Identified>, effect: Effect): void {
     case 'cancel':
       run.timers = cancelTimer(run.timers, effect.id);
       break;
+    case 'stop':
+      run.calls = run.calls.filter(({ id }) => id !== effect.id);
+      run.newCalls = run.newCalls.filter(({ id }) => id !== effect.id);
+      break;
     case 'send':
       run.queue = append(run.queue, { event: effect.event, hops: countHop(run.machine, run.hops) });
       break;

@@ -10,6 +10,7 @@ import {
   type AnyActorRef,
   type AnyMachineSnapshot,
   type AnyStateMachine,
+  type AnyStateNode,
   createActor,
   type EventObject,
   fromPromise,
@@ -17,10 +18,19 @@ import {
 } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { findLoss } from '../../json/lossless.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
+import type { Services } from '../service.ts';
 import type { CallError } from './failure.ts';
-import { findInvokedServices, shortcuts, type Vocabulary } from './shortcut.ts';
-import { boundedMachine, type Statechart } from './statechart.ts';
+import { shortcuts, type Vocabulary } from './shortcut.ts';
+import {
+  boundedMachine,
+  findInvokedServices,
+  findOwnServices,
+  listNodes,
+  refuseUnsupported,
+  type Statechart,
+} from './statechart.ts';
 
 /** A machine between two events, as plain JSON. */
 export interface AtRest {
@@ -46,6 +56,8 @@ export type Effect =
   /** Without an id it cannot be cancelled, and never takes the place of another. */
   | { readonly type: 'timer'; readonly id?: string; readonly delayMs: number; readonly event: EventObject }
   | { readonly type: 'cancel'; readonly id: string }
+  /** The answer of a call is not wanted any more. */
+  | { readonly type: 'stop'; readonly id: string }
   | { readonly type: 'send'; readonly event: EventObject }
   | { readonly type: 'fact'; readonly name: string; readonly params: Json };
 
@@ -68,6 +80,10 @@ export interface Machine {
   readonly source: AnyStateMachine;
   /** Events without a rest or a pause after which the machine goes in circles. */
   readonly longestChain: number;
+  /** Promises that the machine brings along, by name. A service of the engine with that name is called in their place. */
+  readonly services: Services;
+  /** Throws ERR_MACHINE where the context holds what JSON would change. */
+  check(live: AnyMachineSnapshot): void;
   begin(input?: JsonObject): Step;
   /** Throws ERR_RECORD when the state does not exist; never falls back to the initial state. */
   resume(rest: AtRest): AnyMachineSnapshot;
@@ -104,25 +120,31 @@ export const NO_EVENT: EventObject = { type: 'xstate.init' };
 export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'): Machine {
   // Flows build a machine for themselves; what others pass in stays as it is.
   const source = boundedMachine(chart, { isOwn: vocabulary === 'pure' });
-  const services = findInvokedServices(source);
   const nodes = listNodes(source);
+  if (vocabulary === 'any') refuseUnsupported(source, nodes);
+  const services = findInvokedServices(nodes);
+  const ownServices = findOwnServices(source, nodes);
   const nodesById = new Map(nodes.map((node) => [node.id, node]));
   // XState works out the input of an invoke only when it knows the actor; here the services stand outside of the machine.
-  for (const name of services.values()) source.implementations.actors[name] ??= UNANSWERED;
+  for (const name of [...services.values()].flatMap((names) => [...names]))
+    source.implementations.actors[name] = UNANSWERED;
   let done: ActionRecord[] = [];
   const scope = inertScope(source, (action) => done.push(action));
   const templates = new Map<string, AnyMachineSnapshot>();
 
-  const stepTo = (live: AnyMachineSnapshot): Step => ({
-    live,
-    effects: done.length ? listEffects(done, scope.self) : NONE,
-  });
+  const stepTo = (live: AnyMachineSnapshot): Step => {
+    if (vocabulary === 'any' && live.output !== undefined) checkLossless(source.id, 'its output', live.output);
+    if (!done.length) return { live, effects: NONE };
+    for (const id in live.children) if (!services.has(id)) throw droppedError(source.id, 'spawns a child');
+    return { live, effects: listEffects(done, effectsOf) };
+  };
+  const effectsOf = { machine: source.id, self: scope.self, services, vocabulary };
 
   const template = (state: StateValue): AnyMachineSnapshot => {
     const key = typeof state === 'string' ? state : JSON.stringify(state);
     const known = templates.get(key);
     if (known) return known;
-    if (!isState(source.root as unknown as StateNode, state)) throw unknownStateError(source.id, state);
+    if (!isState(source.root, state)) throw unknownStateError(source.id, state);
     const made = attempt(source.id, () => source.resolveState({ value: state, context: {} }));
     templates.set(key, made);
     short?.admit(made);
@@ -136,6 +158,7 @@ export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'
   return {
     id: source.id,
     source,
+    services: ownServices,
     longestChain: ENGINE_LIMITS.hopsPerTurn + (vocabulary === 'pure' ? 0 : nodes.length),
     begin: (input) => {
       done = [];
@@ -164,12 +187,15 @@ export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'
       }
     },
     rest: (live) => (keepsOrder ? withOrder(toRest(live), live, template) : toRest(live)),
+    check: (live) => {
+      if (vocabulary === 'any') checkLossless(source.id, 'its context', live.context, { keepsUndefined: true });
+    },
     calling: (live) => listInvokes(live).map((call) => call.id),
     listCalls: (live) =>
       listInvokes(live).map(({ id, src, input }) => {
         const given =
           typeof input === 'function' ? input({ context: live.context, event: NO_EVENT, self: scope.self }) : input;
-        return { type: 'call', id, service: String(src), input: readInput({ input: given }) };
+        return { type: 'call', id, service: String(src), input: readInput({ id, input: given }, effectsOf) };
       }),
   };
 }
@@ -201,35 +227,80 @@ function inertScope(source: AnyStateMachine, collect: (action: ActionRecord) => 
   } as unknown as Scope;
 }
 
-const EFFECTS: { [type: string]: (params: ActionRecord['params'], self: AnyActorRef) => Effect | undefined } = {
-  'xstate.spawnChild': (p) => ({ type: 'call', id: p.id, service: String(p.src), input: readInput(p) }),
-  'xstate.stopChild': () => undefined, // the engine drops calls whose state is no longer active
-  'xstate.raise': (p) => (typeof p.delay === 'number' ? makeTimer(p) : undefined),
-  'xstate.sendTo': (p, self) => {
-    if (p.to !== self) return undefined;
-    return typeof p.delay === 'number' ? makeTimer(p) : { type: 'send', event: p.event };
+interface EffectOptions {
+  readonly machine: string;
+  readonly self: AnyActorRef;
+  readonly vocabulary: Vocabulary;
+  /** By the id of the invoke. */
+  readonly services: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+const EFFECTS: {
+  [type: string]: (params: ActionRecord['params'], options: EffectOptions) => Effect | undefined;
+} = {
+  'xstate.spawnChild': (p, options) => {
+    const { machine, services } = options;
+    if (!services.get(p.id)?.has(p.src)) throw droppedError(machine, 'spawns a child');
+    return { type: 'call', id: p.id, service: String(p.src), input: readInput(p, options) };
+  },
+  'xstate.stopChild': (p) => p && { type: 'stop', id: p.id },
+  'xstate.raise': (p, { machine }) => (typeof p.delay === 'number' ? makeTimer(p, machine) : undefined),
+  'xstate.sendTo': (p, { self, machine }) => {
+    if (p.to !== self) throw droppedError(machine, 'sends to another actor');
+    return typeof p.delay === 'number' ? makeTimer(p, machine) : { type: 'send', event: p.event };
   },
   'xstate.cancel': (p) => ({ type: 'cancel', id: String(p.sendId) }),
   'xstate.assign': () => undefined,
-  'xstate.log': () => undefined,
+  'xstate.log': ({ label, value }) => ({
+    type: 'fact',
+    name: 'xstate.log',
+    params: { ...(label && { label }), value },
+  }),
   'xstate.emit': (p) => ({ type: 'fact', name: p.event.type, params: p.event }),
 };
 
-// A service that is given nothing gets `{}`: most take named values.
-function readInput({ input }: { readonly input?: unknown }): Json {
-  return (input === undefined ? {} : input) as Json;
+/** The error of a step that asks for what could not be kept, where only the step itself tells. */
+function droppedError(machine: string, what: string): TwinlineError {
+  return new TwinlineError(
+    'ERR_MACHINE',
+    `Machine "${machine}" ${what}, which cannot be kept between two events. Invoke a service by its name, or a fromPromise; a machine sends only to itself.`,
+  );
 }
 
-function makeTimer({ id, delay, event }: { id?: string; delay: number; event: EventObject }): Effect {
+// A service that is given nothing gets `{}`: most take named values.
+function readInput(
+  { id, input = {} }: { readonly id: string; readonly input?: unknown },
+  { machine, vocabulary }: Pick<EffectOptions, 'machine' | 'vocabulary'>,
+): Json {
+  if (vocabulary === 'any') checkLossless(machine, `the input of its call "${id}"`, input, { keepsUndefined: true });
+  return input as Json;
+}
+
+function makeTimer({ id, delay, event }: { id?: unknown; delay: number; event: EventObject }, machine: string): Effect {
+  if (id !== undefined && typeof id !== 'string')
+    throw new TwinlineError(
+      'ERR_MACHINE',
+      `Machine "${machine}" delays "${event.type}" with the id ${String(id)}; an id is a text.`,
+    );
+  checkLossless(machine, `its delayed event "${event.type}"`, event);
   return { type: 'timer', ...(id !== undefined && { id }), delayMs: delay, event };
 }
 
-function listEffects(actions: readonly ActionRecord[], self: AnyActorRef): Effect[] {
+function checkLossless(machine: string, what: string, value: unknown, options?: { keepsUndefined: boolean }): void {
+  const loss = findLoss(value, options);
+  if (!loss) return;
+  throw new TwinlineError(
+    'ERR_MACHINE',
+    `Machine "${machine}" cannot be stored: ${what} holds ${loss.what}${loss.path && ` at "${loss.path.slice(0, 200)}"`}, which JSON would change. Keep texts, numbers, true, false, null, lists and plain objects.`,
+  );
+}
+
+function listEffects(actions: readonly ActionRecord[], options: EffectOptions): Effect[] {
   const effects: Effect[] = [];
   for (const { type, params } of actions) {
     const known = Object.hasOwn(EFFECTS, type) ? EFFECTS[type] : undefined;
     const effect: Effect | undefined = known
-      ? known(params, self)
+      ? known(params, options)
       : { type: 'fact', name: type, params: params ?? null };
     if (effect) effects.push(effect);
   }
@@ -255,8 +326,8 @@ function describeEnd({ status, output, error }: AnyMachineSnapshot): Pick<AtRest
 
 interface RestoreOptions {
   readonly rest: AtRest;
-  readonly services: ReadonlyMap<string, string>;
-  readonly nodesById: ReadonlyMap<string, StateNode>;
+  readonly services: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly nodesById: ReadonlyMap<string, AnyStateNode>;
 }
 
 function restore(
@@ -267,7 +338,7 @@ function restore(
   const source = fresh.machine as AnyStateMachine;
   const children: Record<string, unknown> = {};
   for (const id of rest.calling ?? [])
-    if (services.has(id)) children[id] = { src: services.get(id), snapshot: { status: 'active', input: undefined } };
+    for (const src of services.get(id) ?? []) children[id] = { src, snapshot: { status: 'active', input: undefined } };
   // The nodes themselves: XState would take an id with a dot apart.
   const nodesOf = (ids: readonly string[]) => ids.flatMap((id) => nodesById.get(id) ?? []);
   const historyValue = Object.fromEntries(
@@ -280,14 +351,8 @@ function restore(
 }
 
 type Nodes = AnyMachineSnapshot['_nodes'];
-type StateNode = Nodes[number];
 
-const isLeaf = ({ type }: StateNode): boolean => type === 'atomic' || type === 'final';
-
-function listNodes(source: AnyStateMachine): StateNode[] {
-  const list = (node: StateNode): StateNode[] => [node, ...Object.values(node.states).flatMap(list)];
-  return list(source.root as unknown as StateNode);
-}
+const isLeaf = ({ type }: AnyStateNode): boolean => type === 'atomic' || type === 'final';
 
 // In a machine that stays in memory, regions of a parallel state come in the order in which they were moved last.
 function withOrder(
@@ -306,7 +371,7 @@ function sortNodes(nodes: Nodes, order: readonly string[]): Nodes {
 }
 
 // XState looks states up through the prototype, so `constructor` or `{}` would silently become the initial state.
-function isState(node: StateNode, value: unknown): boolean {
+function isState(node: AnyStateNode, value: unknown): boolean {
   const has = (key: string) => Object.hasOwn(node.states, key) && node.states[key]!.type !== 'history';
   if (typeof value === 'string') return has(value) && isLeaf(node.states[value]!);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
@@ -315,7 +380,7 @@ function isState(node: StateNode, value: unknown): boolean {
   const expected = isParallel ? Object.keys(node.states).filter(has).length : node.type === 'compound' ? 1 : 0;
   if (keys.length !== expected) return false;
   // Regions of a parallel state that have no states of their own are written as {}; other states without any are not.
-  const isInside = (child: StateNode, inner: unknown) => (isParallel || !isLeaf(child)) && isState(child, inner);
+  const isInside = (child: AnyStateNode, inner: unknown) => (isParallel || !isLeaf(child)) && isState(child, inner);
   return keys.every((key) => has(key) && isInside(node.states[key]!, (value as JsonObject)[key]));
 }
 

@@ -6,20 +6,13 @@ import type { AnyMachineSnapshot } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import { isListWhere, isObject, isText } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { undefinedNames, withUndefined } from '../../json/lossless.ts';
 import { openText, type Seal, sealText } from '../../sealing.ts';
 import type { StoredSession } from '../../store/store.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { isRest } from '../machine/step.ts';
-import {
-  decodeRecord,
-  isCall,
-  type RecordProblem,
-  type SessionCall,
-  type SessionRecord,
-  undefinedNames,
-  withUndefined,
-} from './record.ts';
+import { decodeRecord, isCall, type RecordProblem, type SessionCall, type SessionRecord } from './record.ts';
 
 export type OpenedSession<C extends Conversation = Conversation> =
   | { readonly kind: 'none' }

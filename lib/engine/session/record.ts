@@ -5,6 +5,7 @@ import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { isCount, isListWhere, isObject, isText } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { undefinedNames, withUndefined } from '../../json/lossless.ts';
 import { shortMac } from '../../keyring.ts';
 import type { CallError } from '../machine/failure.ts';
 import { isEnd, isPendingCall, isRest, isTimer, type PendingCall, type Timer } from '../machine/step.ts';
@@ -194,24 +195,6 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     (raw.m === undefined || isListWhere(raw.m, isText)) &&
     (raw.e === undefined || isText(raw.e))
   );
-}
-
-/** JSON drops undefined, but a machine may tell a variable without a value from one that was never there. */
-export function undefinedNames(context: JsonObject): string[] | undefined {
-  let names: string[] | undefined;
-  for (const name in context)
-    if (context[name] === undefined) {
-      names ??= [];
-      names.push(name);
-    }
-  return names;
-}
-
-/** The variables, and these without a value. */
-export function withUndefined(context: JsonObject, names: readonly string[]): JsonObject {
-  const whole: Record<string, unknown> = { ...context };
-  for (const name of names) whole[name] = undefined;
-  return whole as JsonObject;
 }
 
 /** What a stored record says of itself, sealed or not; none of it is proved. */

@@ -97,8 +97,9 @@ function startCall(engine: Engine, work: Work, working: WorkingCall): WorkingCal
   const { onProblem } = engine;
   const { service } = call;
   const onFailure = onProblem && ((error: unknown) => onProblem({ key: work.key, reason: 'service', service, error }));
+  const own = work.conversation.machine.services;
   const token = engine.keyring && (() => sealToken(engine.keyring!, SESSION_CALLS, [work.key, call.key]));
-  const request = { call, input, policy, session: serviceSession(work), secrets, privates, token, onFailure };
+  const request = { call, input, policy, session: serviceSession(work), own, secrets, privates, token, onFailure };
   const answer = engine.calls.start(request);
   const started = { ...working, answer, stored: true };
   work.started.push(started);

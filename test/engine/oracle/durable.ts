@@ -1,5 +1,6 @@
 // What Twinline does with the same machine: it is put into a store and taken out again between any two events.
 
+import type { AnyStateMachine } from 'xstate';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { machineConversation } from '../../../lib/engine/conversation.ts';
 import { createEngine, type TurnReport } from '../../../lib/engine/engine.ts';
@@ -14,7 +15,6 @@ import type { Json, JsonObject } from '../../../lib/json/json.ts';
 import { memoryDocuments, memorySnapshots } from '../../../lib/store/memory/index.ts';
 import type { Kind, SnapshotStore } from '../../../lib/store/store.ts';
 import type { Behaviours, Standing } from './in-memory.ts';
-import type { AnyStateMachine } from 'xstate';
 
 /** A machine in a store. */
 export interface Durable {
@@ -55,7 +55,10 @@ async function drain(isBusy: () => boolean): Promise<void> {
 export async function inSession(
   source: AnyStateMachine,
   behaviours: Behaviours,
-  { open = (clock) => memorySnapshots({ clock }), input = {} }: { open?: (clock: SimulatedClock) => SnapshotStore; input?: JsonObject } = {},
+  {
+    open = (clock) => memorySnapshots({ clock }),
+    input = {},
+  }: { open?: (clock: SimulatedClock) => SnapshotStore; input?: JsonObject } = {},
 ): Promise<Durable> {
   const clock = new SimulatedClock();
   const told: string[] = [];
@@ -144,7 +147,11 @@ function counted(store: SnapshotStore, count: (by: number) => void): SnapshotSto
 const KIND: Kind = { name: 'thing', indexes: { due: { fields: ['dueAt'] } } };
 
 /** Begins a lifecycle of the machine. */
-export async function inDocument(source: AnyStateMachine, behaviours: Behaviours, input: JsonObject = {}): Promise<Durable> {
+export async function inDocument(
+  source: AnyStateMachine,
+  behaviours: Behaviours,
+  input: JsonObject = {},
+): Promise<Durable> {
   const clock = new SimulatedClock();
   const documents = memoryDocuments({ clock });
   await documents.declare([KIND]);

@@ -58,7 +58,11 @@ const eventName = fc.constantFrom(...EVENTS);
 const list = <T>(item: fc.Arbitrary<T>, maxLength: number) => fc.array(item, { maxLength });
 /** Mostly nothing. */
 const rare = <T>(item: fc.Arbitrary<T>, weight: number, maxLength = 1) =>
-  fc.oneof({ withCrossShrink: true }, { weight: 10 - weight, arbitrary: fc.constant<T[]>([]) }, { weight, arbitrary: fc.array(item, { minLength: 1, maxLength }) });
+  fc.oneof(
+    { withCrossShrink: true },
+    { weight: 10 - weight, arbitrary: fc.constant<T[]>([]) },
+    { weight, arbitrary: fc.array(item, { minLength: 1, maxLength }) },
+  );
 const fixed = <T>(value: T) => fc.constant(() => value);
 
 const plainGuard: fc.Arbitrary<GuardDraft> = fc.oneof(
@@ -80,7 +84,7 @@ const guard: fc.Arbitrary<GuardDraft> = fc.oneof(
   },
 );
 
-const delay = fc.constantFrom<number | string>(0, 10, 20, 20, 50, 120, 'growing', 'short');
+const delay = fc.constantFrom<number | string>(10, 20, 20, 50, 120, 'growing', 'short', 30, 10, 0);
 const sendId = fc.constantFrom('x', 'y');
 const plainAction: fc.Arbitrary<ActionDraft> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(1, 1, 2, -1).map((add) => () => ({ add })) },
@@ -114,20 +118,28 @@ const action: fc.Arbitrary<ActionDraft> = fc.oneof(
 const transition = (target: fc.Arbitrary<number>, guarded: fc.Arbitrary<GuardDraft | undefined>) =>
   fc.record({
     target,
-    second: fc.oneof({ withCrossShrink: true }, { weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: nat }),
+    second: fc.oneof(
+      { withCrossShrink: true },
+      { weight: 4, arbitrary: fc.constant(0) },
+      { weight: 1, arbitrary: nat },
+    ),
     form: fc.nat({ max: 3 }),
     reenter: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
     guard: guarded,
     actions: list(action, 2),
   });
-const anyTarget = fc.oneof({ withCrossShrink: true }, { weight: 1, arbitrary: fc.constant(0) }, { weight: 4, arbitrary: nat });
+const anyTarget = fc.oneof(
+  { withCrossShrink: true },
+  { weight: 1, arbitrary: fc.constant(0) },
+  { weight: 4, arbitrary: nat },
+);
 const maybe = fc.option(guard, { nil: undefined, freq: 1 });
 const transitions = fc.array(transition(anyTarget, maybe), { minLength: 1, maxLength: 2 });
 // An eventless transition without a guard is a loop too often.
 const eventless = transition(nat, guard);
 
 const descriptor = fc.oneof({ weight: 8, arbitrary: eventName }, { weight: 1, arbitrary: fc.constantFrom('*', 'a.*') });
-const afterDelay = fc.constantFrom('0', '10', '20', '20', '50', '120', 'growing', 'short');
+const afterDelay = fc.constantFrom('10', '20', '20', '50', '120', 'growing', 'short', '30', '50', '0');
 const invoke = fc.record(
   {
     id: fc.constantFrom('one', 'two'),
@@ -164,7 +176,11 @@ function drafts(withCalls: boolean): fc.Arbitrary<Draft> {
   const level = (depth: number): fc.Arbitrary<Draft> => {
     const leaf = draft(leaves, fc.constant([]), withCalls);
     if (depth === 0) return leaf;
-    const inner = draft(['compound', 'parallel'], fc.array(level(depth - 1), { minLength: 1, maxLength: 3 }), withCalls);
+    const inner = draft(
+      ['compound', 'parallel'],
+      fc.array(level(depth - 1), { minLength: 1, maxLength: 3 }),
+      withCalls,
+    );
     return fc.oneof({ withCrossShrink: true }, { weight: 3, arbitrary: leaf }, { weight: 2, arbitrary: inner });
   };
   const children = fc.array(level(2), { minLength: 1, maxLength: 4 });
@@ -306,8 +322,7 @@ function findOtherRegion(target: Place, all: readonly Place[], nth: number): Pla
   if (!parent) return undefined;
   const isWithin = (place: Place, outer: Place) => outer.path.every((key, at) => place.path[at] === key);
   const others = all.filter(
-    (place) =>
-      place !== parent && isWithin(place, parent) && !isWithin(place, region) && place.kind !== 'history',
+    (place) => place !== parent && isWithin(place, parent) && !isWithin(place, region) && place.kind !== 'history',
   );
   return others[nth % others.length];
 }

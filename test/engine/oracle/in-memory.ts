@@ -130,7 +130,12 @@ export function inMemory(machine: AnyStateMachine, behaviours: Behaviours, input
 // As `fromPromise`, but it settles at its moment and not a few ticks of the event loop later.
 function service(behaviour: Behaviour, clock: StepClock): never {
   const logic = {
-    getInitialSnapshot: (_scope: unknown, input: unknown) => ({ status: 'active', output: undefined, error: undefined, input }),
+    getInitialSnapshot: (_scope: unknown, input: unknown) => ({
+      status: 'active',
+      output: undefined,
+      error: undefined,
+      input,
+    }),
     start: ({ input }: { input: JsonObject }, { self }: { self: { send(event: object): void } }) => {
       if (behaviour.after === undefined) return;
       const end =
