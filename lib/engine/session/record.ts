@@ -36,7 +36,7 @@ export interface SessionRecord {
   readonly calls: readonly SessionCall[];
   /** The key of a turn that has begun its calls and has not been answered. */
   readonly busy?: string | undefined;
-  /** Keys of other turns whose event was taken while `busy` was being worked on: a retry of one is not taken again. */
+  /** Keys of requests that overlapped with others, the last ones: a retry of one is not taken again. */
   readonly others?: readonly string[];
   /** Another request was answered "please wait" while `busy` was being worked on. */
   readonly isOvertaken?: boolean;

@@ -49,6 +49,7 @@ export async function takeInputs(engine: Engine, attempt: Attempt, turn: Turn): 
   }
   const heard = work.calls.length && inputs.length ? interrupt(engine, work, inputs[0]!) : 'waits';
   if (heard === 'dropped') attempt.isDropped = true;
+  work.isOverlapping = heard === 'taken' || attempt.isDropped === true;
   let settled: Settled = 'rested';
   // An input that was taken, and that asks for no call, has its reply: those of others go on.
   if (work.calls.length)
@@ -85,8 +86,7 @@ function interrupt(engine: Engine, work: Work, input: Json): 'taken' | 'dropped'
     : conversation.interrupt?.(view, input);
   if (!event) return takesWhileCalling ? 'dropped' : 'waits';
   if (trace) noteTyped(trace, input, { conversation, view });
-  work.isInterrupted = feed(engine, work, event);
-  return work.isInterrupted ? 'taken' : 'dropped';
+  return feed(engine, work, event) ? 'taken' : 'dropped';
 }
 
 // A request without a key has a name while it has no reply, so that it is not taken again when its turn begins anew.

@@ -78,17 +78,23 @@ export function hasKnownCode(error: unknown): error is TwinlineError {
 
 // A service tells these words on purpose, as it does those of its answers: masked in the same way.
 function maskError(error: ServiceError, redactors: readonly Redactor[]): ServiceError {
-  const { code, message, data = null, retry } = error;
-  const told = redactors.reduce((value, one) => one.json(value), [code, message, data] as Json) as [
-    string,
-    string,
-    Json,
-  ];
-  const isSame = told[0] === code && told[1] === message && JSON.stringify(told[2]) === JSON.stringify(data);
-  if (isSame) return error;
-  const masked = new ServiceError(isServiceCode(told[0]) ? told[0] : 'REFUSED', told[1], { data: told[2], retry });
+  const { code, message, data, retry } = error;
+  const words: readonly Json[] = [code, message, isJson(data) ? data : null];
+  const told = redactors.reduce((value, one) => one.json(value) as readonly Json[], words);
+  if (told === words) return error;
+  const [said, text, more] = told as readonly [string, string, Json];
+  const options = isJson(data) ? { data: more, retry } : { retry };
+  const masked = new ServiceError(isServiceCode(said) ? said : 'REFUSED', text, options);
   rewritten.add(masked);
   return masked;
+}
+
+function isJson(value: unknown): value is Json {
+  try {
+    return JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 // Reading a property of a thrown value may throw.

@@ -47,8 +47,8 @@ export interface Work extends MachineState<WorkingCall> {
   readonly busy: string | undefined;
   readonly others: readonly string[];
   readonly isOvertaken: boolean;
-  /** An input was taken while calls went on. */
-  isInterrupted: boolean;
+  /** The request came while calls of another one went on. */
+  isOverlapping: boolean;
   /** Steps of the machine in this turn. */
   steps: number;
   /** Keys of calls that were answered from outside. */
@@ -88,7 +88,7 @@ export function beginWork(
     busy: undefined,
     others: [],
     isOvertaken: false,
-    isInterrupted: false,
+    isOverlapping: false,
     steps: 0,
     completed: [],
     answered: [],
@@ -123,7 +123,7 @@ export function resumeWork(engine: Engine, key: string, { conversation, record, 
     busy: record.busy,
     others: record.others ?? [],
     isOvertaken: record.isOvertaken === true,
-    isInterrupted: false,
+    isOverlapping: false,
     steps: 0,
     completed: record.completed ?? [],
     answered: [],
