@@ -33,27 +33,64 @@ export function boundedQueue({ workers, waiting, what }: { workers: number; wait
 export interface KeyedMutex {
   /** Runs `work` once everything that was called before for this key is done; other keys run at the same time. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** For work of this key that runs: others run until `wait` has settled, then it goes on behind them. */
+  pause<T>(key: string, wait: Promise<T>): Promise<T>;
   /** The number of keys with running work. */
   size(): number;
 }
 
 const FREE = Promise.resolve();
 
+interface Line {
+  /** Resolves when the last one that stands here lets others run. */
+  tail: Promise<void>;
+  length: number;
+  /** Lets the one behind the one that runs run. */
+  open(): void;
+}
+
+/** Stands at the end of a line: when `before` resolves it may run, and `open` lets the one behind it run. */
+function stand(line: Line): { readonly before: Promise<void>; readonly open: () => void } {
+  const before = line.tail;
+  let open!: () => void;
+  line.tail = new Promise((resolve) => {
+    open = resolve;
+  });
+  return { before, open };
+}
+
 /** One worker for each key; `what` names the work in errors, such as `requests of one session`. */
 export function keyedMutex(waiting: number, what: string): KeyedMutex {
-  const lines = new Map<string, { tail: Promise<unknown>; length: number }>();
-  // Every turn of the engine passes here: one promise, and no async frame around the work.
+  const lines = new Map<string, Line>();
+  // Every turn of the engine passes here: two promises, and no async frame around the work.
   const run = <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const line = lines.get(key) ?? { tail: FREE, length: 0 };
+    const line = lines.get(key) ?? { tail: FREE, length: 0, open: () => {} };
     if (line.length >= waiting)
       return Promise.reject(new TwinlineError('ERR_BUSY', `${waiting} ${what} are waiting already; try again later.`));
     if (!line.length++) lines.set(key, line);
-    const turn = line.tail === FREE ? work() : line.tail.then(work);
+    const { before, open } = stand(line);
+    const begin = () => {
+      line.open = open;
+      return work();
+    };
+    const turn = before === FREE ? begin() : before.then(begin);
     const leave = () => {
       if (!--line.length) lines.delete(key);
+      line.open();
     };
-    line.tail = turn.then(leave, leave);
+    turn.then(leave, leave);
     return turn;
   };
-  return { run, size: () => lines.size };
+  const pause = async <T>(key: string, wait: Promise<T>): Promise<T> => {
+    const line = lines.get(key)!;
+    line.open();
+    try {
+      return await wait;
+    } finally {
+      const { before, open } = stand(line);
+      await before;
+      line.open = open;
+    }
+  };
+  return { run, pause, size: () => lines.size };
 }

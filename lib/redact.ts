@@ -141,7 +141,8 @@ function listLogin(login: string): string[] {
 }
 
 /** The secrets in what an HTTP service is called with. */
-export function listRequestSecrets({ url, query, headers }: { readonly [name: string]: unknown }): string[] {
+export function listRequestSecrets(input: unknown): string[] {
+  const { url, query, headers } = isObject(input) ? input : {};
   return [...listUrlSecrets(url), ...listCredentials(query), ...listCredentials(headers)];
 }
 

@@ -3,19 +3,19 @@
 
 import type { Clock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
-import { type ErrorCode, TwinlineError } from '../errors.ts';
+import { cutText, type ErrorCode, TwinlineError } from '../errors.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import { retryDelay } from '../retry.ts';
 import type { CallPolicy } from './conversation.ts';
 import { ENGINE_LIMITS } from './limits.ts';
 import type { ServiceAnswer } from './machine/step.ts';
-import type { Service, ServiceSession, Services } from './service.ts';
+import { type Service, ServiceError, type ServiceSession, type Services } from './service.ts';
 import type { SessionCall } from './session/record.ts';
 import { hasKnownCode, holdPrivate, holdSecrets, keepSecrets } from './session/secret-calls.ts';
 
 export interface CallRequest {
   readonly call: SessionCall;
-  readonly input: JsonObject;
+  readonly input: Json;
   readonly policy: CallPolicy;
   readonly session: ServiceSession;
   /** What the machine brings along for names that no service is registered as. @default none */
@@ -36,12 +36,15 @@ export function longestMs(policy: CallPolicy): number {
   return policy.timeoutMs * (policy.retries + 1) + pauses;
 }
 
+/** How a call ended, and whether one that failed may succeed when it is tried again. */
+export type CallOutcome = ServiceAnswer & { readonly retry?: boolean };
+
 /** The calls that this process makes. */
 export interface Calls {
   /** Starts the call, or joins it when it was started here already. Never rejects. */
-  start(request: CallRequest): Promise<ServiceAnswer>;
+  start(request: CallRequest): Promise<CallOutcome>;
   /** A call that was started here and whose answer is not stored yet. */
-  find(key: string): Promise<ServiceAnswer> | undefined;
+  find(key: string): Promise<CallOutcome> | undefined;
   /** Its answer has been stored. */
   forget(key: string): void;
   /** How many are running. */
@@ -49,7 +52,7 @@ export interface Calls {
 }
 
 interface PendingAnswer extends KnownCall {
-  readonly answer: Promise<ServiceAnswer>;
+  readonly answer: Promise<CallOutcome>;
   isRunning: boolean;
 }
 
@@ -82,7 +85,7 @@ export function callRunner(given: Services, clock: Clock): Calls {
   };
 }
 
-async function makeCall(services: Services, clock: Clock, request: CallRequest): Promise<ServiceAnswer> {
+async function makeCall(services: Services, clock: Clock, request: CallRequest): Promise<CallOutcome> {
   const name = request.call.service;
   const { own = {} } = request;
   const service = [services, keepSecrets(own)].find((table) => Object.hasOwn(table, name))?.[name];
@@ -91,7 +94,8 @@ async function makeCall(services: Services, clock: Clock, request: CallRequest):
     const answer = await oneTry(service, clock, request);
     // In a task of its own: a listener that throws must not change the answer.
     if (!answer.ok && request.onFailure) queueMicrotask(() => request.onFailure!(answer.error));
-    if (answer.ok || tries > request.policy.retries || !answer.retry) return answer.ok ? answer : refusal(answer.error);
+    if (answer.ok) return answer;
+    if (tries > request.policy.retries || !answer.retry) return { ...refusal(answer.error), retry: answer.retry };
     await clock.wait(retryDelay(tries, BACKOFF));
   }
 }
@@ -111,14 +115,30 @@ async function oneTry(service: Service, clock: Clock, request: CallRequest): Pro
   const work = Promise.resolve()
     .then(() => {
       const made = holdPrivate({ signal: stop.signal, idempotencyKey: call.key, session }, privates);
-      return service(input, holdSecrets(made, secrets, input));
+      return service(input as JsonObject, holdSecrets(made, secrets, input));
     })
     .then((output): Try => ({ ok: true, output: clean(output, call.service) }))
-    .catch((error): Try => ({ ok: false, retry: !hasKnownCode(error) || error.retry, error }));
+    .catch((error): Try => ({ ok: false, retry: mayPass(error), error }));
   const first = await Promise.race([work, late]);
   // A reason saves the cost of creating an error that is never read.
   settled.abort(null);
   return first;
+}
+
+const TOLD_CHARS = COMMON_LIMITS.recordChars / 4;
+
+// As an answer: it becomes part of the record. What is no JSON, or leaves no room, is left out.
+function readData(data: unknown): { readonly data?: Json } {
+  try {
+    const text = JSON.stringify(data);
+    return text === undefined || text.length > TOLD_CHARS ? {} : { data: JSON.parse(text) as Json };
+  } catch {
+    return {};
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  return error instanceof ServiceError || hasKnownCode(error) ? error.retry : true;
 }
 
 // What a service answers becomes part of the record, so it must be JSON and must leave room.
@@ -141,8 +161,12 @@ export const CALL_ERRORS: { readonly [code in ErrorCode]?: string } = {
   ERR_EXPRESSION: 'the service answered, and a `when` or `set` of `done` cannot be computed with that answer',
 };
 
-/** An error as a flow may see it: its code and the words of our own errors only, for others may quote secrets. */
+/** An error as a machine may see it: what a service tells by ServiceError, and our own; of others no word, for they may quote secrets. */
 export function refusal(error: unknown): ServiceAnswer {
+  if (error instanceof ServiceError) {
+    const { code, message, data } = error;
+    return { ok: false, error: { code, message: cutText(String(message), TOLD_CHARS), ...readData(data) } };
+  }
   if (hasKnownCode(error)) return { ok: false, error: { code: error.code, message: error.message } };
   return { ok: false, error: { code: 'ERR_SERVICE', message: 'The service failed.' } };
 }

@@ -3,7 +3,7 @@
 
 import type { EventObject, StateValue } from 'xstate';
 import { COMMON_LIMITS } from '../common-limits.ts';
-import { TwinlineError } from '../errors.ts';
+import { type ErrorCode, TwinlineError } from '../errors.ts';
 import { isObject, requireGiven } from '../given.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import { ENGINE_LIMITS } from './limits.ts';
@@ -56,14 +56,26 @@ export interface Conversation {
   readonly machine: Machine;
   /** The event that an input means here, or undefined when it changes nothing and the same is shown again. */
   read(view: View, input: Json, prove: Prove): EventObject | undefined;
+  /**
+   * While a call goes on, an input is read and taken at once where the machine stands, as an actor of XState takes an event. Without it
+   * an input waits for the outcome, which its caller is shown first. @default false
+   */
+  readonly takesWhileCalling?: boolean;
   /** The event of an input that does not wait for the pending call to end, such as leaving; undefined for all others. */
   interrupt?(view: View, input: Json): EventObject | undefined;
   render(view: View): Reply;
+  /** The last words to a caller whose machine has failed. @default what `render` gives */
+  failText?(view: View): string;
   /** What a caller reads while a call takes longer than the turn may. */
   waitText(view: View): string;
   /** The context without secrets, as it may be stored. */
   redact(context: JsonObject, prove: Prove): JsonObject;
   callPolicy(id: string): CallPolicy;
+  /**
+   * The code with which a call fails whose good answer the machine throws on. Without it the machine fails, as an actor of XState
+   * does: it is never told that a call has failed which has not.
+   */
+  readonly unusable?: ErrorCode;
   /** The texts of all secrets in a context; without it, those of a call that holds a secret are all texts of its input. */
   secretsIn?(context: JsonObject): readonly string[];
   /** What may be shown to those who watch; null for a secret. Without it they see neither inputs nor answers. */
@@ -105,6 +117,7 @@ export function machineConversation(machine: Machine, options: MachineOptions = 
     hash: options.hash ?? '',
     machine,
     read: (_view, input) => makeEvent(machine, input),
+    takesWhileCalling: true,
     render: (view) => ({ kind: 'continue', text: JSON.stringify(view.state) }),
     waitText: (view) => JSON.stringify(view.state),
     redact: (context) => context,

@@ -6,7 +6,7 @@ import { TwinlineError } from '../errors.ts';
 import { requireGiven } from '../given.ts';
 import type { Json } from '../json/json.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
-import { keyedMutex } from '../queue.ts';
+import { type KeyedMutex, keyedMutex } from '../queue.ts';
 import type { SnapshotStore } from '../store/store.ts';
 import { type Calls, callRunner } from './calls.ts';
 import { type Conversation, type Inspector, type Library, library } from './conversation.ts';
@@ -52,16 +52,25 @@ export interface EngineOptions<C extends Conversation = Conversation> {
   readonly onTurn?: (report: TurnReport) => void;
   /** Receives an inspection event for each stored turn. */
   readonly inspector?: Inspector | undefined;
-  /** What no caller is told: errors in background work, records that cannot be read, and every failed try of a service. */
+  /**
+   * What no caller is told: errors in background work, records that cannot be read, every failed try of a service, and machines that
+   * fail, each once.
+   */
   readonly onProblem?: (problem: EngineProblem) => void;
 }
 
 /** What went wrong with a session. */
 export interface EngineProblem {
   readonly key: string;
-  /** `service`: a try of a call failed, with `error`; the session goes on as its flow or machine says. */
-  readonly reason: RecordProblem | 'background' | 'service';
+  /**
+   * `service`: a try of a call failed, with `error`; the session goes on as its flow or machine says. `machine`: a guard, action or
+   * output threw `error` on an answer or a timer, or nothing takes the failure of a call; the machine has failed, or its flow
+   * goes on with `fail`.
+   */
+  readonly reason: RecordProblem | 'background' | 'service' | 'machine';
   readonly error?: unknown;
+  /** The id of the call whose outcome the machine was taking. */
+  readonly call?: string;
   /** The name of the service that failed. */
   readonly service?: string;
   /** Of the request that met it. */
@@ -87,6 +96,10 @@ export interface Engine<C extends Conversation = Conversation> {
   prove(key: string, secret: string): string;
   /** Runs the turns of one session one after the other; those of others at the same time. */
   inOrder<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** For a turn that runs: others of its session run until `wait` has settled, or one of them has stored something: `changed`. */
+  pause<T>(key: string, wait: Promise<T>): Promise<T | 'changed'>;
+  /** Wakes the turns of a session that pause: what they have loaded is not what is stored any more. */
+  noteChange(key: string): void;
   /** Resolves when no turn and no call is running any more. */
   idle(): Promise<void>;
 }
@@ -126,6 +139,7 @@ export function createEngine<C extends Conversation>(options: EngineOptions<C>):
     onProblem: options.onProblem,
     prove: (key, secret) => shortMac(proofKey, [key, secret]),
     inOrder: mutex.run,
+    ...pauses(mutex),
     idle: async () => {
       while (mutex.size() || calls.size) await clock.wait(5);
     },
@@ -133,6 +147,30 @@ export function createEngine<C extends Conversation>(options: EngineOptions<C>):
 }
 
 const WAITING_MAX = 64;
+
+function pauses(mutex: KeyedMutex): Pick<Engine, 'pause' | 'noteChange'> {
+  const paused = new Map<string, Set<() => void>>();
+  return {
+    async pause(key, wait) {
+      const wakers = paused.get(key) ?? new Set();
+      paused.set(key, wakers);
+      let wake!: () => void;
+      const changed = new Promise<'changed'>((resolve) => {
+        wake = () => resolve('changed');
+      });
+      wakers.add(wake);
+      try {
+        return await mutex.pause(key, Promise.race([wait, changed]));
+      } finally {
+        wakers.delete(wake);
+        if (!wakers.size) paused.delete(key);
+      }
+    },
+    noteChange: (key) => {
+      for (const wake of paused.get(key) ?? []) wake();
+    },
+  };
+}
 
 /** The conversation with this id, or ERR_FLOW_UNKNOWN with the names that there are. */
 export function currentConversation(engine: Engine, id: string): Conversation {

@@ -1,5 +1,7 @@
-// Services, the one way in which a conversation touches the outside world: functions from JSON to JSON, by name.
+// Services, the one way in which a conversation touches the outside world: functions from JSON to JSON, by name. And the failures
+// by which they tell a machine why.
 
+import { TwinlineError } from '../errors.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 
 /** Who is calling: the session and what its door knows about it. */
@@ -24,8 +26,55 @@ export interface ServiceCall {
   readonly session: ServiceSession;
 }
 
-/** Answers JSON, or rejects; a rejection sends the flow to the screen's `fail`. */
+/**
+ * Answers JSON, or rejects; a rejection is the failure of the call: `onError` of a machine, `fail` of a flow. The input of a flow is
+ * named values; that of a machine of one's own is what its `input` gives, any JSON: say so with `(input: Json, call) => …`.
+ */
 export type Service = (input: JsonObject, call: ServiceCall) => Promise<Json>;
 
 /** Services by the name that flows call them by. */
 export type Services = { readonly [name: string]: Service };
+
+/** Options of `ServiceError`. */
+export interface ServiceErrorOptions {
+  /** What else the machine is told: JSON. @default nothing */
+  readonly data?: Json;
+  /** Whether the same call may succeed when it is tried again, as often as its policy allows. @default false */
+  readonly retry?: boolean;
+}
+
+const CODE = /^(?!ERR_)[A-Za-z][\w.-]{0,63}$/;
+
+/**
+ * A failure that a service tells: `onError` of a machine gets `{ code, message, data }` as `event.error`, `fail` of a flow the code as
+ * `error`. All of it may be stored, shown and logged, so it must hold no secret; those of the call's own input are masked. Any
+ * other error that a service throws is ERR_SERVICE to them, without its words.
+ *
+ * `code` is 1 to 64 letters, digits, `_`, `.` and `-`, begins with a letter, and not with `ERR_`, which is Twinline's; the constructor
+ * throws ERR_CONFIG for others.
+ * @example
+ * const error = new ServiceError('INSUFFICIENT_FUNDS', 'The balance is too low.', { data: { missing: 40 } });
+ * error.code; // → 'INSUFFICIENT_FUNDS'
+ * error.retry; // → false
+ */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError' as const;
+  readonly code: string;
+  readonly data: Json | undefined;
+  readonly retry: boolean;
+
+  constructor(code: string, message = '', { data, retry = false }: ServiceErrorOptions = {}) {
+    super(message);
+    if (!isServiceCode(code))
+      throw new TwinlineError(
+        'ERR_CONFIG',
+        'Cannot make a ServiceError: its code must be 1 to 64 letters, digits, "_", "." and "-", begin with a letter, and not with "ERR_".',
+      );
+    this.code = code;
+    this.data = data;
+    this.retry = retry;
+  }
+}
+
+/** Whether a service may use this code for its failures. */
+export const isServiceCode = (code: unknown): boolean => typeof code === 'string' && CODE.test(code);

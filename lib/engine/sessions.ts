@@ -13,22 +13,25 @@ import { sessionTtlMs } from './session/commit.ts';
 import { type Live, openReply, openStored, sealRecord } from './session/open.ts';
 import { encodeRecord, type SessionRecord } from './session/record.ts';
 
-/** A living session as those see it who only look. */
+/** A session as those see it who only look. */
 export interface SessionView {
   readonly conversation: string;
   readonly version: number;
   readonly turn: number;
   /** Milliseconds since 1970 when this dial began. */
   readonly startedAt: number;
+  /** Its `status` is `done`, with the machine's `output`, or `error` once the machine has ended. */
   readonly rest: AtRest;
   readonly door: JsonObject;
   /** What was answered last. */
   readonly reply: string;
+  /** It takes no input any more; its variables are gone. It is kept for retries, for ENGINE_LIMITS.endedSessionSeconds. */
+  readonly ended: boolean;
 }
 
 /**
- * A living session as it is stored: without secrets, with private values, which `showSession` masks. Undefined when there is
- * none, or it cannot be read.
+ * A session as it is stored: without secrets, with private values, which `showSession` masks. Undefined when there is none, or it
+ * cannot be read. One that has ended is there for ten minutes.
  * @example
  * const hello = compileFlow(await loadFlow('hello.flow.json'));
  * const engine = createEngine({ store: memorySnapshots(), conversations: [hello] });
@@ -40,20 +43,26 @@ export async function viewSession(engine: Engine, key: string): Promise<SessionV
   if (typeof engine?.inOrder !== 'function' || typeof key !== 'string')
     requireGiven('look at a session', { engine, key }, { engine: 'engine', key: 'text' });
   const opened = openStored(engine, key, await engine.store.load(key));
-  if (opened.kind !== 'live') return undefined;
+  if (opened.kind !== 'live' && opened.kind !== 'ended') return undefined;
   const { conversation, version, turn, startedAt, rest, door } = opened.record;
   const reply = openReply(engine, key, opened.stored);
   if (typeof reply === 'string') return undefined;
-  return { conversation, version, turn, startedAt, rest, door, reply: reply.text };
+  return { conversation, version, turn, startedAt, rest, door, reply: reply.text, ended: opened.kind === 'ended' };
+}
+
+/** The same as {@link viewSession}, of living sessions only. */
+export async function viewLiving(engine: Engine, key: string): Promise<SessionView | undefined> {
+  const session = await viewSession(engine, key);
+  return session?.ended ? undefined : session;
 }
 
 /** A living session as those may see it who watch: private values are masked. */
-export interface ShownSession extends Omit<SessionView, 'reply'> {
+export interface ShownSession extends Omit<SessionView, 'reply' | 'ended'> {
   /** What was answered last. */
   reply(): string;
 }
 
-/** The same as {@link viewSession}, for those who watch. */
+/** The same as {@link viewLiving}, for those who watch. */
 export async function showSession(engine: Engine, key: string): Promise<ShownSession | undefined> {
   const opened = openStored(engine, key, await engine.store.load(key));
   if (opened.kind !== 'live') return undefined;
@@ -147,6 +156,7 @@ async function storeEnd(engine: Engine, key: string, { opened, reply, door }: En
     dueAt: null,
   });
   if (result.kind === 'conflict') return false;
+  engine.noteChange(key);
   if (engine.inspector?.isWatched()) {
     const transitions = [{ event: ENDED_EVENT, from: rest.state, to: rest.state }];
     const shown = { startedAt, door: kept.door, reply, waiting: false, typed: [], answers: [] };

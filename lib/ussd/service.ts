@@ -4,7 +4,7 @@ import type { Conversation } from '../engine/conversation.ts';
 import type { Engine } from '../engine/engine.ts';
 import { openStored } from '../engine/session/open.ts';
 import { type Decision, type SessionState, type TurnMove, type TurnResult, takeTurn } from '../engine/session/turn.ts';
-import { endSession, type SessionView, sessionKeys, showSession, viewSession } from '../engine/sessions.ts';
+import { endSession, type SessionView, sessionKeys, showSession, viewLiving } from '../engine/sessions.ts';
 import { toPath } from '../flow/run/scope.ts';
 import { requireGiven } from '../given.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
@@ -125,7 +125,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
     markSim: (imsi) => markSim(options.keyring, imsi),
   };
   const phones = phoneSessions({
-    isLive: async (key) => (await viewSession(engine, key)) !== undefined,
+    isLive: async (key) => (await viewLiving(engine, key)) !== undefined,
     endSession: (key) => endLive(engine, key, () => true),
     onEnded: options.onCrowded,
     shared: options.notes && {
@@ -248,7 +248,7 @@ async function hangUp(engine: Engine, key: string, request: UssdRequest): Promis
 // In the order of its turns: what was looked at is what is removed.
 function endLive(engine: Engine, key: string, may: (session: SessionView) => boolean): Promise<boolean> {
   return engine.inOrder(key, async () => {
-    const session = await viewSession(engine, key);
+    const session = await viewLiving(engine, key);
     const isEnding = session !== undefined && may(session);
     if (isEnding) await engine.store.remove(key);
     return isEnding;
@@ -278,7 +278,7 @@ const normalizeScreen = (screen: string) =>
     .trim();
 
 async function readStatus(engine: Engine, key: string): Promise<UssdReply> {
-  return (await viewSession(engine, key)) ? { ...NOTHING, kind: 'continue' } : NOTHING;
+  return (await viewLiving(engine, key)) ? { ...NOTHING, kind: 'continue' } : NOTHING;
 }
 
 async function readDebug(engine: Engine, key: string): Promise<SessionDebug | undefined> {

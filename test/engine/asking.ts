@@ -14,6 +14,7 @@ export function patient(machine: AnyStateMachine, options: MachineOptions = {}):
   const plain = machineConversation(compileMachine(machine), options);
   return {
     ...plain,
+    takesWhileCalling: false,
     waitText: () => 'wait',
     read: (view, input, prove) => (view.waiting ? undefined : plain.read(view, input, prove)),
   };

@@ -166,6 +166,7 @@ test('an input interrupts only what is waited for', async () => {
   const here = place(
     {
       ...plain,
+      takesWhileCalling: false,
       interrupt: (view, input) => {
         asked.push(input);
         return plain.read(view, input, () => '');

@@ -111,7 +111,7 @@ test('who is told to wait for a call of another process, is told so by both, and
   assert.is(ask.keys.length, 1);
 });
 
-test('an outcome reaches the record when the turn that waited for it has nothing more to say', async () => {
+test('a request without a key that has begun its call is answered with the outcome, also when another was first', async () => {
   const ask = gate();
   const here = withService(ask.service, { timeoutMs: MINUTE, secret: true });
   const [one, two] = [here.engine(), here.engine()];
@@ -128,8 +128,8 @@ test('an outcome reaches the record when the turn that waited for it has nothing
   assert.is(await other, 'wait');
   ask.answer('mine');
   await settled();
-  assert.is(await textOf(first), 'wait');
-  assert.is(here.record().rest.state, 'answered');
+  assert.is(await textOf(first), '"answered"');
+  assert.equal(here.record().rest.context, { got: 'mine', n: 1 });
 });
 
 test('an outcome that could not be stored is stored when the store is back, and its request is not taken twice', async () => {

@@ -38,9 +38,10 @@ test('the end is repeated too', async () => {
   const end = await say(here.engine(), '2', { turnKey: 'z' });
   const reply = { kind: 'end', text: 'Bye after 0' };
   const move = { flow: 'visits', version: 1, from: 'home', to: 'bye' };
-  assert.equal(end, { kind: 'replied', reply, repeated: false, move });
+  const ending = { status: 'done' };
+  assert.equal(end, { kind: 'replied', reply, repeated: false, move, ending });
   await here.clock.advance((ENGINE_LIMITS.endedSessionSeconds - 1) * 1000);
-  assert.equal(await say(here.engine(), '2', { turnKey: 'z' }), { kind: 'replied', reply, repeated: true });
+  assert.equal(await say(here.engine(), '2', { turnKey: 'z' }), { kind: 'replied', reply, repeated: true, ending });
   assert.equal(await say(here.engine(), '1', { turnKey: 'y' }), { kind: 'refused', reason: 'the session has ended' });
   await here.clock.advance(1000);
   assert.equal(await say(here.engine(), '2', { turnKey: 'z' }), {

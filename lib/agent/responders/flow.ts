@@ -6,7 +6,7 @@ import { createEngine, type Engine, type EngineOptions } from '../../engine/engi
 import type { Service, Services } from '../../engine/service.ts';
 import { showInput } from '../../engine/session/secret-calls.ts';
 import { takeTurn } from '../../engine/session/turn.ts';
-import { viewSession } from '../../engine/sessions.ts';
+import { viewLiving } from '../../engine/sessions.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { DoorValues } from '../../flow/format/names.ts';
 import type { CompiledFlow } from '../../flow/run/compile.ts';
@@ -121,7 +121,7 @@ function takeChatTurn(
     ...(timezone !== undefined && { timezone }),
   };
   return retryUntilAborted({ clock: engine.clock, signal: turn.signal }, async () => {
-    const meaning = readMeaning(engine, { flow, view: await viewSession(engine, key), text: request.message });
+    const meaning = readMeaning(engine, { flow, view: await viewLiving(engine, key), text: request.message });
     const decide = decideTurn({ flow, meaning, input, door: { sessionId } });
     const result = await takeTurn(engine, { key, turnKey: runId, decide, deadlineMs: AGENT_LIMITS.runMs });
     if (result.kind === 'replied') return result.reply.text;

@@ -3,11 +3,10 @@
 import type { EventObject } from 'xstate';
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
 import { retryDelay } from '../../retry.ts';
-import { callRunner } from '../calls.ts';
+import { type CallOutcome, callRunner } from '../calls.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
-import { answerEvent, type ServiceAnswer } from '../machine/step.ts';
+import { answerEvent } from '../machine/step.ts';
 import type { Services } from '../service.ts';
 import type { LifecycleCall } from './record.ts';
 
@@ -32,8 +31,8 @@ export interface LifecycleCalls {
   /** The call as the process that makes its next try stores it first. */
   claim(call: LifecycleCall): LifecycleCall;
   /** Makes one try. Never rejects. */
-  make(document: string, call: LifecycleCall): Promise<ServiceAnswer>;
-  outcome(call: LifecycleCall, answer: ServiceAnswer): AttemptOutcome;
+  make(document: string, call: LifecycleCall): Promise<CallOutcome>;
+  outcome(call: LifecycleCall, answer: CallOutcome): AttemptOutcome;
 }
 
 export function lifecycleCalls(
@@ -53,8 +52,7 @@ export function lifecycleCalls(
       return answer;
     },
     outcome: (call, answer) => {
-      const isRetried = !answer.ok && ERROR_CODES[answer.error.code as ErrorCode].retry;
-      if (isRetried && call.tries < (policies[call.id]?.tries ?? ENGINE_LIMITS.lifecycleTries))
+      if (answer.retry && call.tries < (policies[call.id]?.tries ?? ENGINE_LIMITS.lifecycleTries))
         return { again: { ...call, at: clock.now() + retryDelay(call.tries, BACKOFF) } };
       return { event: answerEvent(call.id, answer) };
     },

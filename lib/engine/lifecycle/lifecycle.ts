@@ -9,12 +9,13 @@ import { type Clock, systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
-import type { JsonObject } from '../../json/json.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { keyedMutex } from '../../queue.ts';
 import type { DocumentStore, Kind, StoredDocument } from '../../store/store.ts';
 import { takenError } from '../../store/update.ts';
 import type { Inspector } from '../conversation.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
+import type { CallError } from '../machine/failure.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 import type { Services } from '../service.ts';
 import { type LifecyclePolicies, lifecycleCalls } from './calls.ts';
@@ -32,6 +33,12 @@ export interface Instance<Context = JsonObject, Body = JsonObject> {
   readonly at: number;
   /** Ids of the calls that have not been answered yet. */
   readonly calling: readonly string[];
+  /** `done` in a final state, `error` when the machine has failed: a guard, action or call did, and nothing took that. */
+  readonly status: 'active' | 'done' | 'error';
+  /** What the machine's `output` gave, where `status` is `done` and it has one. */
+  readonly output?: Json;
+  /** Why it has failed, where `status` is `error`. */
+  readonly error?: CallError;
 }
 
 /** What a machine in a document is begun with. */
@@ -94,8 +101,8 @@ export interface LifecycleOptions {
   readonly inspector?: Inspector | undefined;
   /** Called after the write of each event, by the process that has stored it. It must return at once. */
   readonly onStep?: ((step: StoredStep) => void) | undefined;
-  /** Called with errors of background work. */
-  readonly onProblem?: (problem: { readonly id: string; readonly error: unknown }) => void;
+  /** Called with errors of background work, and once for a machine that fails: with `call` when it was taking its outcome. */
+  readonly onProblem?: (problem: { readonly id: string; readonly error: unknown; readonly call?: string }) => void;
 }
 
 /**
@@ -154,6 +161,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
     fields,
     inspector: options.inspector,
     onStep: options.onStep,
+    onProblem: options.onProblem,
   });
   const mutex = keyedMutex(ENGINE_LIMITS.lifecycleQueue, 'requests for one thing');
   type Current = Instance<Context, Body>;
@@ -242,6 +250,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
 }
 
 function makeInstance<Context, Body>({ document, record }: LifecycleDocument): Instance<Context, Body> {
+  const { status = 'active', output, error } = record.rest;
   return {
     id: document.id,
     revision: document.revision,
@@ -250,5 +259,8 @@ function makeInstance<Context, Body>({ document, record }: LifecycleDocument): I
     context: record.rest.context as Context,
     at: record.at,
     calling: record.calls.map(({ id }) => id),
+    status,
+    ...(output !== undefined && { output }),
+    ...(error && { error }),
   };
 }

@@ -7,8 +7,10 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import { undefinedNames, withUndefined } from '../../json/lossless.ts';
 import type { DocumentStore, Exists, InsertResult, Kind, ReplaceResult, StoredDocument } from '../../store/store.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
+import { type CallError, faultOf, type MachineProblem, machineProblem, untakenFailure } from '../machine/failure.ts';
 import {
   begin,
+  isEnd,
   isPendingCall,
   isRest,
   isTimer,
@@ -17,12 +19,13 @@ import {
   type StepResult,
   step,
   type Timer,
+  timerStep,
 } from '../machine/step.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 
 /** A call of a machine in a document. */
 export interface LifecycleCall extends PendingCall {
-  readonly input: JsonObject;
+  readonly input: Json;
   /** Tries begun. */
   readonly tries: number;
   /** Milliseconds since 1970: from then on the next reader or sweep makes the next try. */
@@ -64,13 +67,16 @@ export function readRecord(document: StoredDocument, expected: Expected): Lifecy
     state: raw.state as StateValue,
     context: withUndefined(raw.context as JsonObject, (raw.undefined as string[] | undefined) ?? []),
     ...(raw.history !== undefined && { history: raw.history as { [node: string]: string[] } }),
+    ...(raw.status !== undefined && { status: raw.status as 'done' | 'error' }),
+    ...(raw.output !== undefined && { output: raw.output as Json }),
+    ...(raw.error !== undefined && { error: raw.error as unknown as CallError }),
     ...(raw.order !== undefined && { order: raw.order as string[] }),
   };
   const fitting = raw.version === expected.version ? rest : expected.migrate?.(rest, raw.version as number);
   if (!fitting) throw refuse(`it is of version ${raw.version}, this is version ${expected.version}`);
-  expected.machine.resume({ state: fitting.state, context: fitting.context }); // throws for an unknown state
+  const { status } = expected.machine.resume({ state: fitting.state, context: fitting.context }); // throws for an unknown state
   return {
-    rest: fitting,
+    rest: status === 'done' && !fitting.status ? { ...fitting, status } : fitting,
     timers: raw.timers as unknown as Timer[],
     calls: raw.calls as unknown as LifecycleCall[],
     at: raw.at as number,
@@ -102,7 +108,7 @@ export function dueAt({ timers, calls }: Pick<LifecycleRecord, 'timers' | 'calls
 function isCall(call: unknown): boolean {
   if (!isPendingCall(call)) return false;
   const { input, tries, at } = call as LifecycleCall;
-  return isObject(input) && isCount(tries) && isCount(at);
+  return input !== undefined && isCount(tries) && isCount(at);
 }
 
 function isSound(raw: { readonly [field: string]: unknown }): boolean {
@@ -111,6 +117,7 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     isCount(raw.version) &&
     isRest(raw) &&
     (raw.undefined === undefined || isListWhere(raw.undefined, isText)) &&
+    (raw.status === undefined || isEnd(raw.status, raw.error)) &&
     isListWhere(raw.timers, isTimer) &&
     isListWhere(raw.calls, isCall) &&
     isCount(raw.at) &&
@@ -143,6 +150,8 @@ export interface Stepped {
   readonly facts: readonly LifecycleFact[];
   /** The type of the event; absent when the machine took none. */
   readonly event?: string;
+  /** Why the machine has failed in this step; told once it is stored. */
+  readonly problem?: MachineProblem;
 }
 
 /** The machine's first rest. Its input is `input` and `at`. */
@@ -161,6 +170,49 @@ export function nextStep(record: LifecycleRecord, event: EventObject, options: R
   return result.isTaken ? applyStep(result, { steps: steps + 1, commands }, options) : undefined;
 }
 
+/** What comes by itself: a timer, or the outcome of a call. */
+export interface OwnEvent {
+  readonly event: EventObject;
+  /** The id of the call. */
+  readonly call?: string | undefined;
+  /** Of the timer. */
+  readonly hops?: number | undefined;
+}
+
+/**
+ * As {@link nextStep}, for what comes by itself: a timer, or the outcome of `call`. It comes once, so a machine that throws on it has
+ * failed, as an actor of XState has; and so has one that does not take the failure of a call.
+ */
+export function ownStep(
+  record: LifecycleRecord,
+  { event, call, hops }: OwnEvent,
+  options: RecordStepOptions,
+): Stepped | undefined {
+  try {
+    const stepped = nextStep(record, event, { ...options, ...timerStep({ at: options.at, hops }, options.machine) });
+    if (stepped?.record.rest.status !== 'error') return stepped;
+    return { ...stepped, problem: untakenFailure(options.machine.id, call ?? '', stepped.record.rest.error!) };
+  } catch (error) {
+    return failedStep(record, { error, event, call }, options.at);
+  }
+}
+
+/** The step by which a machine fails where it stands: it waits for nothing any more. */
+export function failedStep(
+  record: LifecycleRecord,
+  { error, event, call }: OwnEvent & { readonly error: unknown },
+  at: number,
+): Stepped {
+  const fault = faultOf(error);
+  const rest = { ...record.rest, status: 'error', error: fault.told } as const;
+  return {
+    record: { ...record, rest, timers: [], calls: [], at, steps: record.steps + 1 },
+    facts: [],
+    event: event.type,
+    problem: machineProblem(fault.error, call),
+  };
+}
+
 const stampAt = (at: number) => (event: EventObject) => ({ ...event, at }) as EventObject;
 
 function applyStep(
@@ -168,7 +220,6 @@ function applyStep(
   { steps, commands }: Pick<LifecycleRecord, 'steps' | 'commands'>,
   { machine, id, at, leaseUntil }: RecordStepOptions,
 ): Stepped {
-  machine.check(live);
   const made = newCalls.map(
     ({ id: call, service, input }: NewCall): LifecycleCall => ({
       id: call,

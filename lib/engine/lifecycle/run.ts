@@ -7,19 +7,24 @@ import { TwinlineError } from '../../errors.ts';
 import type { JsonObject } from '../../json/json.ts';
 import type { DocumentStore, Exists, Kind, StoredDocument } from '../../store/store.ts';
 import { takenError } from '../../store/update.ts';
+import type { CallOutcome } from '../calls.ts';
 import type { Inspector } from '../conversation.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
-import { removeTimer, type ServiceAnswer, type Timer, timerStep } from '../machine/step.ts';
+import type { MachineProblem } from '../machine/failure.ts';
+import { removeTimer, type Timer } from '../machine/step.ts';
 import type { AtRest } from '../machine/transition.ts';
 import type { LifecycleCalls } from './calls.ts';
 import {
   dueAt,
   type Expected,
+  failedStep,
   firstStep,
   type LifecycleCall,
   type LifecycleRecord,
   nextStep,
   notFound,
+  type OwnEvent,
+  ownStep,
   type RecordStepOptions,
   readRecord,
   type StepNote,
@@ -49,6 +54,8 @@ export interface RunOptions {
   readonly fields: ((rest: AtRest, calling: readonly string[]) => JsonObject) | undefined;
   readonly inspector: Inspector | undefined;
   readonly onStep: ((step: StoredStep) => void) | undefined;
+  /** Told when a machine has failed, after the write. */
+  readonly onProblem: ((problem: MachineProblem & { readonly id: string }) => void) | undefined;
 }
 
 /** A step after its write, with XState's state values. */
@@ -73,6 +80,7 @@ export function lifecycleRunner({
   fields,
   inspector,
   onStep,
+  onProblem,
 }: RunOptions) {
   const { machine } = expected;
   const open = (document: StoredDocument): LifecycleDocument => ({ document, record: readRecord(document, expected) });
@@ -106,7 +114,7 @@ export function lifecycleRunner({
       revision: document.revision,
       at: record.at,
       rest: record.rest,
-      ended: machine.resume({ state: record.rest.state, context: {} }).status === 'done',
+      ended: record.rest.status !== undefined,
       transitions: [{ event, from: from?.rest.state ?? null, to: record.rest.state }],
     });
   }
@@ -130,7 +138,7 @@ export function lifecycleRunner({
   /** Undefined when another writer was first. Throws ERR_EXISTS when a unique value of the document is taken. */
   async function replace(
     { document, record: before }: LifecycleDocument,
-    { record, facts, event }: Stepped,
+    { record, facts, event, problem }: Stepped,
     noted: Noted,
   ): Promise<Settled | undefined> {
     const body = makeBody(document.body, record);
@@ -138,22 +146,29 @@ export function lifecycleRunner({
     if (written.kind === 'exists') throw takenError(kind.name, document.id, written.index);
     if (written.kind === 'conflict') return undefined;
     show({ document: written.document, record }, before, event);
+    if (problem) onProblem?.({ id: document.id, ...problem });
     const known = new Set(before.calls.map(({ key, tries }) => `${key} ${tries}`));
     const mine = record.calls.filter(({ key, tries }) => !known.has(`${key} ${tries}`));
     return { document: written.document, record, mine };
   }
 
+  // What comes by itself and cannot be stored cannot be stored when it comes again: then the machine has failed where it was before.
+  async function replaceOwn(opened: LifecycleDocument, step: Stepped, { noted, ...own }: OwnEvent & { noted: Noted }) {
+    try {
+      return await replace(opened, step, noted);
+    } catch (error) {
+      if (!(error instanceof TwinlineError) || error.retry || opened.record.rest.status) throw error;
+      return replace(opened, failedStep(opened.record, { ...own, error }, noted.at), noted);
+    }
+  }
+
   function fire(opened: LifecycleDocument, timer: Timer) {
     const { record, document } = opened;
+    const { event } = timer;
     const left = { ...record, timers: removeTimer(record.timers, timer) };
-    const { hops, at: due } = timerStep(timer, machine);
-    const at = Math.max(record.at, due);
-    const stepOptions = { ...options(document.id, at), hops };
-    return replace(opened, nextStep(left, timer.event, stepOptions) ?? silent(left), {
-      at,
-      by: 'system',
-      action: 'deadline',
-    });
+    const at = Math.max(record.at, timer.at);
+    const step = ownStep(left, { event, hops: timer.hops }, options(document.id, at)) ?? silent(left);
+    return replaceOwn(opened, step, { event, noted: { at, by: 'system', action: 'deadline' } });
   }
 
   function claim(opened: LifecycleDocument, call: LifecycleCall) {
@@ -182,7 +197,7 @@ export function lifecycleRunner({
   /** One write on what has settled, decided anew as long as other writers are first; undefined: there is none to make. */
   async function advance(
     id: string,
-    decide: (opened: Settled, at: number) => (Stepped & { noted: Omit<Noted, 'at'> }) | undefined,
+    decide: (opened: Settled, at: number) => (Stepped & { noted: Omit<Noted, 'at'>; own?: OwnEvent }) | undefined,
   ): Promise<Settled> {
     const mine: LifecycleCall[] = [];
     const owing = (opened: LifecycleDocument): Settled => {
@@ -196,7 +211,10 @@ export function lifecycleRunner({
       const at = now(settled);
       const step = decide(settled, at);
       if (!step) return owing(settled);
-      const stored = await replace(settled, step, { ...step.noted, at });
+      const noted = { ...step.noted, at };
+      const stored = await (step.own
+        ? replaceOwn(settled, step, { ...step.own, noted })
+        : replace(settled, step, noted));
       mine.push(...(stored?.mine ?? []));
       if (stored) return owing(stored);
     }
@@ -225,7 +243,7 @@ export function lifecycleRunner({
         return { ...step, record: { ...step.record, commands }, noted: asked.noted };
       }),
     /** Gives the machine the answer to one of its calls, once; or notes when to try again. */
-    answer: (id: string, { key, tries }: LifecycleCall, answer: ServiceAnswer) =>
+    answer: (id: string, { key, tries }: LifecycleCall, answer: CallOutcome) =>
       advance(id, ({ record }, at) => {
         const call = record.calls.find((other) => other.key === key);
         // Somebody else has made a later try of it: a failure of this one says nothing.
@@ -234,8 +252,9 @@ export function lifecycleRunner({
         const noted = { by: 'system', action: `${call.id} ${answer.ok ? 'answered' : 'failed'}` };
         if ('again' in outcome) return { ...silent(withCall(record, outcome.again)), noted };
         // The machine goes on as one that waits for this answer; it may not need it any more.
-        const { record: next, ...told } = nextStep(record, outcome.event, options(id, at)) ?? silent(record);
-        return { ...told, record: { ...next, calls: next.calls.filter((other) => other.key !== key) }, noted };
+        const own = { event: outcome.event, call: call.id };
+        const { record: next, ...told } = ownStep(record, own, options(id, at)) ?? silent(record);
+        return { ...told, record: { ...next, calls: next.calls.filter((other) => other.key !== key) }, noted, own };
       }),
     /** Leaves a document alone that cannot be read, so that it does not stand first among the due ones for ever. */
     putOff: async (document: StoredDocument) => {

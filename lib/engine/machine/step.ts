@@ -8,6 +8,7 @@ import { TwinlineError } from '../../errors.ts';
 import { isCount, isListWhere, isObject, isText } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
+import type { CallError } from './failure.ts';
 import type { AtRest, CallEffect, Effect, Machine, Step } from './transition.ts';
 
 export interface Timer {
@@ -29,7 +30,7 @@ export interface PendingCall {
   /** The idempotency key: the same for every try. */
   readonly key: string;
   /** Absent when it holds a secret. */
-  readonly input?: JsonObject;
+  readonly input?: Json;
   /** Events that led to it without a rest or a pause. @default 0 */
   readonly hops?: number;
 }
@@ -37,7 +38,7 @@ export interface PendingCall {
 /** How a call ended, as plain data: what the machine gets as `xstate.done.actor.…` or `xstate.error.actor.…`. */
 export type ServiceAnswer =
   | { readonly ok: true; readonly output: Json }
-  | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
+  | { readonly ok: false; readonly error: CallError };
 
 /** A machine between two events, and what it waits for. */
 export interface MachineState<Call extends Identified = Identified> {
@@ -154,8 +155,15 @@ function cancelTimer(timers: readonly Timer[], id: string): Timer[] {
   return timers.filter((timer) => timer.id !== id || timer.isFree);
 }
 
+/** When something comes by itself, and what led to it at this very moment. */
+export interface Moment {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly hops?: number | undefined;
+}
+
 /** The step that a timer leads to, at its own time. */
-export function timerStep({ at, hops }: Timer, machine: Machine): { readonly at: number; readonly hops: number } {
+export function timerStep({ at, hops }: Moment, machine: Machine): { readonly at: number; readonly hops: number } {
   return { at, hops: hops === undefined ? 0 : countHop(machine, hops) };
 }
 
@@ -170,10 +178,7 @@ export const isTimer = (timer: unknown): boolean =>
 
 /** Whether what was stored as a call is one. */
 export const isPendingCall = (call: unknown): call is PendingCall =>
-  isObject(call) &&
-  [call.id, call.service, call.key].every(isText) &&
-  (call.input === undefined || isObject(call.input)) &&
-  (call.hops === undefined || isCount(call.hops));
+  isObject(call) && [call.id, call.service, call.key].every(isText) && (call.hops === undefined || isCount(call.hops));
 
 /** Whether what was stored as a rest is one. */
 export const isRest = ({ state, context, history, order }: { readonly [part in keyof AtRest]?: unknown }): boolean =>
@@ -181,6 +186,10 @@ export const isRest = ({ state, context, history, order }: { readonly [part in k
   isObject(context) &&
   (history === undefined || (isObject(history) && Object.values(history).every((ids) => isListWhere(ids, isText)))) &&
   (order === undefined || isListWhere(order, isText));
+
+/** Whether what was stored of the end of a machine is one. */
+export const isEnd = (status: unknown, error: unknown): boolean =>
+  status === 'done' || (status === 'error' && isObject(error) && isText(error.code) && isText(error.message));
 
 type TimerEffect = Effect & { readonly type: 'timer' };
 

@@ -1,5 +1,6 @@
 // Writing a turn: which calls are about to be made, then their outcome with the reply, each in one compare-and-set.
 
+import { TwinlineError } from '../../errors.ts';
 import type { JsonObject } from '../../json/json.ts';
 import type { StoredSession } from '../../store/store.ts';
 import type { Conversation, Reply } from '../conversation.ts';
@@ -7,7 +8,7 @@ import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import { openReply, sealRecord, sealReply } from './open.ts';
 import { encodeRecord, type SessionRecord } from './record.ts';
-import { makeView, type Work } from './work.ts';
+import { fail, makeView, type Work } from './work.ts';
 
 export interface SessionWriter {
   /** Stores which calls are about to be made, under the turn's key; false when another writer was first. */
@@ -16,35 +17,49 @@ export interface SessionWriter {
   storeReply(): Promise<Reply | undefined>;
   /** Stores progress that no caller waits for: turn key and reply stay those of the last turn. */
   storeProgress(): Promise<boolean>;
+  /** Stores that the machine has failed of this error where it was stored last. Rethrows what may pass, or is no error of ours. */
+  storeFailure(error: unknown): Promise<boolean>;
+}
+
+interface LastReply {
+  readonly turnKey: string;
+  readonly reply: Reply;
+  /** The session has ended. */
+  readonly ended: boolean;
 }
 
 /** Which requests have not got the outcome of what this session is doing. */
-type Requests = Pick<Work, 'busy' | 'waiting' | 'isOvertaken'>;
+type Requests = Pick<Work, 'busy' | 'others' | 'waiting' | 'isOvertaken'>;
 
 /** Milliseconds that a session of this conversation lives without a turn. */
 export function sessionTtlMs(engine: Engine, { ttlMs = Infinity }: Conversation): number {
   return Math.min(engine.ttlMs, ttlMs);
 }
 
+interface WriterOptions {
+  readonly before: StoredSession | undefined;
+  readonly turnKey: string | undefined;
+  /** What the record calls the request while it has no reply: its key, or one of its own. Nothing for work behind a caller. */
+  readonly name?: () => string;
+}
+
 /** Writes a turn over `before`, what was stored when it began. */
-export function sessionWriter(
-  engine: Engine,
-  work: Work,
-  { before, turnKey }: { before: StoredSession | undefined; turnKey: string | undefined },
-): SessionWriter {
+export function sessionWriter(engine: Engine, work: Work, { before, turnKey, name }: WriterOptions): SessionWriter {
   let expected = before?.revision ?? 0;
+  let stored = work.live;
   const ttlMs = sessionTtlMs(engine, work.conversation);
   const { isPrivate = false } = work.conversation;
   // The last reply of an ended session is not repeated once another one has begun in its place.
-  const last = {
+  const last: LastReply = {
     turnKey: before?.ended ? '' : (before?.turnKey ?? ''),
-    reply: { kind: 'continue', text: before ? lastReply(engine, work.key, before) : '' } as const,
+    reply: { kind: 'continue', text: before ? lastReply(engine, work.key, before) : '' },
+    ended: false,
   };
 
-  async function write(requests: Requests, { turnKey, reply }: { turnKey: string; reply: Reply }): Promise<boolean> {
-    const ended = reply.kind === 'end';
+  async function write(requests: Requests, { turnKey, reply, ended }: LastReply): Promise<boolean> {
+    const isContinued = ended && reply.kind === 'continue';
     const result = await engine.store.commit(work.key, expected, {
-      record: encodeWork(engine, work, { ended, requests }),
+      record: encodeWork(engine, work, { ended, requests, isContinued }),
       turnKey,
       reply: isPrivate ? sealReply(engine, work.key, reply.text) : reply.text,
       ended,
@@ -53,26 +68,41 @@ export function sessionWriter(
     });
     if (result.kind === 'conflict') return false;
     expected = result.revision;
+    stored = work.live;
     for (const key of work.answered) engine.calls.forget(key);
+    engine.noteChange(work.key);
+    tell(engine, work);
     return true;
   }
 
+  const storeProgress = async () => {
+    const ended = hasEnded(work);
+    const isWritten = await write(work, { ...last, ended });
+    if (isWritten) publish(engine, work, { revision: expected, ended, reply: undefined });
+    return isWritten;
+  };
+
   return {
-    storeIntent: () => {
-      const isNew = turnKey !== undefined && turnKey !== work.busy;
-      return write(isNew ? { busy: turnKey, waiting: work.waiting, isOvertaken: false } : work, last);
-    },
+    storeIntent: () => write(name ? requestsBefore(work, name()) : work, last),
     storeReply: async () => {
       const reply = renderReply(work);
-      const isWritten = await write(requestsAfter(work, turnKey), { turnKey: turnKey ?? `#${work.turn}`, reply });
+      const ended = reply.kind === 'end';
+      const isWritten = await write(requestsAfter(work, name?.()), {
+        turnKey: turnKey ?? `#${work.turn}`,
+        reply,
+        ended,
+      });
       if (!isWritten) return undefined;
-      publish(engine, work, { revision: expected, ended: reply.kind === 'end', reply: reply.text });
+      publish(engine, work, { revision: expected, ended, reply: reply.text });
       return reply;
     },
-    storeProgress: async () => {
-      const isWritten = await write(work, last);
-      if (isWritten) publish(engine, work, { revision: expected, ended: false, reply: undefined });
-      return isWritten;
+    storeProgress,
+    storeFailure: (error) => {
+      if (!(error instanceof TwinlineError) || error.retry) throw error;
+      work.live = stored;
+      work.facts.length = 0;
+      fail(work, error);
+      return storeProgress();
     },
   };
 }
@@ -83,20 +113,60 @@ function lastReply(engine: Engine, key: string, before: StoredSession): string {
   return typeof opened === 'string' ? '' : opened.text;
 }
 
+// A request whose calls are about to be made. One that came while those of another went on stands beside that.
+function requestsBefore(work: Work, name: string): Requests {
+  const { busy, others, waiting, isInterrupted } = work;
+  if (name === busy || others.includes(name)) return work;
+  if (isInterrupted && busy !== undefined) return { ...work, others: addRequest(others, name) };
+  return { busy: name, others, waiting, isOvertaken: false };
+}
+
+const REQUESTS_KEPT = 8;
+
+const addRequest = (names: readonly string[], name: string): string[] =>
+  [...names.filter((other) => other !== name), name].slice(-REQUESTS_KEPT);
+
 // `busy` is the request that began the pending calls. A reply to it clears `busy`; requests that were told to wait
 // meanwhile still have no outcome, so `waiting` stays. A reply to another request keeps `busy`, so that a retry of the
-// first one is not taken a second time.
-function requestsAfter({ busy, waiting, isOvertaken }: Work, turnKey: string | undefined): Requests {
-  return busy === undefined || busy === turnKey
-    ? { busy: undefined, waiting: waiting || isOvertaken, isOvertaken: false }
-    : { busy, waiting, isOvertaken: waiting };
+// first one is not taken a second time; nor is one of this request, if it was taken meanwhile.
+function requestsAfter({ busy, others, waiting, isOvertaken, isInterrupted }: Work, name = ''): Requests {
+  if (busy !== undefined && busy !== name)
+    return { busy, others: isInterrupted ? addRequest(others, name) : others, waiting, isOvertaken: waiting };
+  const isAmongThem = busy === name || others.includes(name);
+  return {
+    busy: undefined,
+    others: isAmongThem ? others : [],
+    waiting: waiting || isOvertaken,
+    isOvertaken: false,
+  };
 }
 
 function renderReply(work: Work): Reply {
   const view = makeView(work);
   if (work.waiting) return { kind: 'continue', text: work.conversation.waitText(view) };
-  const reply = work.conversation.render(view);
+  const { render, failText } = work.conversation;
+  if (work.live.status === 'error') return { kind: 'end', text: failText ? failText(view) : render(view).text };
+  const reply = render(view);
   return work.live.status === 'done' ? { ...reply, kind: 'end' } : reply;
+}
+
+// Who was told to wait is shown the end before the session ends.
+function hasEnded({ live, waiting, conversation }: Work): boolean {
+  return live.status !== 'active' && !(waiting && !conversation.takesWhileCalling);
+}
+
+// What the machine reported is stored by now, so nobody is told of it again when the turn has to begin anew.
+function tell({ onFact, onProblem }: Engine, { key, facts, problems }: Work): void {
+  try {
+    if (onFact) for (const fact of facts) onFact(fact);
+  } catch (error) {
+    onProblem?.({ key, reason: 'background', error });
+  }
+  // In a task of its own: a listener that throws must not change the turn.
+  if (onProblem)
+    for (const problem of problems) queueMicrotask(() => onProblem({ key, reason: 'machine', ...problem }));
+  facts.length = 0;
+  problems.length = 0;
 }
 
 function nextDue(work: Work): number | null {
@@ -105,11 +175,14 @@ function nextDue(work: Work): number | null {
 }
 
 // An ended session is kept only for retries: its variables are dropped.
-function encodeWork(engine: Engine, work: Work, { ended, requests }: { ended: boolean; requests: Requests }): string {
+function encodeWork(
+  engine: Engine,
+  work: Work,
+  { ended, requests, isContinued }: { ended: boolean; requests: Requests; isContinued: boolean },
+): string {
   const { conversation, turn, startedAt, door, timers, calls } = work;
   const { id, version, hash, machine } = conversation;
-  const { state, history, order } = machine.rest(work.live);
-  if (!ended) machine.check(work.live);
+  const { state, history, order, status, output, error } = machine.rest(work.live);
   // Written out, field by field: an object that is made by a spread costs a turn 10 µs more.
   const record: SessionRecord = {
     conversation: id,
@@ -119,11 +192,13 @@ function encodeWork(engine: Engine, work: Work, { ended, requests }: { ended: bo
     startedAt,
     door,
     timers,
-    rest: { state, context: ended ? {} : redactedContext(engine, work), history, order },
+    rest: { state, context: ended ? {} : redactedContext(engine, work), history, order, status, output, error },
     calls: calls.map(({ call }) => call),
     busy: requests.busy,
+    others: requests.others,
     waiting: requests.waiting,
     isOvertaken: requests.isOvertaken,
+    isContinued,
   };
   return encodeRecord(
     work.key,
@@ -151,10 +226,9 @@ interface Committed {
 
 // The turn is stored by now, so an observer that throws cannot make it fail.
 function publish(engine: Engine, work: Work, { revision, ended, reply }: Committed): void {
-  const { key, turn, startedAt, door, waiting, events, facts, trace, conversation } = work;
+  const { key, turn, startedAt, door, waiting, events, trace, conversation } = work;
   const { id, version, machine } = conversation;
   try {
-    if (engine.onFact) for (const fact of facts) engine.onFact(fact);
     if (!engine.onTurn && !trace) return;
     const context = redactedContext(engine, work);
     const rest = { ...machine.rest(work.live), context: conversation.shown?.context?.(context) ?? context };

@@ -5,7 +5,7 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import { isListWhere, isObject, isText } from '../../given.ts';
-import type { JsonObject } from '../../json/json.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { undefinedNames, withUndefined } from '../../json/lossless.ts';
 import { openText, type Seal, sealText } from '../../sealing.ts';
 import type { StoredSession } from '../../store/store.ts';
@@ -81,9 +81,10 @@ const seal = (key: string, what: 'record' | 'reply'): Seal => ({ purpose: 'sessi
 export function sealRecord({ keyring }: Engine, key: string, record: SessionRecord): SessionRecord {
   if (!keyring) return record;
   const { rest, calls } = record;
-  const content = JSON.stringify({ c: rest.context, u: undefinedNames(rest.context), k: calls });
+  const { output, ...others } = rest;
+  const content = JSON.stringify({ c: rest.context, u: undefinedNames(rest.context), k: calls, o: output });
   const sealed = sealText(keyring, seal(key, 'record'), content);
-  return { ...record, rest: { ...rest, context: {} }, calls: [], sealed };
+  return { ...record, rest: { ...others, context: {} }, calls: [], sealed };
 }
 
 /** The record as it was before it was sealed; one that never was is given back. */
@@ -96,10 +97,11 @@ function openRecord(
   if (sealed === undefined) return record;
   const text = keyring && openText(keyring, seal(key, 'record'), sealed);
   if (text === undefined) return 'other-key';
-  const { c, u, k } = JSON.parse(text) as { c: JsonObject; u?: string[]; k: SessionCall[] };
+  const { c, u, k, o } = JSON.parse(text) as { c: JsonObject; u?: string[]; k: SessionCall[]; o?: Json };
   const isSound = isObject(c) && (u === undefined || isListWhere(u, isText)) && isListWhere(k, isCall);
   if (!isSound || !isRest({ ...record.rest, context: c })) return 'malformed';
-  return { ...open, rest: { ...record.rest, context: u ? withUndefined(c, u) : c }, calls: k };
+  const rest = { ...record.rest, context: u ? withUndefined(c, u) : c, ...(o !== undefined && { output: o }) };
+  return { ...open, rest, calls: k };
 }
 
 /** What is stored of a reply that may show private values. */

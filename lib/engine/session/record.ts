@@ -4,10 +4,11 @@ import type { StateValue } from 'xstate';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { isCount, isListWhere, isObject, isText } from '../../given.ts';
-import type { JsonObject } from '../../json/json.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { undefinedNames, withUndefined } from '../../json/lossless.ts';
 import { shortMac } from '../../keyring.ts';
-import { isPendingCall, isRest, isTimer, type PendingCall, type Timer } from '../machine/step.ts';
+import type { CallError } from '../machine/failure.ts';
+import { isEnd, isPendingCall, isRest, isTimer, type PendingCall, type Timer } from '../machine/step.ts';
 import type { AtRest } from '../machine/transition.ts';
 
 /** A call of a session. */
@@ -33,10 +34,14 @@ export interface SessionRecord {
   readonly calls: readonly SessionCall[];
   /** The key of a turn that has begun its calls and has not been answered. */
   readonly busy?: string | undefined;
+  /** Keys of other turns whose event was taken while `busy` was being worked on: a retry of one is not taken again. */
+  readonly others?: readonly string[];
   /** Another request was answered "please wait" while `busy` was being worked on. */
   readonly isOvertaken?: boolean;
   /** The caller was answered "please wait" and has not seen the outcome. */
   readonly waiting?: boolean;
+  /** The last reply was no end: the machine has ended by itself since. */
+  readonly isContinued?: boolean;
   /** The variables and calls of a session with private values; here they are empty then. */
   readonly sealed?: string | undefined;
 }
@@ -75,11 +80,14 @@ export function encodeRecord(key: string, record: SessionRecord, seal: SealKey |
     c: rest.context,
     u: undefinedNames(rest.context),
     y: rest.history,
+    q: rest.status && { s: rest.status, o: rest.output, e: rest.error },
+    l: record.isContinued || undefined,
     z: rest.order,
     d: record.door,
     t: timers.length ? timers : undefined,
     k: calls.length ? calls : undefined,
     o: record.busy,
+    i: record.others?.length ? record.others : undefined,
     x: record.isOvertaken || undefined,
     w: record.waiting || undefined,
     a: seal?.kid,
@@ -111,6 +119,7 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
   if (raw.u) rest.context = withUndefined(rest.context, raw.u as string[]);
   if (raw.y) rest.history = raw.y as Record<string, string[]>;
   if (raw.z) rest.order = raw.z as string[];
+  if (raw.q) Object.assign(rest, readEnd(raw.q as unknown as StoredEnd));
   const record: Writable<SessionRecord> = {
     conversation: raw.f as string,
     version: raw.v as number,
@@ -123,11 +132,25 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
     calls: (raw.k as SessionCall[] | undefined) ?? [],
   };
   if (raw.o !== undefined) record.busy = raw.o as string;
+  if (raw.i !== undefined) record.others = raw.i as string[];
   if (raw.x === true) record.isOvertaken = true;
+  if (raw.l === true) record.isContinued = true;
   if (raw.w === true) record.waiting = true;
   if (raw.e !== undefined) record.sealed = raw.e as string;
   return record;
 }
+
+interface StoredEnd {
+  readonly s: 'done' | 'error';
+  readonly o?: Json;
+  readonly e?: CallError;
+}
+
+const readEnd = ({ s, o, e }: StoredEnd): Pick<AtRest, 'status' | 'output' | 'error'> => ({
+  status: s,
+  ...(o !== undefined && { output: o }),
+  ...(e && { error: e }),
+});
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -156,11 +179,13 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     isCount(raw.n) &&
     isCount(raw.b) &&
     isRest({ state: raw.s, context: raw.c, history: raw.y, order: raw.z }) &&
+    (raw.q === undefined || (isObject(raw.q) && isEnd(raw.q.s, raw.q.e))) &&
     (raw.u === undefined || isListWhere(raw.u, isText)) &&
     isObject(raw.d) &&
     (raw.t === undefined || isListWhere(raw.t, isTimer)) &&
     (raw.k === undefined || isListWhere(raw.k, isCall)) &&
     (raw.o === undefined || isText(raw.o)) &&
+    (raw.i === undefined || isListWhere(raw.i, isText)) &&
     (raw.e === undefined || isText(raw.e))
   );
 }

@@ -4,9 +4,9 @@
 // recordings, and none of those may hold the PIN. So answers are masked, and of errors only what cannot quote it is kept.
 
 import { ERROR_CODES, TwinlineError } from '../../errors.ts';
-import type { JsonObject } from '../../json/json.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { holdsSecret, listRequestSecrets, mayQuote, type Redactor, redactor } from '../../redact.ts';
-import type { Service, ServiceCall, Services } from '../service.ts';
+import { isServiceCode, type Service, type ServiceCall, ServiceError, type Services } from '../service.ts';
 
 const secretsByCall = new WeakMap<ServiceCall, readonly string[]>();
 
@@ -14,7 +14,7 @@ const secretsByCall = new WeakMap<ServiceCall, readonly string[]>();
  * Remembers which secrets a call holds, for wrappers between the engine and the service: those of the turn, and the
  * credentials in an input such as that of `http.get`.
  */
-export function holdSecrets(call: ServiceCall, turn: readonly string[], input: JsonObject = {}): ServiceCall {
+export function holdSecrets(call: ServiceCall, turn: readonly string[], input: Json = {}): ServiceCall {
   const secrets = [...turn, ...listRequestSecrets(input)];
   if (secrets.length) secretsByCall.set(call, secrets);
   return call;
@@ -53,6 +53,7 @@ export function keepSecrets(
         const secrets = secretsByCall.get(call);
         const privates = privateByCall.get(call);
         if (privates) mayQuote(error, redactor(privates()));
+        if (error instanceof ServiceError) throw maskError(error, [redact, redactor(secrets ?? [])]);
         if (!secrets || isRewritten(error)) throw error;
         throw own(name) && isOurs(error, secrets) ? error : withoutWords(name, error, secrets);
       }
@@ -64,6 +65,21 @@ export function keepSecrets(
 /** Whether this is an error of ours with one of our codes. Others who import the class may write anything there. */
 export function hasKnownCode(error: unknown): error is TwinlineError {
   return error instanceof TwinlineError && Object.hasOwn(ERROR_CODES, error.code);
+}
+
+// A service tells these words on purpose, as it does those of its answers: masked in the same way.
+function maskError(error: ServiceError, redactors: readonly Redactor[]): ServiceError {
+  const { code, message, data = null, retry } = error;
+  const told = redactors.reduce((value, one) => one.json(value), [code, message, data] as Json) as [
+    string,
+    string,
+    Json,
+  ];
+  const isSame = told[0] === code && told[1] === message && JSON.stringify(told[2]) === JSON.stringify(data);
+  if (isSame) return error;
+  const masked = new ServiceError(isServiceCode(told[0]) ? told[0] : 'REFUSED', told[1], { data: told[2], retry });
+  rewritten.add(masked);
+  return masked;
 }
 
 // Reading a property of a thrown value may throw.

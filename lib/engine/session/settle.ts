@@ -4,7 +4,8 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import type { Engine } from '../engine.ts';
 import type { ServiceAnswer } from '../machine/step.ts';
 import type { SessionWriter } from './commit.ts';
-import { fireDue, giveAnswer, leaseUntil, serviceSession, type Work, type WorkingCall } from './work.ts';
+import { fireDue, giveAnswer, type Work } from './work.ts';
+import { leaseUntil, serviceSession, type WorkingCall } from './working-calls.ts';
 
 /** Why a turn has to begin anew: another writer was first, or another process makes the calls. */
 export type Again = 'conflict' | 'poll';
@@ -49,9 +50,11 @@ async function waitForAnswer(
   const end = Math.min(until, due, isForeign ? clock.now() + POLL_MS : Infinity);
   const stop = new AbortController();
   const pause = clock.wait(Math.max(0, end - clock.now()), stop.signal);
-  const first = await Promise.race([...own, pause]);
+  const race = Promise.race([...own, pause]);
+  const first = await (work.conversation.takesWhileCalling ? engine.pause(work.key, race) : race);
   // A reason saves the cost of creating an error that is never read.
   stop.abort(null);
+  if (first === 'changed') return 'poll';
   if (first) return first;
   // The wait itself tells, for the clock may have been set back meanwhile.
   if (end === until || clock.now() >= until) return 'late';
@@ -66,7 +69,8 @@ function recoverCall(engine: Engine, work: Work, working: WorkingCall): WorkingC
   const running = answer ?? engine.calls.find(call.key);
   if (running) return { ...working, answer: running };
   if (!stored || call.until > engine.clock.now()) return working;
-  if (input) return { ...working, call: { ...call, until: leaseUntil(engine, work, call.id) }, stored: false };
+  if (input !== undefined)
+    return { ...working, call: { ...call, until: leaseUntil(engine, work, call.id) }, stored: false };
   const message = `The process that called "${call.service}" stopped, and the call held a secret, so it cannot be repeated.`;
   return { ...working, answer: Promise.resolve({ ok: false, error: { code: 'ERR_SERVICE', message } }) };
 }
@@ -91,7 +95,7 @@ function startCall(engine: Engine, work: Work, working: WorkingCall): WorkingCal
   return started;
 }
 
-function listSecrets({ conversation, live }: Work, input: JsonObject): readonly string[] {
+function listSecrets({ conversation, live }: Work, input: Json): readonly string[] {
   return conversation.secretsIn?.(live.context as JsonObject) ?? textsIn(input);
 }
 

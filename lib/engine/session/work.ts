@@ -1,21 +1,24 @@
 // The working copy of a session during one turn: what its machine is given, and what is to be done and stored after it.
 
-import { createHash } from 'node:crypto';
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
-import type { TwinlineError } from '../../errors.ts';
-import type { Json, JsonObject } from '../../json/json.ts';
-import { listRequestSecrets } from '../../redact.ts';
-import { openText, type Seal, sealText } from '../../sealing.ts';
-import { longestMs } from '../calls.ts';
+import { TwinlineError } from '../../errors.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { type Conversation, noteAnswer, startTrace, type Trace, type View } from '../conversation.ts';
 import { currentConversation, type Engine, type Fact } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import {
+  type CallError,
+  failMachine,
+  faultOf,
+  type MachineProblem,
+  machineProblem,
+  untakenFailure,
+} from '../machine/failure.ts';
+import {
   answerEvent,
   begin,
-  countHop,
   type MachineState,
-  type NewCall,
+  type Moment,
   removeTimer,
   type ServiceAnswer,
   type StepOptions,
@@ -25,22 +28,9 @@ import {
   timerStep,
 } from '../machine/step.ts';
 import { NO_EVENT } from '../machine/transition.ts';
-import type { ServiceSession } from '../service.ts';
 import type { Live } from './open.ts';
-import type { SessionCall, SessionRecord } from './record.ts';
-
-/** A call in the working copy of a session. */
-export interface WorkingCall {
-  /** The invoke's id in the machine. */
-  readonly id: string;
-  readonly call: SessionCall;
-  /** Kept here even when it may not be stored; absent when the call was found in the record without it. */
-  readonly input?: JsonObject;
-  /** Once this process works on it, or knows how it ended. */
-  readonly answer?: Promise<ServiceAnswer>;
-  /** The record says that it has begun, under this lease. */
-  readonly stored: boolean;
-}
+import type { SessionRecord } from './record.ts';
+import { readInput, type WorkingCall, workingCall } from './working-calls.ts';
 
 export interface Work extends MachineState<WorkingCall> {
   readonly key: string;
@@ -54,7 +44,10 @@ export interface Work extends MachineState<WorkingCall> {
   waiting: boolean;
   /** As in the record that the turn began with. */
   readonly busy: string | undefined;
+  readonly others: readonly string[];
   readonly isOvertaken: boolean;
+  /** An input was taken while calls went on. */
+  isInterrupted: boolean;
   /** Steps of the machine in this turn. */
   steps: number;
   /** Calls whose answers were given to the machine in this turn, by their keys. */
@@ -62,6 +55,8 @@ export interface Work extends MachineState<WorkingCall> {
   /** Calls that were started in this turn. */
   readonly started: WorkingCall[];
   readonly facts: Fact[];
+  /** What went wrong while the machine took answers and timers; told once the turn is stored. */
+  readonly problems: MachineProblem[];
   /** Types of the events that the machine was given in this turn. */
   readonly events: string[];
   /** Undefined unless an inspector was active when the turn began. */
@@ -88,11 +83,14 @@ export function beginWork(
     calls: [],
     waiting: false,
     busy: undefined,
+    others: [],
     isOvertaken: false,
+    isInterrupted: false,
     steps: 0,
     answered: [],
     started: [],
     facts: [],
+    problems: [],
     events: [],
     trace: startTrace(engine.inspector),
   };
@@ -119,11 +117,14 @@ export function resumeWork(engine: Engine, key: string, { conversation, record, 
     // The outcome of a turn that was begun and never answered was not shown to the caller either.
     waiting: record.waiting === true || record.calls.length > 0,
     busy: record.busy,
+    others: record.others ?? [],
     isOvertaken: record.isOvertaken === true,
+    isInterrupted: false,
     steps: 0,
     answered: [],
     started: [],
     facts: [],
+    problems: [],
     events: [],
     trace: startTrace(engine.inspector),
   };
@@ -139,7 +140,10 @@ function enterMigrated(engine: Engine, work: Work): void {
   const missing = machine.listCalls(work.live).filter(({ id }) => !pending.has(id));
   const made = missing.map((call) => workingCall(engine, work, { ...call, hops: 0 }));
   const failing = ({ id, call }: WorkingCall): WorkingCall => ({ id, call: { ...call, until: 0 }, stored: true });
-  work.calls = [...work.calls, ...made.map((call) => (call.call.input || call.call.sealed ? call : failing(call)))];
+  work.calls = [
+    ...work.calls,
+    ...made.map((call) => (call.call.input === undefined && !call.call.sealed ? failing(call) : call)),
+  ];
   feed(engine, work, NO_EVENT);
   work.waiting ||= work.calls.length > 0;
 }
@@ -149,14 +153,19 @@ export function makeView(work: Work): View {
   return { state, context, history, waiting: work.waiting };
 }
 
-/** Gives the machine one event, now unless `options` say when, and every event that it then sends to itself. */
+/**
+ * Gives the machine one event, now unless `options` say when, and every event that it then sends to itself. False when it does not
+ * take it where it is.
+ */
 export function feed(
   engine: Engine,
   work: Work,
   event: EventObject,
   options: StepOptions = { at: engine.clock.now() },
-): void {
-  applyResult(engine, work, step(work.conversation.machine, work, event, options));
+): boolean {
+  const result = step(work.conversation.machine, work, event, options);
+  applyResult(engine, work, result);
+  return result.isTaken;
 }
 
 function applyResult(engine: Engine, work: Work, result: StepResult<WorkingCall>): void {
@@ -180,7 +189,7 @@ export function fireDue(engine: Engine, work: Work): boolean {
   for (let timer = work.timers[0]; timer && timer.at <= engine.clock.now(); timer = work.timers[0]) {
     if (work.steps >= ENGINE_LIMITS.stepsPerWrite) return true;
     work.timers = removeTimer(work.timers, timer);
-    feed(engine, work, timer.event, timerStep(timer, work.conversation.machine));
+    takeOwn(engine, work, timer);
   }
   return false;
 }
@@ -188,70 +197,58 @@ export function fireDue(engine: Engine, work: Work): boolean {
 /** Gives the machine the answer of one of its calls; one that it does not wait for any more changes nothing. */
 export function giveAnswer(engine: Engine, work: Work, { call }: WorkingCall, answer: ServiceAnswer): void {
   if (!work.calls.some((other) => other.call.key === call.key)) return;
-  const options = { at: engine.clock.now(), hops: countHop(work.conversation.machine, call.hops ?? 0) };
   work.calls = work.calls.filter((other) => other.call.key !== call.key);
   work.answered.push(call.key);
-  if (work.trace) noteAnswer(work.trace, answer, { conversation: work.conversation, ...call });
+  const { conversation } = work;
+  if (work.trace) noteAnswer(work.trace, answer, { conversation, ...call });
+  const own = { at: engine.clock.now(), hops: call.hops ?? 0 };
+  if (conversation.unusable !== undefined && answer.ok) takeUsable(engine, work, { ...own, id: call.id, answer });
+  else takeOwn(engine, work, { ...own, event: answerEvent(call.id, answer) }, call.id);
+}
+
+interface GivenAnswer extends Moment {
+  /** Of the call. */
+  readonly id: string;
+  readonly answer: ServiceAnswer;
+}
+
+// A flow that cannot compute with a good answer goes on with `fail`.
+function takeUsable(engine: Engine, work: Work, { at, hops, id, answer }: GivenAnswer): void {
+  const { machine, unusable: code } = work.conversation;
   try {
-    feed(engine, work, answerEvent(call.id, answer), options);
+    feed(engine, work, answerEvent(id, answer), timerStep({ at, hops }, machine));
   } catch (error) {
-    // A guard or action that throws on an answer cannot use it: for the machine the call has failed.
-    const { code, message } = error as TwinlineError;
-    if (!answer.ok || !UNUSABLE.has(code)) throw error;
-    feed(engine, work, answerEvent(call.id, { ok: false, error: { code, message } }), options);
+    if (!isFault(error)) {
+      fail(work, error, id);
+      return;
+    }
+    work.problems.push({ error, call: id });
+    const { message } = error;
+    takeOwn(engine, work, { at, hops, event: answerEvent(id, { ok: false, error: { code: code!, message } }) }, id);
   }
 }
 
-const UNUSABLE: ReadonlySet<string> = new Set(['ERR_MACHINE', 'ERR_EXPRESSION']);
+const isFault = (error: unknown): error is TwinlineError =>
+  error instanceof TwinlineError && (error.code === 'ERR_MACHINE' || error.code === 'ERR_EXPRESSION');
 
-function workingCall(engine: Engine, work: Work, { id, service, input, hops }: NewCall): WorkingCall {
-  const { secret } = work.conversation.callPolicy(id);
-  const until = leaseUntil(engine, work, id);
-  const key = callKey(work, id);
-  const call: SessionCall = {
-    id,
-    service,
-    key,
-    until,
-    ...(hops > 0 && { hops }),
-    ...(!secret && storeInput(engine, key, input)),
-  };
-  return { id, call, input, stored: false };
+// What comes by itself, a timer or an answer, comes once: if the machine throws on it, nobody could try that again. So the machine has
+// failed then, as an actor of XState has. An input that it throws on is refused instead: its caller is there, and is told.
+function takeOwn(engine: Engine, work: Work, own: Moment & { readonly event: EventObject }, call?: string): void {
+  const { machine } = work.conversation;
+  try {
+    feed(engine, work, own.event, timerStep(own, machine));
+    if (work.live.status === 'error')
+      work.problems.push(untakenFailure(machine.id, call ?? '', work.live.error as CallError));
+  } catch (error) {
+    fail(work, error, call);
+  }
 }
 
-const callSeal = (key: string): Seal => ({ purpose: 'call-input/v1', label: [key] });
-
-// Credentials are the same in every session, so a call that holds some can be made again after a crash: its input is sealed.
-function storeInput({ keyring }: Engine, key: string, input: JsonObject): Pick<SessionCall, 'input' | 'sealed'> {
-  if (listRequestSecrets(input).length === 0) return { input };
-  return keyring ? { sealed: sealText(keyring, callSeal(key), JSON.stringify(input)) } : {};
-}
-
-function readInput({ keyring }: Engine, { key, input, sealed }: SessionCall): Pick<WorkingCall, 'input'> {
-  if (sealed === undefined) return input ? { input } : {};
-  const opened = keyring && openText(keyring, callSeal(key), sealed);
-  return opened === undefined ? {} : { input: JSON.parse(opened) as JsonObject };
-}
-
-/** When the lease of a call ends that is made from now on: after all its tries. */
-export function leaseUntil(engine: Engine, work: Work, id: string): number {
-  return engine.clock.now() + longestMs(work.conversation.callPolicy(id)) + ENGINE_LIMITS.turnReserveMs;
-}
-
-// The same turn computed again gives the same key; another turn, dial or pass through the state gives another.
-function callKey(work: Work, id: string): string {
-  const parts: Json = [work.key, work.startedAt, work.turn, work.steps, id];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
-}
-
-/** The caller, as services get it. */
-export function serviceSession(work: Work): ServiceSession {
-  const { sessionId, phoneNumber, serviceCode, sim, simulated } = work.door;
-  return {
-    id: typeof sessionId === 'string' ? sessionId : work.key,
-    ...(typeof phoneNumber === 'string' && { phoneNumber }),
-    ...(typeof serviceCode === 'string' && { serviceCode }),
-    ...(typeof sim === 'string' && { sim }),
-    ...(simulated === true && { simulated }),
-  };
+/** The machine has failed where it stands: it takes nothing any more, and waits for nothing. */
+export function fail(work: Work, error: unknown, call?: string): void {
+  const fault = faultOf(error);
+  work.live = failMachine(work.live, fault.told);
+  work.timers = [];
+  work.calls = [];
+  work.problems.push(machineProblem(fault.error, call));
 }

@@ -23,6 +23,9 @@ import {
   toPath,
 } from './scope.ts';
 
+// As the door answers when it cannot take a turn.
+const UNAVAILABLE = 'Service temporarily unavailable. Please try again later.';
+
 interface CompiledScreens {
   readonly nodes: ReadonlyMap<string, ScreenNode>;
   /** The flow and those that it calls, by name. */
@@ -54,6 +57,8 @@ export function flowConversation(
     waitText,
     redact: (context, prove) => redact(context, { secrets, proven, prove }),
     callPolicy: (id) => policies.get(id)!,
+    unusable: 'ERR_EXPRESSION',
+    failText: () => UNAVAILABLE,
     secretsIn: (context) => [...new Set(listSecretTexts(context, secrets))],
     shown: showToWatchers(nodes, { privates, waitText }),
     ...(privates.size && {

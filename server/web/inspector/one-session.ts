@@ -1,7 +1,7 @@
 // What an operator may do with one session: see its private values, and end it. Who does it is in the audit log, before it is done.
 
 import type { Engine } from '../../../lib/engine/engine.ts';
-import { type SessionView, sessionKeyPages, showSession, viewSession } from '../../../lib/engine/sessions.ts';
+import { type SessionView, sessionKeyPages, showSession, viewLiving } from '../../../lib/engine/sessions.ts';
 import { toPath } from '../../../lib/flow/run/scope.ts';
 import type { Json, JsonObject } from '../../../lib/json/json.ts';
 import { shortMac } from '../../../lib/keyring.ts';
@@ -39,7 +39,7 @@ export async function showPrivate(
 ): Promise<JsonObject | undefined> {
   const { engine, audit, secret } = options;
   const key = await findKey(options, { actor, prefix: '' });
-  const [masked, whole] = key === undefined ? [] : [await showSession(engine, key), await viewSession(engine, key)];
+  const [masked, whole] = key === undefined ? [] : [await showSession(engine, key), await viewLiving(engine, key)];
   if (key === undefined || !masked || !whole) return undefined;
   const values = listMasked(masked.rest.context, whole.rest.context);
   if (values.length === 0) return {};

@@ -185,7 +185,7 @@ export async function* listOpenSessions(
 /** A stored session as it may be shown. */
 export function maskSession(
   key: string,
-  { conversation, version, startedAt, rest, door }: Omit<SessionView, 'reply'>,
+  { conversation, version, startedAt, rest, door }: Omit<SessionView, 'reply' | 'ended'>,
   secret: Buffer,
 ) {
   const who = identify(key, door, secret);

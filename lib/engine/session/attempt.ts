@@ -1,0 +1,161 @@
+// The tries of a turn, or of work behind a caller, until one is committed: what is stored, whose request it is, and what becomes of
+// answers that come after the reply.
+
+import { COMMON_LIMITS } from '../../common-limits.ts';
+import { TwinlineError } from '../../errors.ts';
+import { retryDelay } from '../../retry.ts';
+import type { Engine } from '../engine.ts';
+import type { ServiceAnswer } from '../machine/step.ts';
+import { type Live, type OpenedSession, openStored } from './open.ts';
+import type { SessionRecord } from './record.ts';
+import { continueInBackground, repeatReply, type Turn, takeInputs } from './run.ts';
+import type { Again } from './settle.ts';
+import type { SessionState, TurnRequest } from './turn.ts';
+import type { TurnResult } from './turn-result.ts';
+import { beginWork, resumeWork } from './work.ts';
+import type { WorkingCall } from './working-calls.ts';
+
+export interface Attempt extends Partial<Pick<TurnRequest, 'turnKey' | 'decide' | 'requestId'>> {
+  readonly key: string;
+  /** Milliseconds since 1970: when the turn has to reply. */
+  readonly until: number;
+  /** Present when no caller waits for a reply. */
+  readonly background?: Background;
+  /** What the record calls the request while it has no reply: its key, or a name of its own. */
+  name?: string | undefined;
+  /** Its input came while a call went on, and no transition took it: it is not given to the machine again. */
+  isDropped?: boolean;
+}
+
+/** Fire timers, or give the machine an answer that came late. */
+export type Background = 'wake' | { readonly call: WorkingCall; readonly answer: ServiceAnswer };
+
+const JOIN_POLL_MS = 50;
+
+// Background work has no time of its own, so that it does not delay the turns that wait behind it: the answers of calls
+// that it makes are delivered later.
+export function inBackground(engine: Engine, key: string, background: Background): Promise<TurnResult> {
+  return retryUntilCommitted(engine, { key, until: engine.clock.now(), background });
+}
+
+/** Takes the turn; again when another writer was first, or when it waits for another process. */
+export async function retryUntilCommitted(engine: Engine, attempt: Attempt): Promise<TurnResult> {
+  for (let conflicts = 0; conflicts < COMMON_LIMITS.conflictsPerTurn || engine.clock.now() < attempt.until; ) {
+    const loading = engine.store.load(attempt.key);
+    const stored = loading instanceof Promise ? await loading : loading;
+    const isRetry = stored && attempt.turnKey !== undefined && stored.turnKey === attempt.turnKey;
+    if (isRetry) return repeatReply(engine, attempt.key, stored);
+    const result = await takeAttempt(engine, attempt, openStored(engine, attempt.key, stored));
+    if (typeof result === 'object') return result;
+    if (result === 'conflict') conflicts++;
+  }
+  throw new TwinlineError(
+    'ERR_CONFLICT',
+    `Other writers were first ${COMMON_LIMITS.conflictsPerTurn} times in a row on one session.`,
+  );
+}
+
+function takeAttempt(
+  engine: Engine,
+  attempt: Attempt,
+  opened: OpenedSession,
+): TurnResult | Promise<TurnResult | Again> {
+  const { key, requestId } = attempt;
+  if (opened.kind === 'unreadable') engine.onProblem?.({ key, reason: opened.reason, requestId });
+  // Its event has been taken: what is left is the reply.
+  if (opened.kind === 'live' && hasBegun(attempt, opened.record)) return joinTurn(engine, attempt, opened);
+  if (opened.kind === 'ended' && hasBegun(attempt, opened.record)) return repeatReply(engine, key, opened.stored);
+  if (attempt.background)
+    return opened.kind === 'live'
+      ? runTurn(engine, attempt, { opened, work: resumeWork(engine, key, opened), inputs: [] })
+      : refuseWithoutSession(opened);
+  const decision = attempt.decide!(sessionState(opened));
+  switch (decision.kind) {
+    case 'refuse':
+      return { kind: 'refused', reason: decision.reason };
+    case 'repeat':
+      return opened.kind === 'none'
+        ? { kind: 'refused', reason: 'there is nothing to repeat' }
+        : repeatReply(engine, key, opened.stored);
+    case 'begin': {
+      const after = opened.kind === 'live' || opened.kind === 'ended' ? opened.record : undefined;
+      const work = beginWork(engine, key, { ...decision, ...(after && { after }) });
+      work.door = decision.door ?? {};
+      return runTurn(engine, attempt, { opened, work, inputs: decision.inputs ?? [] });
+    }
+    case 'input': {
+      if (opened.kind !== 'live') return refuseWithoutSession(opened);
+      const work = resumeWork(engine, key, opened);
+      work.door = decision.door ?? work.door;
+      return runTurn(engine, attempt, { opened, work, inputs: attempt.isDropped ? [] : [decision.input] });
+    }
+  }
+}
+
+function hasBegun({ turnKey, name = turnKey }: Attempt, { busy, others }: SessionRecord): boolean {
+  return name !== undefined && (busy === name || others?.includes(name) === true);
+}
+
+// Delivers the answers of this turn's calls even when the turn fails: the caller may not send another request.
+async function runTurn(
+  engine: Engine,
+  attempt: Attempt,
+  turn: Omit<Turn, 'deliverLater'>,
+): Promise<TurnResult | Again> {
+  let result: TurnResult | Again = 'conflict';
+  const late = (calls: readonly WorkingCall[]) => deliverLater(engine, attempt.key, calls);
+  try {
+    const run = attempt.background ? continueInBackground : takeInputs;
+    result = await run(engine, attempt, { ...turn, deliverLater: late });
+    return result;
+  } finally {
+    if (typeof result === 'string') late(turn.work.started);
+  }
+}
+
+function sessionState(opened: OpenedSession): SessionState {
+  if (opened.kind === 'none') return opened;
+  if (opened.kind === 'unreadable') return { kind: 'unreadable', reason: opened.reason };
+  return { kind: opened.kind, door: opened.record.door, turn: opened.record.turn };
+}
+
+function refuseWithoutSession(opened: OpenedSession): TurnResult {
+  if (opened.kind === 'unreadable') return { kind: 'unreadable', reason: opened.reason };
+  return { kind: 'refused', reason: opened.kind === 'ended' ? 'the session has ended' : 'there is no such session' };
+}
+
+// The turn replies now; the answers of its running calls are given to the session when they come, in its order of turns.
+function deliverLater(engine: Engine, key: string, calls: readonly WorkingCall[]): void {
+  for (const call of calls) void call.answer?.then((answer) => deliver(engine, key, { call, answer }));
+}
+
+const DELIVERY_BACKOFF = { firstMs: 100, maxMs: 400 };
+
+// Only this process has the answer, and a call that held a secret is not made again. So it is tried for as long as the
+// call's lease lasts: a store that is away for a moment must not lose it.
+async function deliver(engine: Engine, key: string, late: { call: WorkingCall; answer: ServiceAnswer }): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const pause = retryDelay(tries, DELIVERY_BACKOFF);
+    try {
+      await engine.inOrder(key, () => inBackground(engine, key, late));
+      return;
+    } catch (error) {
+      const mayPass = error instanceof TwinlineError && error.retry && error.reason !== 'closed';
+      if (!mayPass || engine.clock.now() + pause >= late.call.call.until)
+        return engine.onProblem?.({ key, reason: 'background', error });
+    }
+    await engine.clock.wait(pause);
+  }
+}
+
+// The same request has been begun by another process, or by this one before it failed: its reply is this one's too.
+async function joinTurn(engine: Engine, attempt: Attempt, opened: Live): Promise<TurnResult | Again> {
+  const work = resumeWork(engine, attempt.key, opened);
+  const isForeign = ({ call }: WorkingCall) => !engine.calls.find(call.key) && call.until > engine.clock.now();
+  // Out of time, this turn too stores that its caller was answered "please wait": the other process then says the same.
+  if (engine.clock.now() >= attempt.until || !work.calls.some(isForeign))
+    return runTurn(engine, attempt, { opened, work, inputs: [] });
+  const pause = engine.clock.wait(JOIN_POLL_MS);
+  await (opened.conversation.takesWhileCalling ? engine.pause(attempt.key, pause) : pause);
+  return 'poll';
+}

@@ -1,0 +1,122 @@
+// What one attempt does: inputs, or what comes by itself, until the machine rests, and the write of it with the reply.
+
+import { randomBytes } from 'node:crypto';
+import type { Json } from '../../json/json.ts';
+import type { StoredSession } from '../../store/store.ts';
+import { noteTyped, type Reply } from '../conversation.ts';
+import type { Engine } from '../engine.ts';
+import type { Attempt } from './attempt.ts';
+import { sessionWriter } from './commit.ts';
+import { type Live, type OpenedSession, openReply, openStored } from './open.ts';
+import { type Again, type Settled, settle } from './settle.ts';
+import { endingOf, type TurnMove, type TurnResult } from './turn-result.ts';
+import { feed, fireDue, giveAnswer, makeView, type Work } from './work.ts';
+import type { WorkingCall } from './working-calls.ts';
+
+/** What was answered last, once more. */
+export function repeatReply(engine: Engine, key: string, stored: StoredSession): TurnResult {
+  const opened = openReply(engine, key, stored);
+  if (typeof opened === 'string') return { kind: 'unreadable', reason: opened };
+  const { text } = opened;
+  if (!stored.ended) return { kind: 'replied', reply: { kind: 'continue', text }, repeated: true };
+  const last = openStored(engine, key, stored);
+  const { isContinued = false, rest } = last.kind === 'ended' ? last.record : {};
+  const reply: Reply = { kind: isContinued ? 'continue' : 'end', text };
+  return { kind: 'replied', reply, repeated: true, ...(rest?.status && { ending: endingOf(rest) }) };
+}
+
+/** What an attempt has to do. */
+export interface Turn {
+  readonly opened: OpenedSession;
+  readonly work: Work;
+  readonly inputs: readonly Json[];
+  /** Gives the session the answers of these calls when they come, after this turn. */
+  readonly deliverLater: (calls: readonly WorkingCall[]) => void;
+}
+
+// Who waits for calls shows their outcome before it takes an input, unless the conversation takes inputs while they go on.
+export async function takeInputs(engine: Engine, attempt: Attempt, turn: Turn): Promise<TurnResult | Again> {
+  const { key, until, turnKey } = attempt;
+  const { opened, work, inputs } = turn;
+  const { conversation, trace } = work;
+  const before = opened.kind === 'none' ? undefined : opened.stored;
+  const writer = sessionWriter(engine, work, { before, turnKey, name: () => nameRequest(attempt) });
+  if (fireDue(engine, work)) {
+    // The request itself has not been taken yet.
+    if (opened.kind === 'live') work.door = opened.record.door;
+    return (await writer.storeProgress()) ? 'poll' : 'conflict';
+  }
+  const heard = work.calls.length && inputs.length ? interrupt(engine, work, inputs[0]!) : 'waits';
+  if (heard === 'dropped') attempt.isDropped = true;
+  let settled: Settled = 'rested';
+  // An input that was taken, and that asks for no call, has its reply: those of others go on.
+  if (work.calls.length)
+    settled =
+      heard === 'taken' && work.calls.every(({ stored }) => stored)
+        ? 'late'
+        : await settle(engine, work, { writer, until });
+  for (const input of heard === 'waits' ? inputs : []) {
+    if (settled !== 'rested') break;
+    const view = makeView(work);
+    if (trace) noteTyped(trace, input, { conversation, view });
+    const event = conversation.read(view, input, (secret) => engine.prove(key, secret));
+    if (event) feed(engine, work, event);
+    fireDue(engine, work);
+    if (work.calls.length) settled = await settle(engine, work, { writer, until });
+  }
+  if (settled === 'conflict' || settled === 'poll') return settled;
+  work.waiting = settled === 'late';
+  if (work.waiting) turn.deliverLater(work.calls);
+  const reply = await writer.storeReply();
+  if (!reply) return 'conflict';
+  const rest = work.live.status === 'active' ? undefined : conversation.machine.rest(work.live);
+  const move = describeMove(work, opened);
+  return { kind: 'replied', reply, repeated: false, move, ...(rest && { ending: endingOf(rest) }) };
+}
+
+// What becomes of an input that comes while calls go on: `dropped`, as XState drops an event that no transition takes.
+function interrupt(engine: Engine, work: Work, input: Json): 'taken' | 'dropped' | 'waits' {
+  const { conversation, trace } = work;
+  const { takesWhileCalling = false } = conversation;
+  const view = makeView(work);
+  const event = takesWhileCalling
+    ? conversation.read(view, input, (secret) => engine.prove(work.key, secret))
+    : conversation.interrupt?.(view, input);
+  if (!event) return takesWhileCalling ? 'dropped' : 'waits';
+  if (trace) noteTyped(trace, input, { conversation, view });
+  work.isInterrupted = feed(engine, work, event);
+  return work.isInterrupted ? 'taken' : 'dropped';
+}
+
+// A request without a key has a name while it has no reply, so that it is not taken again when its turn begins anew.
+function nameRequest(attempt: Attempt): string {
+  attempt.name ??= attempt.turnKey ?? `~${randomBytes(12).toString('base64url')}`;
+  return attempt.name;
+}
+
+function describeMove({ conversation: { id, version }, live }: Work, opened: OpenedSession): TurnMove {
+  return { flow: id, version, from: opened.kind === 'live' ? opened.record.rest.state : undefined, to: live.value };
+}
+
+/** What comes by itself: due timers, or an answer that came after its turn. */
+export async function continueInBackground(engine: Engine, attempt: Attempt, turn: Turn): Promise<TurnResult | Again> {
+  const { background, key, until } = attempt;
+  const { work } = turn;
+  const before = (turn.opened as Live).stored;
+  const writer = sessionWriter(engine, work, { before, turnKey: undefined });
+  const { steps } = work;
+  const isIdle = () => work.steps === steps && !work.problems.length;
+  const advance = async (): Promise<boolean | Again> => {
+    if (fireDue(engine, work)) return (await writer.storeProgress()) ? 'poll' : 'conflict';
+    if (typeof background === 'object') giveAnswer(engine, work, background.call, background.answer);
+    fireDue(engine, work);
+    const settled = await settle(engine, work, { writer, until });
+    if (settled === 'conflict' || settled === 'poll') return settled;
+    if (settled === 'late') turn.deliverLater(work.calls);
+    return isIdle() || writer.storeProgress();
+  };
+  // What cannot be stored cannot be stored when the same comes again: then the machine has failed where it was stored last.
+  const stored = await advance().catch((error: unknown) => writer.storeFailure(error));
+  if (typeof stored === 'string') return stored;
+  return stored ? repeatReply(engine, key, before) : 'conflict';
+}
