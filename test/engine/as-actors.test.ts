@@ -120,7 +120,7 @@ function boom(): never {
 }
 const receipt = {
   target: 'paid',
-  actions: assign({ receipt: ({ event }) => (event as never as Json[])['output' as never]['no' as never]['number'] }),
+  actions: assign({ receipt: ({ event }) => (event as never as { output: { no: JsonObject } }).output.no.number }),
 };
 const failing: Service = async () => Promise.reject(new Error('no'));
 const fine: Service = async () => ({ ok: true });

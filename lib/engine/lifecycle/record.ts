@@ -228,7 +228,6 @@ function applyStep(
   { steps, ...kept }: Pick<LifecycleRecord, 'steps' | 'commands' | 'completed'>,
   { machine, id, at, leaseUntil }: RecordStepOptions,
 ): Stepped {
-  machine.check(live);
   const made = newCalls.map(
     ({ id: call, service, input }: NewCall): LifecycleCall => ({
       id: call,

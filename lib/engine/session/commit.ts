@@ -184,7 +184,6 @@ function encodeWork(
   const { conversation, turn, startedAt, door, timers, calls } = work;
   const { id, version, hash, machine } = conversation;
   const { state, history, order, status, output, error } = machine.rest(work.live);
-  if (!ended) machine.check(work.live);
   // Written out, field by field: an object that is made by a spread costs a turn 10 µs more.
   const record: SessionRecord = {
     conversation: id,

@@ -64,7 +64,7 @@ export type ActionData =
   | { readonly raise: string; readonly delay?: number | string; readonly id?: string }
   | { readonly send: string; readonly delay?: number | string; readonly id?: string }
   | { readonly cancel: string }
-  | { readonly when: GuardData; readonly then: readonly ActionData[] };
+  | { readonly when: GuardData; readonly act: readonly ActionData[] };
 
 interface Context {
   readonly n: number;
@@ -144,7 +144,7 @@ function toAction(action: ActionData): unknown {
   if ('cancel' in action) return cancel(action.cancel);
   if ('when' in action)
     return enqueueActions(({ enqueue, check }) => {
-      if (check(toGuard(action.when) as never)) for (const one of action.then) enqueue(toAction(one) as never);
+      if (check(toGuard(action.when) as never)) for (const one of action.act) enqueue(toAction(one) as never);
     });
   const options = {
     ...(action.delay !== undefined && { delay: action.delay as never }),

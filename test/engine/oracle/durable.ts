@@ -5,8 +5,8 @@ import { SimulatedClock } from '../../../lib/clock.ts';
 import { machineConversation } from '../../../lib/engine/conversation.ts';
 import { createEngine, type TurnReport } from '../../../lib/engine/engine.ts';
 import { lifecycle } from '../../../lib/engine/lifecycle/lifecycle.ts';
-import { plainWrite } from '../../../lib/engine/lifecycle/record.ts';
-import { compileMachine, type Machine } from '../../../lib/engine/machine/transition.ts';
+import { plainWrite, readRecord } from '../../../lib/engine/lifecycle/record.ts';
+import { type AtRest, compileMachine, type Machine } from '../../../lib/engine/machine/transition.ts';
 import type { Services } from '../../../lib/engine/service.ts';
 import { decodeRecord, encodeRecord } from '../../../lib/engine/session/record.ts';
 import { type Decision, takeTurn, wakeSession } from '../../../lib/engine/session/turn.ts';
@@ -27,6 +27,15 @@ export interface Durable {
 }
 
 const KEY = 'one';
+
+const standing = ({ status = 'active', state, context, output, error }: AtRest, told: readonly string[]): Standing => ({
+  status,
+  value: state,
+  context,
+  ...(output !== undefined && { output }),
+  ...(error && { error: error.code }),
+  told,
+});
 /** Longer than any script. */
 const LONG_MS = 1e9;
 
@@ -116,7 +125,8 @@ export async function inSession(
     },
     look: () => {
       const { rest, ended } = report!;
-      return { status: ended ? 'done' : 'active', value: rest.state, context: rest.context, told };
+      if (ended !== (rest.status !== undefined)) throw new Error(`ended: ${ended}, status: ${rest.status}`);
+      return standing(rest, told);
     },
   };
 }
@@ -212,9 +222,7 @@ export async function inDocument(
       await refresh();
     },
     look: () => {
-      const { state, context } = last!.body.machine as unknown as { state: never; context: JsonObject };
-      const { status } = machine.resume({ state, context });
-      return { status, value: state, context, told };
+      return standing(readRecord(last!, { machine, version: 1 }).rest, told);
     },
   };
 }

@@ -109,8 +109,8 @@ const action: fc.Arbitrary<ActionDraft> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.tuple(plainGuard, list(plainAction, 2)).map(
-      ([when, then]): ActionDraft =>
-        (state) => ({ when: when(state), then: then.map((one) => one(state)) }),
+      ([when, act]): ActionDraft =>
+        (state) => ({ when: when(state), act: act.map((one) => one(state)) }),
     ),
   },
 );

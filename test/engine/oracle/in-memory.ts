@@ -9,6 +9,8 @@ export interface Standing {
   readonly value: unknown;
   readonly context: unknown;
   readonly output?: unknown;
+  /** The code of what made it fail. */
+  readonly error?: unknown;
   readonly told: readonly string[];
 }
 
@@ -114,7 +116,14 @@ export function inMemory(machine: AnyStateMachine, behaviours: Behaviours, input
   const look = (): Standing => {
     const { status, value, context, output, error } = actor.getSnapshot() as AnyMachineSnapshot;
     if (error instanceof Error && error.message.startsWith('Infinite loop')) isEndless = true;
-    return { status, value, context, ...(output !== undefined && { output }), told };
+    return {
+      status,
+      value,
+      context,
+      ...(output !== undefined && { output }),
+      ...(status === 'error' && { error: (error as { code?: string }).code }),
+      told,
+    };
   };
   look();
   return {

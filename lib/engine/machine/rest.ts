@@ -1,0 +1,119 @@
+// A machine between two events: as data, and live again.
+
+import type { ActorScope, AnyMachineSnapshot, AnyStateMachine, AnyStateNode, EventObject, StateValue } from 'xstate';
+import { TwinlineError } from '../../errors.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
+import type { CallError } from './failure.ts';
+
+/** A machine between two events, as plain JSON. */
+export interface AtRest {
+  readonly state: StateValue;
+  readonly context: JsonObject;
+  /** Ids of the states that history nodes remember, by history node id. */
+  readonly history?: { readonly [node: string]: readonly string[] } | undefined;
+  /** Ids of the active states as XState goes through them, where that is not the order of the machine. */
+  readonly order?: readonly string[] | undefined;
+  /** Ids of invoked calls that have not answered yet. */
+  readonly calling?: readonly string[];
+  /** Only once the machine has ended: `done` in a final state, `error` when it has failed. It takes nothing any more. */
+  readonly status?: 'done' | 'error' | undefined;
+  /** What its `output` gave, where `status` is `done` and it has one. */
+  readonly output?: Json | undefined;
+  /** Why it has failed, where `status` is `error`. */
+  readonly error?: CallError | undefined;
+}
+
+export type Scope = ActorScope<AnyMachineSnapshot, EventObject>;
+
+/** A machine that has ended, as it was. */
+export function endAs(fresh: AnyMachineSnapshot, { context, status, output, error }: AtRest): AnyMachineSnapshot {
+  return { ...fresh, context, status, output, error } as unknown as AnyMachineSnapshot;
+}
+
+/** The rest of a live snapshot; its context is not copied. */
+export function toRest(live: AnyMachineSnapshot): AtRest {
+  const state = live.value as StateValue;
+  const context = live.context as JsonObject;
+  let history: Record<string, readonly string[]> | undefined;
+  for (const id in live.historyValue) {
+    history ??= {};
+    history[id] = (live.historyValue as Record<string, { id: string }[]>)[id]!.map((node) => node.id);
+  }
+  if (live.status === 'active') return history ? { state, context, history } : { state, context };
+  return { state, context, ...(history && { history }), ...describeEnd(live) };
+}
+
+function describeEnd({ status, output, error }: AnyMachineSnapshot): Pick<AtRest, 'status' | 'output' | 'error'> {
+  if (status === 'error') return { status, error: error as CallError };
+  return output === undefined ? { status: 'done' } : { status: 'done', output: output as Json };
+}
+
+interface RestoreOptions {
+  readonly rest: AtRest;
+  readonly services: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly nodesById: ReadonlyMap<string, AnyStateNode>;
+}
+
+/** A live snapshot with history and running calls, as XState restores one. */
+export function restore(
+  fresh: AnyMachineSnapshot,
+  scope: Scope,
+  { rest, services, nodesById }: RestoreOptions,
+): AnyMachineSnapshot {
+  const source = fresh.machine as AnyStateMachine;
+  const children: Record<string, unknown> = {};
+  for (const id of rest.calling ?? [])
+    for (const src of services.get(id) ?? []) children[id] = { src, snapshot: { status: 'active', input: undefined } };
+  // The nodes themselves: XState would take an id with a dot apart.
+  const nodesOf = (ids: readonly string[]) => ids.flatMap((id) => nodesById.get(id) ?? []);
+  const historyValue = Object.fromEntries(
+    Object.entries(rest.history ?? {}).map(([node, ids]) => [node, nodesOf(ids)]),
+  );
+  // XState looks for actors in the context and changes what looks like one; it gets none to look at.
+  const persisted = { status: fresh.status, value: rest.state, context: {}, children, historyValue };
+  const restored = source.restoreSnapshot(persisted as never, scope as never);
+  return { ...restored, context: rest.context } as AnyMachineSnapshot;
+}
+
+type Nodes = AnyMachineSnapshot['_nodes'];
+
+const isLeaf = ({ type }: AnyStateNode): boolean => type === 'atomic' || type === 'final';
+
+/** A rest with the order of its states: of a machine that stays in memory, the regions come as they were moved last. */
+export function withOrder(
+  rest: AtRest,
+  { _nodes: nodes }: AnyMachineSnapshot,
+  template: (state: StateValue) => AnyMachineSnapshot,
+): AtRest {
+  const restored = template(rest.state)._nodes.filter(isLeaf);
+  const isSame = nodes.filter(isLeaf).every((node, at) => node === restored[at]);
+  return isSame ? rest : { ...rest, order: nodes.map(({ id }) => id) };
+}
+
+/** The active states in the order of a rest. */
+export function sortNodes(nodes: Nodes, order: readonly string[]): Nodes {
+  const places = new Map(order.map((id, at) => [id, at]));
+  return nodes.toSorted((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
+}
+
+/**
+ * Whether the machine has this state. XState looks states up through the prototype, so `constructor` or `{}` would silently become the
+ * initial one.
+ */
+export function isState(node: AnyStateNode, value: unknown): boolean {
+  const has = (key: string) => Object.hasOwn(node.states, key) && node.states[key]!.type !== 'history';
+  if (typeof value === 'string') return has(value) && isLeaf(node.states[value]!);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const keys = Object.keys(value);
+  const isParallel = node.type === 'parallel';
+  const expected = isParallel ? Object.keys(node.states).filter(has).length : node.type === 'compound' ? 1 : 0;
+  if (keys.length !== expected) return false;
+  // Regions of a parallel state that have no states of their own are written as {}; other states without any are not.
+  const isInside = (child: AnyStateNode, inner: unknown) => (isParallel || !isLeaf(child)) && isState(child, inner);
+  return keys.every((key) => has(key) && isInside(node.states[key]!, (value as JsonObject)[key]));
+}
+
+export function unknownStateError(machine: string, state: unknown): TwinlineError {
+  const shown = JSON.stringify(state)?.slice(0, 100);
+  return new TwinlineError('ERR_RECORD', `Cannot resume machine "${machine}": it has no state ${shown}.`);
+}
