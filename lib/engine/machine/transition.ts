@@ -26,17 +26,7 @@ import {
   listEffects,
   readInput,
 } from './effects.ts';
-import {
-  type AtRest,
-  endAs,
-  isState,
-  restore,
-  type Scope,
-  sortNodes,
-  toRest,
-  unknownStateError,
-  withOrder,
-} from './rest.ts';
+import { type AtRest, endAs, isState, restore, type Scope, toRest, unknownStateError, withNodes } from './rest.ts';
 import { shortcuts, type Vocabulary } from './shortcut.ts';
 import {
   boundedMachine,
@@ -126,8 +116,9 @@ export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'
   };
   const short = vocabulary === 'pure' ? shortcuts(source, template) : undefined;
 
-  // The order of the active states tells only which of several eventless transitions is taken first.
-  const keepsOrder = nodes.some(({ type }) => type === 'parallel') && nodes.some(({ always }) => always !== undefined);
+  const isParallel = nodes.some(({ type }) => type === 'parallel');
+  // Which of several eventless transitions is taken first.
+  const isOrdered = nodes.some(({ always }) => always !== undefined);
 
   return {
     id: source.id,
@@ -147,8 +138,9 @@ export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'
         rest.history || rest.calling?.length
           ? attempt(source.id, () => restore(fresh, scope, { rest, services, nodesById }))
           : ({ ...fresh, context: rest.context } as AnyMachineSnapshot);
-      if (rest.order) live._nodes = sortNodes(live._nodes, rest.order);
-      return live;
+      if (!rest.nodes) return live;
+      const active = rest.nodes.flatMap((id) => nodesById.get(id) ?? []);
+      return { ...live, value: rest.state, _nodes: active } as AnyMachineSnapshot;
     },
     step: (live, event) => {
       const next = short?.step(live, event);
@@ -160,7 +152,11 @@ export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'
         throw wrapError(source.id, error);
       }
     },
-    rest: (live) => (keepsOrder ? withOrder(toRest(live), live, template) : toRest(live)),
+    rest: (live) => {
+      const rest = toRest(live);
+      if (!isParallel || rest.status) return rest;
+      return withNodes(rest, live, { restored: template(rest.state)._nodes, isOrdered });
+    },
     calling: (live) => listInvokes(live).map((call) => call.id),
     listCalls: (live) =>
       listInvokes(live).map(({ id, src, input }) => {
