@@ -138,7 +138,7 @@ const DAMAGE: readonly Damage[] = [
   ['a timer at no time', { t: [{ id: 'a', at: null, event: { type: 'x' } }] }, 'malformed'],
   ['a call without a service', { k: [{ id: 'a', key: 'k', until: 1 }] }, 'malformed'],
   ['a name that is no text', { u: [1] }, 'malformed'],
-  ['an order that is no list of ids', { z: [1] }, 'malformed'],
+  ['active states that are no list of ids', { z: [1] }, 'malformed'],
   ['sealed values that are no text', { e: 1 }, 'malformed'],
   ['another flow', { f: 'bank' }, 'foreign'],
   ['a flow called constructor', { f: 'constructor' }, 'foreign'],

@@ -74,7 +74,7 @@ export function readRecord(document: StoredDocument, expected: Expected): Lifecy
     ...(raw.status !== undefined && { status: raw.status as 'done' | 'error' }),
     ...(raw.output !== undefined && { output: raw.output as Json }),
     ...(raw.error !== undefined && { error: raw.error as unknown as CallError }),
-    ...(raw.order !== undefined && { order: raw.order as string[] }),
+    ...(raw.nodes !== undefined && { nodes: raw.nodes as string[] }),
   };
   const fitting = raw.version === expected.version ? rest : expected.migrate?.(rest, raw.version as number);
   if (!fitting) throw refuse(`it is of version ${raw.version}, this is version ${expected.version}`);

@@ -11,8 +11,8 @@ export interface AtRest {
   readonly context: JsonObject;
   /** Ids of the states that history nodes remember, by history node id. */
   readonly history?: { readonly [node: string]: readonly string[] } | undefined;
-  /** Ids of the active states as XState goes through them, where that is not the order of the machine. */
-  readonly order?: readonly string[] | undefined;
+  /** Ids of the active states as XState goes through them, where `state` does not tell. */
+  readonly nodes?: readonly string[] | undefined;
   /** Ids of invoked calls that have not answered yet. */
   readonly calling?: readonly string[];
   /** Only once the machine has ended: `done` in a final state, `error` when it has failed. It takes nothing any more. */
@@ -79,21 +79,19 @@ type Nodes = AnyMachineSnapshot['_nodes'];
 
 const isLeaf = ({ type }: AnyStateNode): boolean => type === 'atomic' || type === 'final';
 
-/** A rest with the order of its states: of a machine that stays in memory, the regions come as they were moved last. */
-export function withOrder(
+/**
+ * A rest with its active states, where XState would not restore the same from its value. In memory the regions of a parallel state come
+ * as they were moved last, and a history of a parallel state may leave out some of its regions.
+ */
+export function withNodes(
   rest: AtRest,
   { _nodes: nodes }: AnyMachineSnapshot,
-  template: (state: StateValue) => AnyMachineSnapshot,
+  { restored, isOrdered }: { readonly restored: Nodes; readonly isOrdered: boolean },
 ): AtRest {
-  const restored = template(rest.state)._nodes.filter(isLeaf);
-  const isSame = nodes.filter(isLeaf).every((node, at) => node === restored[at]);
-  return isSame ? rest : { ...rest, order: nodes.map(({ id }) => id) };
-}
-
-/** The active states in the order of a rest. */
-export function sortNodes(nodes: Nodes, order: readonly string[]): Nodes {
-  const places = new Map(order.map((id, at) => [id, at]));
-  return nodes.toSorted((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
+  const isSame = nodes.length === restored.length && nodes.every((node) => restored.includes(node));
+  const leaves = isOrdered ? restored.filter(isLeaf) : [];
+  if (isSame && nodes.filter(isLeaf).every((node, at) => !isOrdered || node === leaves[at])) return rest;
+  return { ...rest, nodes: nodes.map(({ id }) => id) };
 }
 
 /**
@@ -106,8 +104,9 @@ export function isState(node: AnyStateNode, value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const keys = Object.keys(value);
   const isParallel = node.type === 'parallel';
-  const expected = isParallel ? Object.keys(node.states).filter(has).length : node.type === 'compound' ? 1 : 0;
-  if (keys.length !== expected) return false;
+  const regions = isParallel ? Object.keys(node.states).filter(has).length : node.type === 'compound' ? 1 : 0;
+  // XState may leave out regions of a parallel state when it follows a history.
+  if (keys.length > regions || (regions > 0 && !keys.length)) return false;
   // Regions of a parallel state that have no states of their own are written as {}; other states without any are not.
   const isInside = (child: AnyStateNode, inner: unknown) => (isParallel || !isLeaf(child)) && isState(child, inner);
   return keys.every((key) => has(key) && isInside(node.states[key]!, (value as JsonObject)[key]));

@@ -181,11 +181,11 @@ export const isPendingCall = (call: unknown): call is PendingCall =>
   isObject(call) && [call.id, call.service, call.key].every(isText) && (call.hops === undefined || isCount(call.hops));
 
 /** Whether what was stored as a rest is one. */
-export const isRest = ({ state, context, history, order }: { readonly [part in keyof AtRest]?: unknown }): boolean =>
+export const isRest = ({ state, context, history, nodes }: { readonly [part in keyof AtRest]?: unknown }): boolean =>
   (isText(state) || isObject(state)) &&
   isObject(context) &&
   (history === undefined || (isObject(history) && Object.values(history).every((ids) => isListWhere(ids, isText)))) &&
-  (order === undefined || isListWhere(order, isText));
+  (nodes === undefined || isListWhere(nodes, isText));
 
 /** Whether what was stored of the end of a machine is one. */
 export const isEnd = (status: unknown, error: unknown): boolean =>
@@ -288,7 +288,7 @@ function apply(
 function applyEffect(run: StepInProgress<Identified>, effect: Effect): void {
   switch (effect.type) {
     case 'call':
-      run.calls = run.calls.filter(({ id }) => id !== effect.id);
+      // One that goes on under this id goes on beside it: its state was entered again and never left.
       run.newCalls = [...run.newCalls.filter(({ id }) => id !== effect.id), { ...effect, hops: run.hops }];
       break;
     case 'timer':
@@ -299,8 +299,8 @@ function applyEffect(run: StepInProgress<Identified>, effect: Effect): void {
       run.timers = cancelTimer(run.timers, effect.id);
       break;
     case 'stop':
-      run.calls = run.calls.filter(({ id }) => id !== effect.id);
-      run.newCalls = run.newCalls.filter(({ id }) => id !== effect.id);
+      run.calls = withoutLast(run.calls, effect.id);
+      run.newCalls = withoutLast(run.newCalls, effect.id);
       break;
     case 'send':
       run.queue = append(run.queue, { event: effect.event, hops: countHop(run.machine, run.hops) });
@@ -308,6 +308,11 @@ function applyEffect(run: StepInProgress<Identified>, effect: Effect): void {
     case 'fact':
       run.facts = append(run.facts, { name: effect.name, params: effect.params });
   }
+}
+
+function withoutLast<T extends Identified>(calls: readonly T[], id: string): readonly T[] {
+  const at = calls.findLastIndex((call) => call.id === id);
+  return at < 0 ? calls : calls.toSpliced(at, 1);
 }
 
 function timerFor(

@@ -5,14 +5,7 @@
 // state value, into which only the context is put. A record with history or running calls takes XState's own restore.
 // Plain steps of pure machines take a shortcut (shortcut.ts).
 
-import {
-  type AnyMachineSnapshot,
-  type AnyStateMachine,
-  createActor,
-  type EventObject,
-  fromPromise,
-  type StateValue,
-} from 'xstate';
+import { type AnyMachineSnapshot, type AnyStateMachine, createActor, type EventObject, type StateValue } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
@@ -26,17 +19,7 @@ import {
   listEffects,
   readInput,
 } from './effects.ts';
-import {
-  type AtRest,
-  endAs,
-  isState,
-  restore,
-  type Scope,
-  sortNodes,
-  toRest,
-  unknownStateError,
-  withOrder,
-} from './rest.ts';
+import { type AtRest, endAs, isState, restore, type Scope, toRest, unknownStateError, withNodes } from './rest.ts';
 import { shortcuts, type Vocabulary } from './shortcut.ts';
 import {
   boundedMachine,
@@ -45,6 +28,7 @@ import {
   listNodes,
   refuseUnsupported,
   type Statechart,
+  UNANSWERED,
 } from './statechart.ts';
 
 export type { AtRest, CallEffect, Effect };
@@ -126,8 +110,9 @@ export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'
   };
   const short = vocabulary === 'pure' ? shortcuts(source, template) : undefined;
 
-  // The order of the active states tells only which of several eventless transitions is taken first.
-  const keepsOrder = nodes.some(({ type }) => type === 'parallel') && nodes.some(({ always }) => always !== undefined);
+  const isParallel = nodes.some(({ type }) => type === 'parallel');
+  // Which of several eventless transitions is taken first.
+  const isOrdered = nodes.some(({ always }) => always !== undefined);
 
   return {
     id: source.id,
@@ -147,8 +132,9 @@ export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'
         rest.history || rest.calling?.length
           ? attempt(source.id, () => restore(fresh, scope, { rest, services, nodesById }))
           : ({ ...fresh, context: rest.context } as AnyMachineSnapshot);
-      if (rest.order) live._nodes = sortNodes(live._nodes, rest.order);
-      return live;
+      if (!rest.nodes) return live;
+      const active = rest.nodes.flatMap((id) => nodesById.get(id) ?? []);
+      return { ...live, value: rest.state, _nodes: active } as AnyMachineSnapshot;
     },
     step: (live, event) => {
       const next = short?.step(live, event);
@@ -160,7 +146,11 @@ export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'
         throw wrapError(source.id, error);
       }
     },
-    rest: (live) => (keepsOrder ? withOrder(toRest(live), live, template) : toRest(live)),
+    rest: (live) => {
+      const rest = toRest(live);
+      if (!isParallel || rest.status) return rest;
+      return withNodes(rest, live, { restored: template(rest.state)._nodes, isOrdered });
+    },
     calling: (live) => listInvokes(live).map((call) => call.id),
     listCalls: (live) =>
       listInvokes(live).map(({ id, src, input }) => {
@@ -176,8 +166,6 @@ const NONE: readonly Effect[] = [];
 function listInvokes(live: AnyMachineSnapshot): readonly { id: string; src: unknown; input?: unknown }[] {
   return live._nodes.flatMap((node) => node.invoke);
 }
-
-const UNANSWERED = fromPromise(() => new Promise(() => {}));
 
 function inertScope(source: AnyStateMachine, collect: (action: ActionRecord) => void): Scope {
   const self = createActor(source);

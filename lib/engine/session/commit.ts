@@ -183,7 +183,7 @@ function encodeWork(
 ): string {
   const { conversation, turn, startedAt, door, timers, calls } = work;
   const { id, version, hash, machine } = conversation;
-  const { state, history, order, status, output, error } = machine.rest(work.live);
+  const { state, history, nodes, status, output, error } = machine.rest(work.live);
   // Written out, field by field: an object that is made by a spread costs a turn 10 µs more.
   const record: SessionRecord = {
     conversation: id,
@@ -193,7 +193,7 @@ function encodeWork(
     startedAt,
     door,
     timers,
-    rest: { state, context: ended ? {} : redactedContext(engine, work), history, order, status, output, error },
+    rest: { state, context: ended ? {} : redactedContext(engine, work), history, nodes, status, output, error },
     calls: calls.map(({ call }) => call),
     busy: requests.busy,
     others: requests.others,

@@ -87,7 +87,7 @@ export function encodeRecord(key: string, record: SessionRecord, seal: SealKey |
     q: rest.status && { s: rest.status, o: rest.output, e: rest.error },
     l: record.isContinued || undefined,
     m: record.completed?.length ? record.completed : undefined,
-    z: rest.order,
+    z: rest.nodes,
     d: record.door,
     t: timers.length ? timers : undefined,
     k: calls.length ? calls : undefined,
@@ -123,7 +123,7 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
   const rest: Writable<AtRest> = { state: raw.s as StateValue, context: raw.c as JsonObject };
   if (raw.u) rest.context = withUndefined(rest.context, raw.u as string[]);
   if (raw.y) rest.history = raw.y as Record<string, string[]>;
-  if (raw.z) rest.order = raw.z as string[];
+  if (raw.z) rest.nodes = raw.z as string[];
   if (raw.q) Object.assign(rest, readEnd(raw.q as unknown as StoredEnd));
   const record: Writable<SessionRecord> = {
     conversation: raw.f as string,
@@ -184,7 +184,7 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     typeof raw.h === 'string' &&
     isCount(raw.n) &&
     isCount(raw.b) &&
-    isRest({ state: raw.s, context: raw.c, history: raw.y, order: raw.z }) &&
+    isRest({ state: raw.s, context: raw.c, history: raw.y, nodes: raw.z }) &&
     (raw.q === undefined || (isObject(raw.q) && isEnd(raw.q.s, raw.q.e))) &&
     (raw.u === undefined || isListWhere(raw.u, isText)) &&
     isObject(raw.d) &&

@@ -35,6 +35,14 @@ export async function compare(
   });
   if (!ours) return false;
   await ours.wake();
+  try {
+    return await follow(theirs, ours, { script, isAsleep });
+  } finally {
+    await ours.close();
+  }
+}
+
+async function follow(theirs: InMemory, ours: Durable, { script, isAsleep = false }: Script): Promise<boolean> {
   same(theirs, ours, 'at the beginning');
   for (const [at, { ms, event }] of script.entries()) {
     if (theirs.look().status !== 'active') return true;

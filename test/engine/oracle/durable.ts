@@ -24,18 +24,22 @@ export interface Durable {
   /** Looks, so that what is due happens. */
   wake(): Promise<void>;
   look(): Standing;
+  close(): Promise<void>;
 }
 
 const KEY = 'one';
 
-const standing = ({ status = 'active', state, context, output, error }: AtRest, told: readonly string[]): Standing => ({
-  status,
+const standing = ({ status, state, context, output, error }: AtRest, told: readonly string[]): Standing => ({
+  status: status ?? 'active',
   value: state,
   context,
   ...(output !== undefined && { output }),
   ...(error && { error: error.code }),
   told,
 });
+/** A machine that has failed is told as a problem, too. */
+const isFailure = (error: unknown) => / has failed: /.test((error as Error).message);
+
 /** Longer than any script. */
 const LONG_MS = 1e9;
 
@@ -90,7 +94,7 @@ export async function inSession(
     },
     onFact: ({ params }) => told.push(JSON.stringify(params)),
     onProblem: ({ reason, error }) => {
-      if (reason === 'background') failure = error;
+      if (reason === 'background' && !isFailure(error)) failure = error;
     },
   });
   const settle = () => drain(() => inFlight > 0);
@@ -123,6 +127,7 @@ export async function inSession(
       await wakeSession(engine, KEY);
       await settle();
     },
+    close: async () => store.close(),
     look: () => {
       const { rest, ended } = report!;
       if (ended !== (rest.status !== undefined)) throw new Error(`ended: ${ended}, status: ${rest.status}`);
@@ -181,7 +186,7 @@ export async function inDocument(
       return result;
     },
     onProblem: ({ error }) => {
-      failure = error;
+      if (!isFailure(error)) failure = error;
     },
   });
   const settle = () => drain(() => false);
@@ -221,6 +226,7 @@ export async function inDocument(
       void things.sweep();
       await refresh();
     },
+    close: async () => documents.close(),
     look: () => {
       return standing(readRecord(last!, { machine, version: 1 }).rest, told);
     },

@@ -1,6 +1,7 @@
 // What XState does: an actor that never leaves memory, with a clock that goes from one moment to the next.
 
-import { type AnyMachineSnapshot, type AnyStateMachine, createActor } from 'xstate';
+import { type AnyMachineSnapshot, type AnyStateMachine, type AnyStateNode, createActor } from 'xstate';
+import { ENGINE_LIMITS } from '../../../lib/engine/limits.ts';
 import type { Json, JsonObject } from '../../../lib/json/json.ts';
 
 /** Where a machine stands, and what it has told. */
@@ -25,6 +26,8 @@ export type Behaviours = { readonly [name: string]: Behaviour };
 /** Events that one moment may hold; with more of them it is a loop without end. */
 const EVENTS_PER_MOMENT = 60;
 const MICROSTEPS = 100;
+/** Calls of a case: a chain of more is a loop as well. */
+const CALLS = 20;
 
 interface Wait {
   readonly at: number;
@@ -33,7 +36,7 @@ interface Wait {
   readonly run: () => void;
 }
 
-export class EndlessLoop extends Error {}
+class EndlessLoop extends Error {}
 
 /** Moves from one wait to the next; of two at one moment, timers are first, then the older. */
 class StepClock {
@@ -44,11 +47,21 @@ class StepClock {
   wait(ms: number, rank: number, run: () => void): Wait {
     const wait = { at: this.now + Math.max(0, ms), rank, run };
     this.waits.push(wait);
+    if (this.waits.length >= ENGINE_LIMITS.timersPerSession) this.isEndless = true;
     return wait;
   }
 
+  isEndless = false;
+  #calls = 0;
+
+  countCall(): void {
+    if (++this.#calls > CALLS) this.isEndless = true;
+  }
+
   count(): void {
-    if (++this.#ran > EVENTS_PER_MOMENT) throw new EndlessLoop();
+    if (++this.#ran <= EVENTS_PER_MOMENT) return;
+    this.isEndless = true;
+    throw new EndlessLoop();
   }
 
   advance(ms: number): void {
@@ -76,7 +89,7 @@ export interface InMemory {
   advance(ms: number): void;
   send(event: { readonly type: string }): void;
   look(): Standing;
-  /** What it waits for has no end: it is not to be compared any further. */
+  /** What it does has no end, or is against its own rules: it is not to be compared any further. */
   readonly isEndless: boolean;
 }
 
@@ -87,14 +100,12 @@ export function inMemory(machine: AnyStateMachine, behaviours: Behaviours, input
   const actors = Object.entries(behaviours).map(([name, behaviour]) => [name, service(behaviour, clock)]);
   const whole = machine.provide({ actors: Object.fromEntries(actors) });
   whole.options.maxIterations = MICROSTEPS;
-  let isEndless = false;
   const guarded = (work: () => void) => {
-    if (isEndless) return;
+    if (clock.isEndless) return;
     try {
       work();
     } catch (error) {
       if (!(error instanceof EndlessLoop)) throw error;
-      isEndless = true;
     }
   };
   const actor = createActor(whole, {
@@ -114,8 +125,9 @@ export function inMemory(machine: AnyStateMachine, behaviours: Behaviours, input
   actor.on('*', (event) => told.push(JSON.stringify(event)));
   guarded(() => actor.start());
   const look = (): Standing => {
-    const { status, value, context, output, error } = actor.getSnapshot() as AnyMachineSnapshot;
-    if (error instanceof Error && error.message.startsWith('Infinite loop')) isEndless = true;
+    const { status, value, context, output, error, _nodes = [] } = actor.getSnapshot() as AnyMachineSnapshot;
+    if (_nodes.some((node) => isTorn(node, _nodes))) clock.isEndless = true;
+    if (error instanceof Error && error.message.startsWith('Infinite loop')) clock.isEndless = true;
     return {
       status,
       value,
@@ -131,9 +143,14 @@ export function inMemory(machine: AnyStateMachine, behaviours: Behaviours, input
     send: (event) => guarded(() => actor.send(event)),
     look,
     get isEndless() {
-      return isEndless;
+      return clock.isEndless;
     },
   };
+}
+
+// XState may leave a compound state in two states at once, when several transitions follow a history.
+function isTorn(node: AnyStateNode, active: readonly AnyStateNode[]): boolean {
+  return node.type === 'compound' && active.filter(({ parent }) => parent === node).length > 1;
 }
 
 // As `fromPromise`, but it settles at its moment and not a few ticks of the event loop later.
@@ -146,6 +163,7 @@ function service(behaviour: Behaviour, clock: StepClock): never {
       input,
     }),
     start: ({ input }: { input: JsonObject }, { self }: { self: { send(event: object): void } }) => {
+      clock.countCall();
       if (behaviour.after === undefined) return;
       const end =
         'answer' in behaviour

@@ -1,8 +1,13 @@
 // Random statecharts in Twinline and in XState itself: a machine that is stored between any two events does what one does that
 // never left memory.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { suite } from 'uvu';
+import type { SimulatedClock } from '../../../lib/clock.ts';
+import { lmdbSnapshots } from '../../../lib/store/lmdb/index.ts';
 import { chooseSize } from '../../support/size.ts';
 import { toMachine } from './chart.ts';
 import { compare } from './compare.ts';
@@ -32,13 +37,26 @@ const assertCases = (cases: fc.Arbitrary<Case>, numRuns: number, begin: Paramete
     },
   );
 
-test(`${CASES} random machines without calls are where XState is`, async () => {
-  await assertCases(quietCases, CASES / 2, (...args) => inSession(...args));
-  await assertCases(quietCases, CASES / 2, (...args) => inDocument(...args));
+const quarter = Math.ceil(CASES / 4);
+
+test(`${2 * quarter} random machines without calls are where XState is, whenever somebody looks`, async () => {
+  await assertCases(quietCases, quarter, (...args) => inSession(...args));
+  await assertCases(quietCases, quarter, (...args) => inDocument(...args));
 });
 
-test(`${CASES} random machines with calls are where XState is`, async () => {
-  await assertCases(callingCases, CASES / 2, (...args) => inDocument(...args));
+test(`${2 * quarter} random machines with calls that answer late, fail or never end are where XState is`, async () => {
+  await assertCases(callingCases, quarter, (...args) => inSession(...args));
+  await assertCases(callingCases, quarter, (...args) => inDocument(...args));
+});
+
+test('random machines are where XState is when LMDB keeps them', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'oracle-'));
+  let nth = 0;
+  const open = (clock: SimulatedClock) => lmdbSnapshots({ path: join(folder, `${nth++}`), clock });
+  await assertCases(quietCases, Math.ceil(CASES / 50), (machine, behaviours) =>
+    inSession(machine, behaviours, { open }),
+  );
+  rmSync(folder, { recursive: true });
 });
 
 test.run();
