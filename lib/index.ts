@@ -15,7 +15,7 @@ export {
   type View,
 } from './engine/conversation.ts';
 export { createEngine, type Engine, type EngineOptions, type Fact, type TurnReport } from './engine/engine.ts';
-export { type Completion, LaterAnswer, later } from './engine/later.ts';
+export { type Completion, later } from './engine/later.ts';
 export {
   type Beginning,
   type Command,
@@ -104,6 +104,7 @@ export const loadFlow: typeof load = async (file, known) => {
   return loader.loadFlow(file, known);
 };
 export {
+  LaterAnswer,
   type Service,
   type ServiceCall,
   ServiceError,

@@ -7,10 +7,10 @@ import { cutText, type ErrorCode, TwinlineError } from '../errors.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import { retryDelay } from '../retry.ts';
 import type { CallPolicy } from './conversation.ts';
-import { LaterAnswer, nameCall } from './later.ts';
+import { nameCall } from './later.ts';
 import { ENGINE_LIMITS } from './limits.ts';
 import type { ServiceAnswer } from './machine/step.ts';
-import { type Service, ServiceError, type ServiceSession, type Services } from './service.ts';
+import { LaterAnswer, type Service, ServiceError, type ServiceSession, type Services } from './service.ts';
 import type { SessionCall } from './session/record.ts';
 import { addSecret, hasKnownCode, holdPrivate, holdSecrets, keepSecrets } from './session/secret-calls.ts';
 

@@ -8,24 +8,7 @@ import type { Keyring } from '../keyring.ts';
 import { openText, sealText } from '../sealing.ts';
 import { ENGINE_LIMITS } from './limits.ts';
 import type { ServiceAnswer } from './machine/step.ts';
-import { isServiceCode, type ServiceCall } from './service.ts';
-
-/** What a service answers whose answer comes later: made by {@link later}. Nothing that is printed of it shows the token. */
-export class LaterAnswer {
-  readonly #token: string;
-  /** Milliseconds until the call has failed with ERR_TIMEOUT. */
-  readonly within: number;
-
-  constructor(token: string, within: number) {
-    this.#token = token;
-    this.within = within;
-  }
-
-  /** Names the call to `completeCall`: letters, digits, `-` and `_`, so that it can stand in a URL. Whoever has it may answer the call. */
-  get token(): string {
-    return this.#token;
-  }
-}
+import { isServiceCode, LaterAnswer, type ServiceCall } from './service.ts';
 
 const tokenMakers = new WeakMap<ServiceCall, () => string>();
 

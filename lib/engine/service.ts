@@ -3,7 +3,6 @@
 
 import { TwinlineError } from '../errors.ts';
 import type { Json, JsonObject } from '../json/json.ts';
-import type { LaterAnswer } from './later.ts';
 
 /** Who is calling: the session and what its door knows about it. */
 export interface ServiceSession {
@@ -30,7 +29,7 @@ export interface ServiceCall {
 /**
  * Answers JSON, or rejects; a rejection is the failure of the call: `onError` of a machine, `fail` of a flow. The input of a flow is
  * named values; that of a machine of one's own is what its `input` gives, any JSON: say so with `(input: Json, call) => …`. An answer
- * that comes from outside is announced by {@link later}.
+ * that comes from outside is announced by `later`.
  */
 export type Service = (input: JsonObject, call: ServiceCall) => Promise<Json | LaterAnswer>;
 
@@ -80,3 +79,20 @@ export class ServiceError extends Error {
 
 /** Whether a service may use this code for its failures. */
 export const isServiceCode = (code: unknown): boolean => typeof code === 'string' && CODE.test(code);
+
+/** What a service answers whose answer comes later: made by `later`. Nothing that is printed of it shows the token. */
+export class LaterAnswer {
+  readonly #token: string;
+  /** Milliseconds until the call has failed with ERR_TIMEOUT. */
+  readonly within: number;
+
+  constructor(token: string, within: number) {
+    this.#token = token;
+    this.within = within;
+  }
+
+  /** Names the call to `completeCall`: letters, digits, `-` and `_`, so that it can stand in a URL. Whoever has it may answer the call. */
+  get token(): string {
+    return this.#token;
+  }
+}

@@ -4,8 +4,8 @@
 
 import { failureCode } from '../../engine/calls.ts';
 import { createEngine, type Engine, type EngineOptions } from '../../engine/engine.ts';
-import { LaterAnswer } from '../../engine/later.ts';
 import type { Service, Services } from '../../engine/service.ts';
+import { LaterAnswer } from '../../engine/service.ts';
 import { showInput } from '../../engine/session/secret-calls.ts';
 import { takeTurn } from '../../engine/session/turn.ts';
 import { viewLiving } from '../../engine/sessions.ts';

@@ -22,8 +22,9 @@ import type { ServiceAnswer } from '../machine/step.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 import type { Services } from '../service.ts';
 import { type LifecyclePolicies, lifecycleCalls } from './calls.ts';
+import type { LifecycleDocument, Settled, StoredStep } from './changes.ts';
 import { type Expected, type LifecycleCall, plainWrite, type WriteStep } from './record.ts';
-import { type LifecycleDocument, lifecycleRunner, type Settled, type StoredStep } from './run.ts';
+import { lifecycleRunner } from './run.ts';
 
 /** A machine and its document at one revision. */
 export interface Instance<Context = JsonObject, Body = JsonObject> {

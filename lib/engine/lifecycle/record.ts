@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import { undefinedNames, withUndefined } from '../../json/lossless.ts';
 import type { DocumentStore, Exists, InsertResult, Kind, ReplaceResult, StoredDocument } from '../../store/store.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
-import { type CallError, faultOf, type MachineProblem, machineProblem, untakenFailure } from '../machine/failure.ts';
+import { type CallError, type MachineProblem, machineProblem, readFault, untakenFailure } from '../machine/failure.ts';
 import {
   begin,
   isEnd,
@@ -211,7 +211,7 @@ export function failedStep(
   { error, event, call }: OwnEvent & { readonly error: unknown },
   at: number,
 ): Stepped {
-  const fault = faultOf(error);
+  const fault = readFault(error);
   const rest = { ...record.rest, status: 'error', error: fault.told } as const;
   return {
     record: { ...record, rest, timers: [], calls: [], at, steps: record.steps + 1 },

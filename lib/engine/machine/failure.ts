@@ -26,7 +26,7 @@ export function failMachine(live: AnyMachineSnapshot, error: CallError): AnyMach
 }
 
 /** What is stored of an error that a machine threw. Rethrows what is none of ours: a fault of the engine, not of the machine. */
-export function faultOf(thrown: unknown): { readonly told: CallError; readonly error: TwinlineError } {
+export function readFault(thrown: unknown): { readonly told: CallError; readonly error: TwinlineError } {
   if (!(thrown instanceof TwinlineError)) throw thrown;
   const { code, message } = thrown;
   return { told: { code, message }, error: thrown };

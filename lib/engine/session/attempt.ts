@@ -7,38 +7,13 @@ import { retryDelay } from '../../retry.ts';
 import type { CallOutcome } from '../calls.ts';
 import type { Engine } from '../engine.ts';
 import type { Completion } from '../later.ts';
-import type { ServiceAnswer } from '../machine/step.ts';
 import { type Live, type OpenedSession, openStored } from './open.ts';
 import type { SessionRecord } from './record.ts';
-import { continueInBackground, repeatReply, type Turn, takeInputs } from './run.ts';
+import { type Attempt, type Background, continueInBackground, repeatReply, type Turn, takeInputs } from './run.ts';
 import type { Again } from './settle.ts';
-import type { SessionState, TurnRequest } from './turn.ts';
-import type { TurnResult } from './turn-result.ts';
+import type { SessionState, TurnResult } from './turn-result.ts';
 import { beginWork, resumeWork } from './work.ts';
 import type { WorkingCall } from './working-calls.ts';
-
-export interface Attempt extends Partial<Pick<TurnRequest, 'turnKey' | 'decide' | 'requestId'>> {
-  readonly key: string;
-  /** Milliseconds since 1970: when the turn has to reply. */
-  readonly until: number;
-  /** Present when no caller waits for a reply. */
-  readonly background?: Background;
-  /** What the record calls the request while it has no reply: its key, or a name of its own. */
-  name?: string | undefined;
-  /** Its input came while a call went on, and no transition took it: it is not given to the machine again. */
-  isDropped?: boolean;
-}
-
-/** Fire timers, or give the machine an answer that came late. */
-export type Background = 'wake' | { readonly call: WorkingCall; readonly outcome: CallOutcome } | Delivery;
-
-/** An answer that somebody brought from outside, for the call of this key. */
-export interface Delivery {
-  readonly key: string;
-  readonly outcome: ServiceAnswer;
-  /** What became of it, once it is known. */
-  fate?: Completion;
-}
 
 const JOIN_POLL_MS = 50;
 

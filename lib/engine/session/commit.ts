@@ -63,7 +63,9 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey, nam
       turnKey,
       reply: isPrivate ? sealReply(engine, work.key, reply.text) : reply.text,
       ended,
-      expiresAt: ended ? engine.clock.now() + ENGINE_LIMITS.endedSessionSeconds * 1000 : expiryOf(engine, work, ttlMs),
+      expiresAt: ended
+        ? engine.clock.now() + ENGINE_LIMITS.endedSessionSeconds * 1000
+        : findExpiry(engine, work, ttlMs),
       dueAt: ended ? null : nextDue(work),
     });
     if (result.kind === 'conflict') return false;
@@ -166,7 +168,7 @@ function tell({ onFact, onProblem }: Engine, { key, facts, problems }: Work): vo
 }
 
 // Whoever waits for an answer from outside is not silent meanwhile.
-function expiryOf({ clock }: Engine, { calls }: Work, ttlMs: number): number {
+function findExpiry({ clock }: Engine, { calls }: Work, ttlMs: number): number {
   return calls.reduce((at, { call }) => (call.later ? Math.max(at, call.until) : at), clock.now()) + ttlMs;
 }
 

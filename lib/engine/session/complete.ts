@@ -4,7 +4,8 @@ import { requireGiven } from '../../given.ts';
 import type { Engine } from '../engine.ts';
 import { type Completion, checkAnswer, openToken } from '../later.ts';
 import type { ServiceAnswer } from '../machine/step.ts';
-import { type Delivery, inBackground } from './attempt.ts';
+import { inBackground } from './attempt.ts';
+import type { Delivery } from './run.ts';
 import { SESSION_CALLS } from './settle.ts';
 
 /**

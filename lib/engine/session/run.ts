@@ -3,14 +3,16 @@
 import { randomBytes } from 'node:crypto';
 import type { Json } from '../../json/json.ts';
 import type { StoredSession } from '../../store/store.ts';
+import type { CallOutcome } from '../calls.ts';
 import { noteTyped, type Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
+import type { Completion } from '../later.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
-import type { Attempt, Background } from './attempt.ts';
+import type { ServiceAnswer } from '../machine/step.ts';
 import { sessionWriter } from './commit.ts';
 import { type Live, type OpenedSession, openReply, openStored } from './open.ts';
 import { type Again, type Settled, settle } from './settle.ts';
-import { endingOf, type TurnMove, type TurnResult } from './turn-result.ts';
+import { readEnding, type TurnMove, type TurnRequest, type TurnResult } from './turn-result.ts';
 import { feed, fireDue, giveOutcome, makeView, type Work } from './work.ts';
 import type { WorkingCall } from './working-calls.ts';
 
@@ -23,7 +25,30 @@ export function repeatReply(engine: Engine, key: string, stored: StoredSession):
   const last = openStored(engine, key, stored);
   const { isContinued = false, rest } = last.kind === 'ended' ? last.record : {};
   const reply: Reply = { kind: isContinued ? 'continue' : 'end', text };
-  return { kind: 'replied', reply, repeated: true, ...(rest?.status && { ending: endingOf(rest) }) };
+  return { kind: 'replied', reply, repeated: true, ...(rest?.status && { ending: readEnding(rest) }) };
+}
+
+export interface Attempt extends Partial<Pick<TurnRequest, 'turnKey' | 'decide' | 'requestId'>> {
+  readonly key: string;
+  /** Milliseconds since 1970: when the turn has to reply. */
+  readonly until: number;
+  /** Present when no caller waits for a reply. */
+  readonly background?: Background;
+  /** What the record calls the request while it has no reply: its key, or a name of its own. */
+  name?: string | undefined;
+  /** Its input came while a call went on, and no transition took it: it is not given to the machine again. */
+  isDropped?: boolean;
+}
+
+/** Fire timers, or give the machine an answer that came late. */
+export type Background = 'wake' | { readonly call: WorkingCall; readonly outcome: CallOutcome } | Delivery;
+
+/** An answer that somebody brought from outside, for the call of this key. */
+export interface Delivery {
+  readonly key: string;
+  readonly outcome: ServiceAnswer;
+  /** What became of it, once it is known. */
+  fate?: Completion;
 }
 
 /** What an attempt has to do. */
@@ -73,7 +98,7 @@ export async function takeInputs(engine: Engine, attempt: Attempt, turn: Turn): 
   if (!reply) return 'conflict';
   const rest = work.live.status === 'active' ? undefined : conversation.machine.rest(work.live);
   const move = describeMove(work, opened);
-  return { kind: 'replied', reply, repeated: false, move, ...(rest && { ending: endingOf(rest) }) };
+  return { kind: 'replied', reply, repeated: false, move, ...(rest && { ending: readEnding(rest) }) };
 }
 
 // What becomes of an input that comes while calls go on: `dropped`, as XState drops an event that no transition takes.

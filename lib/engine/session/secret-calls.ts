@@ -6,8 +6,7 @@
 import { ERROR_CODES, TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { holdsSecret, listRequestSecrets, mayQuote, type Redactor, redactor } from '../../redact.ts';
-import { LaterAnswer } from '../later.ts';
-import { isServiceCode, type Service, type ServiceCall, ServiceError, type Services } from '../service.ts';
+import { isServiceCode, LaterAnswer, type Service, type ServiceCall, ServiceError, type Services } from '../service.ts';
 
 const secretsByCall = new WeakMap<ServiceCall, readonly string[]>();
 

@@ -5,49 +5,12 @@
 
 import { TwinlineError } from '../../errors.ts';
 import { checkTurn } from '../../given.ts';
-import type { Json, JsonObject } from '../../json/json.ts';
 import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import { inBackground, retryUntilCommitted } from './attempt.ts';
-import type { RecordProblem } from './record.ts';
-import type { Ending, TurnMove, TurnResult } from './turn-result.ts';
+import type { Decision, Ending, SessionState, TurnMove, TurnRequest, TurnResult } from './turn-result.ts';
 
-export type { Ending, TurnMove, TurnResult };
-
-/** The stored session as a door sees it when it decides what a request means. */
-export type SessionState =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'live' | 'ended'; readonly door: JsonObject; readonly turn: number }
-  | { readonly kind: 'unreadable'; readonly reason: RecordProblem };
-
-/** What a request means for the stored session. */
-export type Decision =
-  /** A new conversation; `inputs` are taken one after the other right away. */
-  | {
-      readonly kind: 'begin';
-      readonly conversation: string;
-      readonly input?: JsonObject;
-      readonly inputs?: readonly Json[];
-      readonly door?: JsonObject;
-    }
-  | { readonly kind: 'input'; readonly input: Json; readonly door?: JsonObject }
-  /** Answer once more what was answered last; nothing changes. */
-  | { readonly kind: 'repeat' }
-  | { readonly kind: 'refuse'; readonly reason: string };
-
-/** One request of a session, for `takeTurn`. */
-export interface TurnRequest {
-  /** The session's key in the store, 1–256 characters. */
-  readonly key: string;
-  /** Identifies the request: the same key again gets the same bytes back. Without it nothing is recognised as a retry. */
-  readonly turnKey?: string | undefined;
-  /** Decides from what is stored; must be pure, for it runs again after a conflict. */
-  readonly decide: (state: SessionState) => Decision;
-  /** Milliseconds until an answer must be there; calls that take longer go on in the background. @default 8000 */
-  readonly deadlineMs?: number;
-  /** What the log calls the request. */
-  readonly requestId?: string | undefined;
-}
+export type { Decision, Ending, SessionState, TurnMove, TurnRequest, TurnResult };
 
 /**
  * Takes one turn of a session and resolves once it is stored. Turns of one session run one after the other.

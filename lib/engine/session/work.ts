@@ -10,18 +10,18 @@ import { ENGINE_LIMITS } from '../limits.ts';
 import {
   type CallError,
   failMachine,
-  faultOf,
   type MachineProblem,
   machineProblem,
+  readFault,
   untakenFailure,
 } from '../machine/failure.ts';
 import {
   answerEvent,
   begin,
   type MachineState,
-  type Moment,
   removeTimer,
   type ServiceAnswer,
+  type StepMoment,
   type StepOptions,
   type StepResult,
   step,
@@ -223,7 +223,7 @@ function giveAnswer(engine: Engine, work: Work, call: SessionCall, answer: Servi
   else takeOwn(engine, work, { ...own, event: answerEvent(call.id, answer) }, call.id);
 }
 
-interface GivenAnswer extends Moment {
+interface GivenAnswer extends StepMoment {
   /** Of the call. */
   readonly id: string;
   readonly answer: ServiceAnswer;
@@ -250,7 +250,7 @@ const isFault = (error: unknown): error is TwinlineError =>
 
 // What comes by itself, a timer or an answer, comes once: if the machine throws on it, nobody could try that again. So the machine has
 // failed then, as an actor of XState has. An input that it throws on is refused instead: its caller is there, and is told.
-function takeOwn(engine: Engine, work: Work, own: Moment & { readonly event: EventObject }, call?: string): void {
+function takeOwn(engine: Engine, work: Work, own: StepMoment & { readonly event: EventObject }, call?: string): void {
   const { machine } = work.conversation;
   try {
     feed(engine, work, own.event, timerStep(own, machine));
@@ -263,7 +263,7 @@ function takeOwn(engine: Engine, work: Work, own: Moment & { readonly event: Eve
 
 /** The machine has failed where it stands: it takes nothing any more, and waits for nothing. */
 export function fail(work: Work, error: unknown, call?: string): void {
-  const fault = faultOf(error);
+  const fault = readFault(error);
   work.live = failMachine(work.live, fault.told);
   work.timers = [];
   work.calls = [];

@@ -1,16 +1,26 @@
 // The calls in the working copy of a session: their keys and leases, and what of their inputs is stored.
 
 import { createHash } from 'node:crypto';
-import type { Json } from '../../json/json.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { listRequestSecrets } from '../../redact.ts';
 import { openText, type Seal, sealText } from '../../sealing.ts';
 import { type CallOutcome, longestMs } from '../calls.ts';
+import type { Conversation } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { NewCall } from '../machine/step.ts';
 import type { ServiceSession } from '../service.ts';
 import type { SessionCall } from './record.ts';
-import type { Work } from './work.ts';
+
+/** The turn that a call belongs to. */
+export interface CallingTurn {
+  readonly key: string;
+  readonly conversation: Conversation;
+  readonly turn: number;
+  readonly startedAt: number;
+  readonly steps: number;
+  readonly door: JsonObject;
+}
 
 /** A call in the working copy of a session. */
 export interface WorkingCall {
@@ -26,7 +36,7 @@ export interface WorkingCall {
 }
 
 /** A call that a step asks for. */
-export function workingCall(engine: Engine, work: Work, { id, service, input, hops }: NewCall): WorkingCall {
+export function workingCall(engine: Engine, work: CallingTurn, { id, service, input, hops }: NewCall): WorkingCall {
   const { secret } = work.conversation.callPolicy(id);
   const until = leaseUntil(engine, work, id);
   const key = callKey(work, id);
@@ -57,18 +67,18 @@ export function readInput({ keyring }: Engine, { key, input, sealed }: SessionCa
 }
 
 /** When the lease of a call ends that is made from now on: after all its tries. */
-export function leaseUntil(engine: Engine, work: Work, id: string): number {
+export function leaseUntil(engine: Engine, work: CallingTurn, id: string): number {
   return engine.clock.now() + longestMs(work.conversation.callPolicy(id)) + ENGINE_LIMITS.turnReserveMs;
 }
 
 // The same turn computed again gives the same key; another turn, dial or pass through the state gives another.
-function callKey(work: Work, id: string): string {
+function callKey(work: CallingTurn, id: string): string {
   const parts: Json = [work.key, work.startedAt, work.turn, work.steps, id];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
 }
 
 /** The caller, as services get it. */
-export function serviceSession(work: Work): ServiceSession {
+export function serviceSession(work: CallingTurn): ServiceSession {
   const { sessionId, phoneNumber, serviceCode, sim, simulated } = work.door;
   return {
     id: typeof sessionId === 'string' ? sessionId : work.key,

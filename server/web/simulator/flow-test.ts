@@ -3,8 +3,8 @@
 import { LRUCache } from 'lru-cache';
 import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import { failureCode } from '../../../lib/engine/calls.ts';
-import { LaterAnswer } from '../../../lib/engine/later.ts';
 import type { Service, Services } from '../../../lib/engine/service.ts';
+import { LaterAnswer } from '../../../lib/engine/service.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE, type FlowTest, type FlowTestSetup, type MockAnswer } from '../../../lib/flow/testing/file.ts';

@@ -3,8 +3,8 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Drawing } from '../../../lib/diagram/drawing.ts';
-import { LaterAnswer } from '../../../lib/engine/later.ts';
 import type { Services } from '../../../lib/engine/service.ts';
+import { LaterAnswer } from '../../../lib/engine/service.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { Flow } from '../../../lib/flow/format/flow.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
