@@ -23,7 +23,7 @@ interface Import {
 
 // A package that serves HTTP belongs to a door, never to the engine.
 const NO_DOOR = /^(?!@?koa\b|helmet$|express$|fastify$|@?socket\.io\b|pino$|close-with-grace$|#)/;
-const ENGINE = ['base', 'store', 'engine', 'machines'];
+const ENGINE = ['base', 'json', 'store', 'engine', 'machines'];
 const LIBRARY = [
   ...ENGINE,
   ...['json', 'http', 'flow', 'diagram', 'account', 'ussd', 'domain', 'delegation', 'agent', 'gateway'],
