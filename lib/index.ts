@@ -15,6 +15,7 @@ export {
   type View,
 } from './engine/conversation.ts';
 export { createEngine, type Engine, type EngineOptions, type Fact, type TurnReport } from './engine/engine.ts';
+export { type Completion, LaterAnswer, later } from './engine/later.ts';
 export {
   type Beginning,
   type Command,
@@ -24,12 +25,15 @@ export {
   lifecycle,
   type TakeResult,
 } from './engine/lifecycle/lifecycle.ts';
+export type { CallError } from './engine/machine/failure.ts';
 export { type Statechart, XSTATE_RANGE } from './engine/machine/statechart.ts';
 export type { ServiceAnswer } from './engine/machine/step.ts';
 export { type AtRest, compileMachine, type Effect, type Machine, type Step } from './engine/machine/transition.ts';
+export { completeCall } from './engine/session/complete.ts';
 export type { RecordProblem } from './engine/session/record.ts';
 export {
   type Decision,
+  type Ending,
   type SessionState as Seen,
   type TurnMove,
   type TurnRequest,
@@ -99,4 +103,11 @@ export const loadFlow: typeof load = async (file, known) => {
   const loader = await import('./flow/format/load.ts');
   return loader.loadFlow(file, known);
 };
-export type { Service, ServiceCall, ServiceSession, Services } from './engine/service.ts';
+export {
+  type Service,
+  type ServiceCall,
+  ServiceError,
+  type ServiceErrorOptions,
+  type ServiceSession,
+  type Services,
+} from './engine/service.ts';

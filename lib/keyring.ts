@@ -11,6 +11,7 @@ export type KeyPurpose =
   | 'record-seal/v1'
   | 'secret-proof/v1'
   | 'call-input/v1'
+  | 'call-token/v1'
   | 'session-private/v1'
   | 'phone-index/v1'
   | 'phone-sessions/v1'

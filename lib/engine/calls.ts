@@ -7,11 +7,12 @@ import { cutText, type ErrorCode, TwinlineError } from '../errors.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import { retryDelay } from '../retry.ts';
 import type { CallPolicy } from './conversation.ts';
+import { LaterAnswer, nameCall } from './later.ts';
 import { ENGINE_LIMITS } from './limits.ts';
 import type { ServiceAnswer } from './machine/step.ts';
 import { type Service, ServiceError, type ServiceSession, type Services } from './service.ts';
 import type { SessionCall } from './session/record.ts';
-import { hasKnownCode, holdPrivate, holdSecrets, keepSecrets } from './session/secret-calls.ts';
+import { addSecret, hasKnownCode, holdPrivate, holdSecrets, keepSecrets } from './session/secret-calls.ts';
 
 export interface CallRequest {
   readonly call: SessionCall;
@@ -24,6 +25,8 @@ export interface CallRequest {
   readonly secrets?: readonly string[];
   /** Gives the texts that no log may show. @default none */
   readonly privates?: (() => readonly string[]) | undefined;
+  /** Makes the token by which the call is answered from outside. @default none: it cannot be */
+  readonly token?: (() => string) | undefined;
   /** Receives the error of each try that fails. @default none */
   readonly onFailure?: ((error: unknown) => void) | undefined;
 }
@@ -36,8 +39,8 @@ export function longestMs(policy: CallPolicy): number {
   return policy.timeoutMs * (policy.retries + 1) + pauses;
 }
 
-/** How a call ended, and whether one that failed may succeed when it is tried again. */
-export type CallOutcome = ServiceAnswer & { readonly retry?: boolean };
+/** How a call ended, and whether one that failed may succeed when it is tried again. `laterMs`: its answer comes within that time. */
+export type CallOutcome = ServiceAnswer & { readonly retry?: boolean; readonly laterMs?: number };
 
 /** The calls that this process makes. */
 export interface Calls {
@@ -100,10 +103,10 @@ async function makeCall(services: Services, clock: Clock, request: CallRequest):
   }
 }
 
-type Try = { ok: true; output: Json } | { ok: false; retry: boolean; error: unknown };
+type Try = { ok: true; output: Json; laterMs?: number } | { ok: false; retry: boolean; error: unknown };
 
 async function oneTry(service: Service, clock: Clock, request: CallRequest): Promise<Try> {
-  const { call, policy, session, input, secrets = [], privates } = request;
+  const { call, policy, session, input, secrets = [], privates, token } = request;
   const stop = new AbortController();
   const settled = new AbortController();
   const late = clock.wait(policy.timeoutMs, settled.signal).then((): Try => {
@@ -115,14 +118,23 @@ async function oneTry(service: Service, clock: Clock, request: CallRequest): Pro
   const work = Promise.resolve()
     .then(() => {
       const made = holdPrivate({ signal: stop.signal, idempotencyKey: call.key, session }, privates);
+      nameCall(made, token && (() => addSecret(made, token())));
       return service(input as JsonObject, holdSecrets(made, secrets, input));
     })
-    .then((output): Try => ({ ok: true, output: clean(output, call.service) }))
+    .then((output): Try => {
+      if (output instanceof LaterAnswer) return { ok: true, output: null, laterMs: output.within };
+      return { ok: true, output: clean(output, call.service) };
+    })
     .catch((error): Try => ({ ok: false, retry: mayPass(error), error }));
   const first = await Promise.race([work, late]);
   // A reason saves the cost of creating an error that is never read.
   settled.abort(null);
   return first;
+}
+
+/** The code of a failure as a machine may see it. */
+export function failureCode(error: unknown): string {
+  return (refusal(error) as ServiceAnswer & { readonly ok: false }).error.code;
 }
 
 const TOLD_CHARS = COMMON_LIMITS.recordChars / 4;

@@ -16,6 +16,9 @@ export const ENGINE_LIMITS = {
   // --- services ---------------------------------------------------------------------------------------------------------
   /** Milliseconds before the first repeated try; doubles each time. */
   callBackoffMs: 100,
+  /** Milliseconds for which an answer may be announced, 30 days; completed calls that a session or document remembers. */
+  laterMs: 2_592_000_000,
+  completionsKept: 16,
   /** Milliseconds between the end of the work and the turn deadline, kept for commit and reply. */
   turnReserveMs: 500,
 

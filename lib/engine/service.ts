@@ -3,6 +3,7 @@
 
 import { TwinlineError } from '../errors.ts';
 import type { Json, JsonObject } from '../json/json.ts';
+import type { LaterAnswer } from './later.ts';
 
 /** Who is calling: the session and what its door knows about it. */
 export interface ServiceSession {
@@ -28,9 +29,10 @@ export interface ServiceCall {
 
 /**
  * Answers JSON, or rejects; a rejection is the failure of the call: `onError` of a machine, `fail` of a flow. The input of a flow is
- * named values; that of a machine of one's own is what its `input` gives, any JSON: say so with `(input: Json, call) => …`.
+ * named values; that of a machine of one's own is what its `input` gives, any JSON: say so with `(input: Json, call) => …`. An answer
+ * that comes from outside is announced by {@link later}.
  */
-export type Service = (input: JsonObject, call: ServiceCall) => Promise<Json>;
+export type Service = (input: JsonObject, call: ServiceCall) => Promise<Json | LaterAnswer>;
 
 /** Services by the name that flows call them by. */
 export type Services = { readonly [name: string]: Service };

@@ -16,6 +16,11 @@ export interface HttpServiceOptions {
   readonly lookup?: Resolve;
 }
 
+/** Each answers at once. */
+export type HttpServices = {
+  readonly [name in 'http.get' | 'http.post']: (input: JsonObject, call: ServiceCall) => Promise<Json>;
+};
+
 const INPUTS = { GET: ['url', 'query', 'headers'], POST: ['url', 'query', 'headers', 'body'] } as const;
 
 // What frames the request belongs to it, not to a flow.
@@ -32,7 +37,7 @@ const OWN_HEADERS =
  * signal aborts. The `retry` of an ERR_SERVICE is true for 5xx, 429 and broken connections. Messages show origin and
  * path, never the query, headers or bodies. Throws ERR_CONFIG for a list of hosts that cannot be.
  */
-export function httpServices(options: HttpServiceOptions): Services {
+export function httpServices(options: HttpServiceOptions): HttpServices & Services {
   const findReach = parseHosts(options.hosts);
   const resolve = options.lookup ?? systemResolve;
   const exchange = httpExchange();

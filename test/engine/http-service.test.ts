@@ -107,10 +107,10 @@ function services(hosts = [`127.0.0.1:${port}`], lookup: Resolve = LOOPBACK) {
 }
 
 const get = (path: string, more: JsonObject = {}) =>
-  services()['http.get']!({ url: `http://127.0.0.1:${port}${path}`, ...more }, call());
+  services()['http.get']({ url: `http://127.0.0.1:${port}${path}`, ...more }, call());
 
 const post = (path: string, more: JsonObject = {}) =>
-  services()['http.post']!({ url: `http://127.0.0.1:${port}${path}`, ...more }, call());
+  services()['http.post']({ url: `http://127.0.0.1:${port}${path}`, ...more }, call());
 
 async function failure(work: Promise<Json> | undefined): Promise<TwinlineError> {
   const error = await work?.then(
@@ -149,7 +149,7 @@ test('post sends JSON and the key of the call, so that a repeated try acts once'
 
 test('a key that no header can carry is sent as its digest, the same each time', async () => {
   const odd = { ...call(), idempotencyKey: 'é\r\nX-Evil: 1' };
-  for (let tries = 0; tries < 2; tries++) await services()['http.post']!({ url: `http://127.0.0.1:${port}/ok` }, odd);
+  for (let tries = 0; tries < 2; tries++) await services()['http.post']({ url: `http://127.0.0.1:${port}/ok` }, odd);
   assert.match(String(seen[0]?.headers['idempotency-key']), /^[\w-]{43}$/);
   assert.is(seen[0]?.headers['idempotency-key'], seen[1]?.headers['idempotency-key']);
   assert.is(seen[0]?.headers['x-evil'], undefined);
@@ -217,7 +217,7 @@ test('messages show neither query nor body nor headers', async () => {
   servers.pop();
   const input = { query: { q: 'topsecret' }, body: 'topsecret', headers: { 'x-key': 'topsecret' } };
   const ask = (url: string) =>
-    services([`127.0.0.1:${port}`, `127.0.0.1:${gone}`])['http.post']!({ url, ...input }, call());
+    services([`127.0.0.1:${port}`, `127.0.0.1:${gone}`])['http.post']({ url, ...input }, call());
   const refused = await failure(ask(`http://127.0.0.1:${gone}/pay?x=topsecret#topsecret`));
   assert.is(refused.message, `POST http://127.0.0.1:${gone}/pay failed: ECONNREFUSED.`);
   assert.ok(refused.retry);
@@ -237,13 +237,13 @@ test('the signal stops a call while it resolves, waits or reads', async () => {
   ];
   for (const [url, lookup] of cases) {
     const stop = new AbortController();
-    const work = services([`127.0.0.1:${port}`, `slow.test:${port}`], lookup)['http.get']!({ url }, call(stop.signal));
+    const work = services([`127.0.0.1:${port}`, `slow.test:${port}`], lookup)['http.get']({ url }, call(stop.signal));
     setTimeout(() => stop.abort(), 20);
     assert.is((await failure(work)).code, 'ERR_TIMEOUT', url);
   }
   seen = [];
   assert.is(
-    (await failure(services()['http.get']!({ url: `http://127.0.0.1:${port}/ok` }, call(AbortSignal.abort())))).code,
+    (await failure(services()['http.get']({ url: `http://127.0.0.1:${port}/ok` }, call(AbortSignal.abort())))).code,
     'ERR_TIMEOUT',
   );
   assert.is(seen.length, 0);
@@ -251,7 +251,7 @@ test('the signal stops a call while it resolves, waits or reads', async () => {
 
 test('connections are used again, also after a refusal', async () => {
   const own = services();
-  const ask = (path: string) => own['http.get']!({ url: `http://127.0.0.1:${port}${path}` }, call());
+  const ask = (path: string) => own['http.get']({ url: `http://127.0.0.1:${port}${path}` }, call());
   await ask('/ok');
   const before = sockets.length;
   await failure(ask('/404'));
@@ -273,7 +273,7 @@ test('a kept connection that the server closed is replaced, unnoticed', async ()
   });
   const at = await listen(server);
   const own = services([`127.0.0.1:${at}`]);
-  const ask = () => own['http.post']!({ url: `http://127.0.0.1:${at}/` }, call());
+  const ask = () => own['http.post']({ url: `http://127.0.0.1:${at}/` }, call());
   for (let times = 0; times < 2; times++) assert.equal(await ask(), { status: 200, body: 'ok' });
   // The second one was sent on the first connection, which ended, and again on a new one.
   assert.equal([opened, requests], [2, 3]);
@@ -286,7 +286,7 @@ test('only listed hosts and ports are called', async () => {
     return [];
   };
   const own = services(['api.example.com', 'Pay.Example.com:8443', '*.shop.example', 'BÜCHER.example'], spy);
-  const ask = (url: string) => failure(own['http.get']!({ url }, call()));
+  const ask = (url: string) => failure(own['http.get']({ url }, call()));
   const listed = [
     'http://api.example.com/',
     'https://API.example.com:443/',
@@ -317,7 +317,7 @@ test('a listed name that leads to a private address is not called, also when onl
       { address, family },
     ];
     const error = await failure(
-      services([`name.test:${port}`], lookup)['http.get']!({ url: `http://name.test:${port}/ok` }, call()),
+      services([`name.test:${port}`], lookup)['http.get']({ url: `http://name.test:${port}/ok` }, call()),
     );
     assert.match(error.message, 'leads to an address that is not public');
     assert.is(error.code, 'ERR_SERVICE');
@@ -328,7 +328,7 @@ test('a listed name that leads to a private address is not called, also when onl
 
 test('localhost is called when it is listed, and only on the loopback', async () => {
   const ask = (lookup: Resolve) =>
-    services([`localhost:${port}`], lookup)['http.get']!({ url: `http://localhost:${port}/text` }, call());
+    services([`localhost:${port}`], lookup)['http.get']({ url: `http://localhost:${port}/text` }, call());
   assert.equal(await ask(LOOPBACK), { status: 200, body: '12' });
   const elsewhere = await failure(ask(async () => [{ address: '10.0.0.1', family: 4 }]));
   assert.match(elsewhere.message, 'not loopback');
@@ -338,7 +338,7 @@ test('a name is resolved once for a connection, and the socket goes to that very
   const own = await listen(createServer(json('"pinned"')), '127.0.0.2');
   let asked = 0;
   const rebinding: Resolve = async () => [{ address: asked++ === 0 ? '127.0.0.2' : '127.0.0.1', family: 4 }];
-  const work = services([`localhost:${own}`], rebinding)['http.get']!({ url: `http://localhost:${own}/` }, call());
+  const work = services([`localhost:${own}`], rebinding)['http.get']({ url: `http://localhost:${own}/` }, call());
   assert.equal(await work, { status: 200, body: 'pinned' });
   assert.is(asked, 1);
 });
@@ -347,7 +347,7 @@ test('a name that cannot be resolved may be tried again', async () => {
   const lookup: Resolve = async () => {
     throw Object.assign(new Error('getaddrinfo ENOTFOUND name.test'), { code: 'ENOTFOUND' });
   };
-  const error = await failure(services(['name.test'], lookup)['http.get']!({ url: 'http://name.test/a' }, call()));
+  const error = await failure(services(['name.test'], lookup)['http.get']({ url: 'http://name.test/a' }, call()));
   assert.is(error.message, 'GET http://name.test/a failed: ENOTFOUND.');
   assert.ok(error.retry);
 });
@@ -376,7 +376,7 @@ test('malformed input is ERR_INPUT, before anything is sent', async () => {
     [{ url, body: {} }, /no "body"/],
   ];
   for (const [input, message] of cases) {
-    const error = await failure(services()['http.get']!(input, call()));
+    const error = await failure(services()['http.get'](input, call()));
     assert.is(error.code, 'ERR_INPUT', JSON.stringify(input));
     assert.match(error.message, message);
   }

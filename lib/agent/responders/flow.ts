@@ -2,7 +2,9 @@
 //
 // The key of a turn is the id of its run, so a turn that is taken again answers the same and does nothing twice.
 
+import { failureCode } from '../../engine/calls.ts';
 import { createEngine, type Engine, type EngineOptions } from '../../engine/engine.ts';
+import { LaterAnswer } from '../../engine/later.ts';
 import type { Service, Services } from '../../engine/service.ts';
 import { showInput } from '../../engine/session/secret-calls.ts';
 import { takeTurn } from '../../engine/session/turn.ts';
@@ -174,10 +176,10 @@ function reportCalls(
       try {
         const output = await service(input, call);
         listener?.failures.delete(id);
-        listener?.tell({ type: 'tool-result', id, output: output ?? null });
+        if (!(output instanceof LaterAnswer)) listener?.tell({ type: 'tool-result', id, output: output ?? null });
         return output;
       } catch (error) {
-        listener?.failures.set(id, error instanceof TwinlineError ? error.code : 'ERR_SERVICE');
+        listener?.failures.set(id, failureCode(error));
         throw error;
       }
     };

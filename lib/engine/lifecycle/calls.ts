@@ -35,9 +35,16 @@ export interface LifecycleCalls {
   outcome(call: LifecycleCall, answer: CallOutcome): AttemptOutcome;
 }
 
+interface LifecycleCallOptions {
+  readonly clock: Clock;
+  readonly policies: LifecyclePolicies;
+  /** Makes the token of a call of this key in the document of this id. */
+  readonly makeToken: ((document: string, key: string) => string) | undefined;
+}
+
 export function lifecycleCalls(
   services: Services,
-  { clock, policies }: { clock: Clock; policies: LifecyclePolicies },
+  { clock, policies, makeToken }: LifecycleCallOptions,
 ): LifecycleCalls {
   const runner = callRunner(services, clock);
   const findTimeout = (id: string) => policies[id]?.timeoutMs ?? COMMON_LIMITS.callTimeoutMs;
@@ -47,11 +54,15 @@ export function lifecycleCalls(
     claim: (call) => ({ ...call, tries: call.tries + 1, at: leaseUntil(call.id) }),
     make: async (document, { at, input, ...call }) => {
       const policy = { timeoutMs: findTimeout(call.id), retries: 0, secret: false };
-      const answer = await runner.start({ call: { ...call, until: at }, input, policy, session: { id: document } });
+      const token = makeToken && (() => makeToken(document, call.key));
+      const session = { id: document };
+      const answer = await runner.start({ call: { ...call, until: at }, input, policy, session, token });
       runner.forget(call.key);
       return answer;
     },
     outcome: (call, answer) => {
+      const { laterMs } = answer;
+      if (laterMs !== undefined) return { again: { ...call, at: clock.now() + laterMs, later: true } };
       if (answer.retry && call.tries < (policies[call.id]?.tries ?? ENGINE_LIMITS.lifecycleTries))
         return { again: { ...call, at: clock.now() + retryDelay(call.tries, BACKOFF) } };
       return { event: answerEvent(call.id, answer) };

@@ -10,12 +10,15 @@ import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import type { Keyring } from '../../keyring.ts';
 import { keyedMutex } from '../../queue.ts';
 import type { DocumentStore, Kind, StoredDocument } from '../../store/store.ts';
 import { takenError } from '../../store/update.ts';
 import type { Inspector } from '../conversation.ts';
+import { type Completion, checkAnswer, openToken, sealToken } from '../later.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { CallError } from '../machine/failure.ts';
+import type { ServiceAnswer } from '../machine/step.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 import type { Services } from '../service.ts';
 import { type LifecyclePolicies, lifecycleCalls } from './calls.ts';
@@ -90,6 +93,8 @@ export interface LifecycleOptions {
   /** What the machine's calls name; each acts at most once per idempotency key. */
   readonly services?: Services;
   readonly calls?: LifecyclePolicies;
+  /** Seals the tokens of calls whose answers come later. @default none: services cannot answer later */
+  readonly keyring?: Keyring;
   /**
    * Fields of the document that follow from where the machine is, for indexes; null for one that is no more. `calling`
    * holds the ids of the calls that have not been answered yet.
@@ -122,6 +127,8 @@ export interface Lifecycle<Context = JsonObject, Body = JsonObject> {
   read(id: string): Promise<Instance<Context, Body> | undefined>;
   /** As {@link read}, for a document that was just found. */
   refresh(document: StoredDocument): Promise<Instance<Context, Body>>;
+  /** Answers a call whose service said that its answer comes later, as the function `completeCall` does for sessions. */
+  completeCall(token: string, answer: ServiceAnswer): Promise<Completion>;
   /** Reads what is due, up to `limit`; how many. What cannot be read is put off. @default COMMON_LIMITS.sweepBatch */
   sweep(limit?: number): Promise<number>;
 }
@@ -150,7 +157,11 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   });
   const { documents, kind, clock = systemClock, write = plainWrite, machine, version = 1, migrate, fields } = options;
   const expected: Expected = { machine, version, ...(migrate && { migrate }) };
-  const calls = lifecycleCalls({ ...machine.services, ...options.services }, { clock, policies: options.calls ?? {} });
+  const { keyring } = options;
+  const scope = `document/${kind.name}`;
+  const makeToken = keyring && ((id: string, key: string) => sealToken(keyring, scope, [id, key]));
+  const services = { ...machine.services, ...options.services };
+  const calls = lifecycleCalls(services, { clock, policies: options.calls ?? {}, makeToken });
   const runner = lifecycleRunner({
     documents,
     kind,
@@ -236,6 +247,13 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
     begin,
     take,
     refresh: wake,
+    completeCall: async (token, answer) => {
+      const [id, key] = openToken(keyring, scope, token);
+      const plain = checkAnswer(answer);
+      const { settled, fate } = await mutex.run(id, () => runner.complete(id, key, plain));
+      await finish(settled);
+      return fate;
+    },
     read: async (id) => {
       const document = await documents.get(kind, id);
       return document && wake(document);

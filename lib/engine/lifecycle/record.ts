@@ -30,6 +30,8 @@ export interface LifecycleCall extends PendingCall {
   readonly tries: number;
   /** Milliseconds since 1970: from then on the next reader or sweep makes the next try. */
   readonly at: number;
+  /** Its answer comes from outside until `at`; it is not tried again. */
+  readonly later?: true;
 }
 
 /** Where a machine in a document stands. */
@@ -43,6 +45,8 @@ export interface LifecycleRecord {
   readonly steps: number;
   /** Of the last commands: tells a repeated one. */
   readonly commands: readonly string[];
+  /** Keys of calls that were answered from outside, the last ones. */
+  readonly completed?: readonly string[];
 }
 
 /** Which machine a document may hold, and what becomes of one of another version. */
@@ -82,6 +86,7 @@ export function readRecord(document: StoredDocument, expected: Expected): Lifecy
     at: raw.at as number,
     steps: raw.steps as number,
     commands: raw.commands as string[],
+    ...(raw.completed !== undefined && { completed: raw.completed as string[] }),
   };
 }
 
@@ -116,13 +121,14 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     isText(raw.id) &&
     isCount(raw.version) &&
     isRest(raw) &&
-    (raw.undefined === undefined || isListWhere(raw.undefined, isText)) &&
     (raw.status === undefined || isEnd(raw.status, raw.error)) &&
+    (raw.undefined === undefined || isListWhere(raw.undefined, isText)) &&
     isListWhere(raw.timers, isTimer) &&
     isListWhere(raw.calls, isCall) &&
     isCount(raw.at) &&
     isCount(raw.steps) &&
-    isListWhere(raw.commands, isText)
+    isListWhere(raw.commands, isText) &&
+    (raw.completed === undefined || isListWhere(raw.completed, isText))
   );
 }
 
@@ -163,11 +169,13 @@ export function firstStep(input: JsonObject, options: RecordStepOptions): Steppe
 
 /** The record after `event`, to which `at` is added; undefined when the machine does not take it where it is. */
 export function nextStep(record: LifecycleRecord, event: EventObject, options: RecordStepOptions): Stepped | undefined {
-  const { rest, timers, calls, steps, commands } = record;
+  const { rest, timers, calls, steps, commands, completed } = record;
   const { at, machine, hops = 0 } = options;
   const live = machine.resume(calls.length ? { ...rest, calling: calls.map(({ id }) => id) } : rest);
   const result = step(machine, { live, timers, calls }, event, { at, hops, stamp: stampAt(at) });
-  return result.isTaken ? applyStep(result, { steps: steps + 1, commands }, options) : undefined;
+  return result.isTaken
+    ? applyStep(result, { steps: steps + 1, commands, ...(completed && { completed }) }, options)
+    : undefined;
 }
 
 /** What comes by itself: a timer, or the outcome of a call. */
@@ -217,7 +225,7 @@ const stampAt = (at: number) => (event: EventObject) => ({ ...event, at }) as Ev
 
 function applyStep(
   { live, timers, calls, newCalls, facts, transitions }: StepResult<LifecycleCall>,
-  { steps, commands }: Pick<LifecycleRecord, 'steps' | 'commands'>,
+  { steps, ...kept }: Pick<LifecycleRecord, 'steps' | 'commands' | 'completed'>,
   { machine, id, at, leaseUntil }: RecordStepOptions,
 ): Stepped {
   const made = newCalls.map(
@@ -231,7 +239,7 @@ function applyStep(
     }),
   );
   return {
-    record: { rest: machine.rest(live), timers, calls: [...calls, ...made], at, steps, commands },
+    record: { rest: machine.rest(live), timers, calls: [...calls, ...made], at, steps, ...kept },
     facts: facts.map(({ name, params }) => ({ type: name, data: params })),
     event: transitions[0]!.event,
   };

@@ -9,9 +9,10 @@ import type { DocumentStore, Exists, Kind, StoredDocument } from '../../store/st
 import { takenError } from '../../store/update.ts';
 import type { CallOutcome } from '../calls.ts';
 import type { Inspector } from '../conversation.ts';
+import { type Completion, lateAnswer } from '../later.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { MachineProblem } from '../machine/failure.ts';
-import { removeTimer, type Timer } from '../machine/step.ts';
+import { answerEvent, removeTimer, type ServiceAnswer, type Timer } from '../machine/step.ts';
 import type { AtRest } from '../machine/transition.ts';
 import type { LifecycleCalls } from './calls.ts';
 import {
@@ -56,6 +57,13 @@ export interface RunOptions {
   readonly onStep: ((step: StoredStep) => void) | undefined;
   /** Told when a machine has failed, after the write. */
   readonly onProblem: ((problem: MachineProblem & { readonly id: string }) => void) | undefined;
+}
+
+interface ClosingCall {
+  readonly record: LifecycleRecord;
+  readonly call: LifecycleCall;
+  /** Of its outcome. */
+  readonly event: EventObject;
 }
 
 /** A step after its write, with XState's state values. */
@@ -171,6 +179,22 @@ export function lifecycleRunner({
     return replaceOwn(opened, step, { event, noted: { at, by: 'system', action: 'deadline' } });
   }
 
+  // The machine goes on as one that waits for this answer; it may not need it any more.
+  function closeCall(id: string, { record, call, event }: ClosingCall, at: number): Stepped & { own: OwnEvent } {
+    const own = { event, call: call.id };
+    const { record: next, ...told } = ownStep(record, own, options(id, at)) ?? silent(record);
+    return { ...told, record: { ...next, calls: next.calls.filter((other) => other.key !== call.key) }, own };
+  }
+
+  // Nobody has brought its answer in time.
+  function expire(opened: LifecycleDocument, call: LifecycleCall) {
+    const { record, document } = opened;
+    const at = Math.max(record.at, call.at);
+    const event = answerEvent(call.id, lateAnswer(call.service));
+    const step = closeCall(document.id, { record, call, event }, at);
+    return replaceOwn(opened, step, { ...step.own, noted: { at, by: 'system', action: `${call.id} failed` } });
+  }
+
   function claim(opened: LifecycleDocument, call: LifecycleCall) {
     return replace(opened, silent(withCall(opened.record, calls.claim(call))), {
       at: now(opened),
@@ -188,7 +212,12 @@ export function lifecycleRunner({
       const opened = open(document);
       const next = nextDue(opened.record, now(opened));
       if (!next) return { ...opened, mine };
-      const done = 'event' in next ? await fire(opened, next) : await claim(opened, next);
+      const done =
+        'event' in next
+          ? await fire(opened, next)
+          : next.later
+            ? await expire(opened, next)
+            : await claim(opened, next);
       if (!done && ++conflicts >= COMMON_LIMITS.conflictsPerTurn) throw tooMany(machine.id, id);
       mine.push(...(done?.mine ?? []));
     }
@@ -251,11 +280,26 @@ export function lifecycleRunner({
         const outcome = calls.outcome(call, answer);
         const noted = { by: 'system', action: `${call.id} ${answer.ok ? 'answered' : 'failed'}` };
         if ('again' in outcome) return { ...silent(withCall(record, outcome.again)), noted };
-        // The machine goes on as one that waits for this answer; it may not need it any more.
-        const own = { event: outcome.event, call: call.id };
-        const { record: next, ...told } = ownStep(record, own, options(id, at)) ?? silent(record);
-        return { ...told, record: { ...next, calls: next.calls.filter((other) => other.key !== key) }, noted, own };
+        return { ...closeCall(id, { record, call, event: outcome.event }, at), noted };
       }),
+    /** Gives the machine the answer that somebody brought from outside for the call of this key, once. */
+    complete: async (
+      id: string,
+      key: string,
+      answer: ServiceAnswer,
+    ): Promise<{ settled: Settled; fate: Completion }> => {
+      let fate: Completion = 'not-waiting';
+      const settled = await advance(id, ({ record }, at) => {
+        const { calls: pending, completed = [] } = record;
+        const call = pending.find((other) => other.key === key);
+        fate = call ? 'completed' : completed.includes(key) ? 'already-completed' : 'not-waiting';
+        if (!call) return undefined;
+        const kept = [...completed, key].slice(-ENGINE_LIMITS.completionsKept);
+        const closing = { record: { ...record, completed: kept }, call, event: answerEvent(call.id, answer) };
+        return { ...closeCall(id, closing, at), noted: { by: 'system', action: `${call.id} completed` } };
+      });
+      return { settled, fate };
+    },
     /** Leaves a document alone that cannot be read, so that it does not stand first among the due ones for ever. */
     putOff: async (document: StoredDocument) => {
       const at = clock.now();

@@ -1,6 +1,6 @@
 // The machines that others pass in: which are accepted, and what of XState is refused because it cannot be kept between two events.
 
-import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import { type AnyStateMachine, type AnyStateNode, fromPromise } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
 import type { Json } from '../../json/json.ts';
@@ -55,7 +55,7 @@ export function findOwnServices(source: AnyStateMachine, nodes: readonly AnyStat
   const own = nodes.flatMap((node) =>
     node.invoke.flatMap(({ src }, at): [string, Service][] => {
       const logic = findLogic(source, node, at);
-      return isPromise(logic) ? [[String(src), toService(logic)]] : [];
+      return logic !== UNANSWERED && isPromise(logic) ? [[String(src), toService(logic)]] : [];
     }),
   );
   return Object.fromEntries(own);
@@ -65,6 +65,9 @@ const toService =
   ({ config }: PromiseLogic): Service =>
   async (input, { signal }) =>
     config({ input, signal, emit: () => {} });
+
+/** Stands in machines for the services that are outside of them. */
+export const UNANSWERED = fromPromise(() => new Promise(() => {}));
 
 interface PromiseLogic {
   /** The function that `fromPromise` was given. */
@@ -165,6 +168,8 @@ function refusalOfInvoke(invoke: { readonly src: unknown }, logic: unknown): Ref
   return undefined;
 }
 
+const EMPTY = /(?:=>|\))\s*\{\s*\}$/;
+
 interface BuiltIn {
   readonly type?: unknown;
   readonly resolve?: unknown;
@@ -178,6 +183,8 @@ function refusalOfAction(source: AnyStateMachine, action: unknown): Refusal | un
   const run = typeof action === 'function' ? action : (source.implementations.actions[name] as unknown);
   if (run === undefined) return undefined;
   const { type, resolve, to, id, sendId } = run as BuiltIn;
+  // One that does nothing only types the parameters of a fact.
+  if (resolve === undefined && EMPTY.test(String(run))) return undefined;
   if (resolve === undefined)
     return {
       feature: `runs a function as an action${typeof action === 'function' ? '' : `, "${name}"`}, and a function that acts on the world cannot act exactly once`,

@@ -5,14 +5,7 @@
 // state value, into which only the context is put. A record with history or running calls takes XState's own restore.
 // Plain steps of pure machines take a shortcut (shortcut.ts).
 
-import {
-  type AnyMachineSnapshot,
-  type AnyStateMachine,
-  createActor,
-  type EventObject,
-  fromPromise,
-  type StateValue,
-} from 'xstate';
+import { type AnyMachineSnapshot, type AnyStateMachine, createActor, type EventObject, type StateValue } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
@@ -35,6 +28,7 @@ import {
   listNodes,
   refuseUnsupported,
   type Statechart,
+  UNANSWERED,
 } from './statechart.ts';
 
 export type { AtRest, CallEffect, Effect };
@@ -172,8 +166,6 @@ const NONE: readonly Effect[] = [];
 function listInvokes(live: AnyMachineSnapshot): readonly { id: string; src: unknown; input?: unknown }[] {
   return live._nodes.flatMap((node) => node.invoke);
 }
-
-const UNANSWERED = fromPromise(() => new Promise(() => {}));
 
 function inertScope(source: AnyStateMachine, collect: (action: ActionRecord) => void): Scope {
   const self = createActor(source);

@@ -4,7 +4,9 @@
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { retryDelay } from '../../retry.ts';
+import type { CallOutcome } from '../calls.ts';
 import type { Engine } from '../engine.ts';
+import type { Completion } from '../later.ts';
 import type { ServiceAnswer } from '../machine/step.ts';
 import { type Live, type OpenedSession, openStored } from './open.ts';
 import type { SessionRecord } from './record.ts';
@@ -28,7 +30,15 @@ export interface Attempt extends Partial<Pick<TurnRequest, 'turnKey' | 'decide' 
 }
 
 /** Fire timers, or give the machine an answer that came late. */
-export type Background = 'wake' | { readonly call: WorkingCall; readonly answer: ServiceAnswer };
+export type Background = 'wake' | { readonly call: WorkingCall; readonly outcome: CallOutcome } | Delivery;
+
+/** An answer that somebody brought from outside, for the call of this key. */
+export interface Delivery {
+  readonly key: string;
+  readonly outcome: ServiceAnswer;
+  /** What became of it, once it is known. */
+  fate?: Completion;
+}
 
 const JOIN_POLL_MS = 50;
 
@@ -65,7 +75,12 @@ function takeAttempt(
   // Its event has been taken: what is left is the reply.
   if (opened.kind === 'live' && hasBegun(attempt, opened.record)) return joinTurn(engine, attempt, opened);
   if (opened.kind === 'ended' && hasBegun(attempt, opened.record)) return repeatReply(engine, key, opened.stored);
-  if (attempt.background)
+  const { background } = attempt;
+  if (typeof background === 'object' && 'key' in background) {
+    background.fate = findFate(engine, opened, background.key);
+    if (background.fate !== 'completed') return { kind: 'refused', reason: background.fate };
+  }
+  if (background)
     return opened.kind === 'live'
       ? runTurn(engine, attempt, { opened, work: resumeWork(engine, key, opened), inputs: [] })
       : refuseWithoutSession(opened);
@@ -90,6 +105,14 @@ function takeAttempt(
       return runTurn(engine, attempt, { opened, work, inputs: attempt.isDropped ? [] : [decision.input] });
     }
   }
+}
+
+function findFate({ clock }: Engine, opened: OpenedSession, key: string): Completion {
+  if (opened.kind !== 'live' && opened.kind !== 'ended') return 'not-waiting';
+  const { calls, completed } = opened.record;
+  if (completed?.includes(key)) return 'already-completed';
+  const call = opened.kind === 'live' ? calls.find((one) => one.key === key) : undefined;
+  return call && !(call.later && call.until <= clock.now()) ? 'completed' : 'not-waiting';
 }
 
 function hasBegun({ turnKey, name = turnKey }: Attempt, { busy, others }: SessionRecord): boolean {
@@ -126,14 +149,14 @@ function refuseWithoutSession(opened: OpenedSession): TurnResult {
 
 // The turn replies now; the answers of its running calls are given to the session when they come, in its order of turns.
 function deliverLater(engine: Engine, key: string, calls: readonly WorkingCall[]): void {
-  for (const call of calls) void call.answer?.then((answer) => deliver(engine, key, { call, answer }));
+  for (const call of calls) void call.answer?.then((outcome) => deliver(engine, key, { call, outcome }));
 }
 
 const DELIVERY_BACKOFF = { firstMs: 100, maxMs: 400 };
 
 // Only this process has the answer, and a call that held a secret is not made again. So it is tried for as long as the
 // call's lease lasts: a store that is away for a moment must not lose it.
-async function deliver(engine: Engine, key: string, late: { call: WorkingCall; answer: ServiceAnswer }): Promise<void> {
+async function deliver(engine: Engine, key: string, late: { call: WorkingCall; outcome: CallOutcome }): Promise<void> {
   for (let tries = 1; ; tries++) {
     const pause = retryDelay(tries, DELIVERY_BACKOFF);
     try {
@@ -151,7 +174,8 @@ async function deliver(engine: Engine, key: string, late: { call: WorkingCall; a
 // The same request has been begun by another process, or by this one before it failed: its reply is this one's too.
 async function joinTurn(engine: Engine, attempt: Attempt, opened: Live): Promise<TurnResult | Again> {
   const work = resumeWork(engine, attempt.key, opened);
-  const isForeign = ({ call }: WorkingCall) => !engine.calls.find(call.key) && call.until > engine.clock.now();
+  const isForeign = ({ call }: WorkingCall) =>
+    !call.later && !engine.calls.find(call.key) && call.until > engine.clock.now();
   // Out of time, this turn too stores that its caller was answered "please wait": the other process then says the same.
   if (engine.clock.now() >= attempt.until || !work.calls.some(isForeign))
     return runTurn(engine, attempt, { opened, work, inputs: [] });

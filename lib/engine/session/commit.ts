@@ -63,7 +63,7 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey, nam
       turnKey,
       reply: isPrivate ? sealReply(engine, work.key, reply.text) : reply.text,
       ended,
-      expiresAt: engine.clock.now() + (ended ? ENGINE_LIMITS.endedSessionSeconds * 1000 : ttlMs),
+      expiresAt: ended ? engine.clock.now() + ENGINE_LIMITS.endedSessionSeconds * 1000 : expiryOf(engine, work, ttlMs),
       dueAt: ended ? null : nextDue(work),
     });
     if (result.kind === 'conflict') return false;
@@ -87,7 +87,7 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey, nam
     storeReply: async () => {
       const reply = renderReply(work);
       const ended = reply.kind === 'end';
-      const isWritten = await write(requestsAfter(work, name?.()), {
+      const isWritten = await write(requestsAfter(work, { name: name?.(), replaced: last.turnKey }), {
         turnKey: turnKey ?? `#${work.turn}`,
         reply,
         ended,
@@ -115,9 +115,9 @@ function lastReply(engine: Engine, key: string, before: StoredSession): string {
 
 // A request whose calls are about to be made. One that came while those of another went on stands beside that.
 function requestsBefore(work: Work, name: string): Requests {
-  const { busy, others, waiting, isInterrupted } = work;
+  const { busy, others, waiting, isOverlapping } = work;
   if (name === busy || others.includes(name)) return work;
-  if (isInterrupted && busy !== undefined) return { ...work, others: addRequest(others, name) };
+  if (isOverlapping && busy !== undefined) return { ...work, others: addRequest(others, name) };
   return { busy: name, others, waiting, isOvertaken: false };
 }
 
@@ -128,17 +128,13 @@ const addRequest = (names: readonly string[], name: string): string[] =>
 
 // `busy` is the request that began the pending calls. A reply to it clears `busy`; requests that were told to wait
 // meanwhile still have no outcome, so `waiting` stays. A reply to another request keeps `busy`, so that a retry of the
-// first one is not taken a second time; nor is one of this request, if it was taken meanwhile.
-function requestsAfter({ busy, others, waiting, isOvertaken, isInterrupted }: Work, name = ''): Requests {
-  if (busy !== undefined && busy !== name)
-    return { busy, others: isInterrupted ? addRequest(others, name) : others, waiting, isOvertaken: waiting };
-  const isAmongThem = busy === name || others.includes(name);
-  return {
-    busy: undefined,
-    others: isAmongThem ? others : [],
-    waiting: waiting || isOvertaken,
-    isOvertaken: false,
-  };
+// first one is not taken a second time. Where requests overlap, the record keeps the key of the reply that this one replaces, too.
+function requestsAfter(work: Work, { name = '', replaced }: { name: string | undefined; replaced: string }): Requests {
+  const { busy, waiting, isOvertaken } = work;
+  const overlaps = work.isOverlapping || work.others.length > 0;
+  const others = overlaps && replaced !== '' ? addRequest(work.others, replaced) : work.others;
+  if (busy !== undefined && busy !== name) return { busy, others, waiting, isOvertaken: waiting };
+  return { busy: undefined, others, waiting: waiting || isOvertaken, isOvertaken: false };
 }
 
 function renderReply(work: Work): Reply {
@@ -167,6 +163,11 @@ function tell({ onFact, onProblem }: Engine, { key, facts, problems }: Work): vo
     for (const problem of problems) queueMicrotask(() => onProblem({ key, reason: 'machine', ...problem }));
   facts.length = 0;
   problems.length = 0;
+}
+
+// Whoever waits for an answer from outside is not silent meanwhile.
+function expiryOf({ clock }: Engine, { calls }: Work, ttlMs: number): number {
+  return calls.reduce((at, { call }) => (call.later ? Math.max(at, call.until) : at), clock.now()) + ttlMs;
 }
 
 function nextDue(work: Work): number | null {
@@ -199,6 +200,7 @@ function encodeWork(
     waiting: requests.waiting,
     isOvertaken: requests.isOvertaken,
     isContinued,
+    completed: work.completed,
   };
   return encodeRecord(
     work.key,

@@ -15,6 +15,8 @@ import type { AtRest } from '../machine/transition.ts';
 export interface SessionCall extends PendingCall {
   /** Milliseconds since 1970: the lease of the process that makes it. */
   readonly until: number;
+  /** Its answer comes from outside, until the end of the lease; it is not made again. */
+  readonly later?: true;
   /** In the place of an input that holds credentials. */
   readonly sealed?: string;
 }
@@ -34,12 +36,14 @@ export interface SessionRecord {
   readonly calls: readonly SessionCall[];
   /** The key of a turn that has begun its calls and has not been answered. */
   readonly busy?: string | undefined;
-  /** Keys of other turns whose event was taken while `busy` was being worked on: a retry of one is not taken again. */
+  /** Keys of requests that overlapped with others, the last ones: a retry of one is not taken again. */
   readonly others?: readonly string[];
   /** Another request was answered "please wait" while `busy` was being worked on. */
   readonly isOvertaken?: boolean;
   /** The caller was answered "please wait" and has not seen the outcome. */
   readonly waiting?: boolean;
+  /** Keys of calls that were answered from outside, the last ones. */
+  readonly completed?: readonly string[];
   /** The last reply was no end: the machine has ended by itself since. */
   readonly isContinued?: boolean;
   /** The variables and calls of a session with private values; here they are empty then. */
@@ -82,6 +86,7 @@ export function encodeRecord(key: string, record: SessionRecord, seal: SealKey |
     y: rest.history,
     q: rest.status && { s: rest.status, o: rest.output, e: rest.error },
     l: record.isContinued || undefined,
+    m: record.completed?.length ? record.completed : undefined,
     z: rest.nodes,
     d: record.door,
     t: timers.length ? timers : undefined,
@@ -135,6 +140,7 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
   if (raw.i !== undefined) record.others = raw.i as string[];
   if (raw.x === true) record.isOvertaken = true;
   if (raw.l === true) record.isContinued = true;
+  if (raw.m !== undefined) record.completed = raw.m as string[];
   if (raw.w === true) record.waiting = true;
   if (raw.e !== undefined) record.sealed = raw.e as string;
   return record;
@@ -186,6 +192,7 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     (raw.k === undefined || isListWhere(raw.k, isCall)) &&
     (raw.o === undefined || isText(raw.o)) &&
     (raw.i === undefined || isListWhere(raw.i, isText)) &&
+    (raw.m === undefined || isListWhere(raw.m, isText)) &&
     (raw.e === undefined || isText(raw.e))
   );
 }

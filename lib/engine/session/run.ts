@@ -5,12 +5,13 @@ import type { Json } from '../../json/json.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { noteTyped, type Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
-import type { Attempt } from './attempt.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
+import type { Attempt, Background } from './attempt.ts';
 import { sessionWriter } from './commit.ts';
 import { type Live, type OpenedSession, openReply, openStored } from './open.ts';
 import { type Again, type Settled, settle } from './settle.ts';
 import { endingOf, type TurnMove, type TurnResult } from './turn-result.ts';
-import { feed, fireDue, giveAnswer, makeView, type Work } from './work.ts';
+import { feed, fireDue, giveOutcome, makeView, type Work } from './work.ts';
 import type { WorkingCall } from './working-calls.ts';
 
 /** What was answered last, once more. */
@@ -48,6 +49,7 @@ export async function takeInputs(engine: Engine, attempt: Attempt, turn: Turn): 
   }
   const heard = work.calls.length && inputs.length ? interrupt(engine, work, inputs[0]!) : 'waits';
   if (heard === 'dropped') attempt.isDropped = true;
+  work.isOverlapping = heard === 'taken' || attempt.isDropped === true;
   let settled: Settled = 'rested';
   // An input that was taken, and that asks for no call, has its reply: those of others go on.
   if (work.calls.length)
@@ -84,8 +86,7 @@ function interrupt(engine: Engine, work: Work, input: Json): 'taken' | 'dropped'
     : conversation.interrupt?.(view, input);
   if (!event) return takesWhileCalling ? 'dropped' : 'waits';
   if (trace) noteTyped(trace, input, { conversation, view });
-  work.isInterrupted = feed(engine, work, event);
-  return work.isInterrupted ? 'taken' : 'dropped';
+  return feed(engine, work, event) ? 'taken' : 'dropped';
 }
 
 // A request without a key has a name while it has no reply, so that it is not taken again when its turn begins anew.
@@ -105,10 +106,11 @@ export async function continueInBackground(engine: Engine, attempt: Attempt, tur
   const before = (turn.opened as Live).stored;
   const writer = sessionWriter(engine, work, { before, turnKey: undefined });
   const { steps } = work;
-  const isIdle = () => work.steps === steps && !work.problems.length;
+  const { completed } = work;
+  const isIdle = () => work.steps === steps && !work.problems.length && work.completed === completed;
   const advance = async (): Promise<boolean | Again> => {
     if (fireDue(engine, work)) return (await writer.storeProgress()) ? 'poll' : 'conflict';
-    if (typeof background === 'object') giveAnswer(engine, work, background.call, background.answer);
+    if (typeof background === 'object') takeLate(engine, work, background);
     fireDue(engine, work);
     const settled = await settle(engine, work, { writer, until });
     if (settled === 'conflict' || settled === 'poll') return settled;
@@ -119,4 +121,17 @@ export async function continueInBackground(engine: Engine, attempt: Attempt, tur
   const stored = await advance().catch((error: unknown) => writer.storeFailure(error));
   if (typeof stored === 'string') return stored;
   return stored ? repeatReply(engine, key, before) : 'conflict';
+}
+
+function takeLate(engine: Engine, work: Work, late: Exclude<Background, 'wake'>): void {
+  if ('call' in late) {
+    giveOutcome(engine, work, late.call, late.outcome);
+    return;
+  }
+  // A timer that was due before may have left the state.
+  const call = work.calls.find((other) => other.call.key === late.key);
+  late.fate = call ? 'completed' : 'not-waiting';
+  if (!call) return;
+  work.completed = [...work.completed, late.key].slice(-ENGINE_LIMITS.completionsKept);
+  giveOutcome(engine, work, call, late.outcome);
 }

@@ -6,6 +6,7 @@
 import { ERROR_CODES, TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { holdsSecret, listRequestSecrets, mayQuote, type Redactor, redactor } from '../../redact.ts';
+import { LaterAnswer } from '../later.ts';
 import { isServiceCode, type Service, type ServiceCall, ServiceError, type Services } from '../service.ts';
 
 const secretsByCall = new WeakMap<ServiceCall, readonly string[]>();
@@ -18,6 +19,12 @@ export function holdSecrets(call: ServiceCall, turn: readonly string[], input: J
   const secrets = [...turn, ...listRequestSecrets(input)];
   if (secrets.length) secretsByCall.set(call, secrets);
   return call;
+}
+
+/** One more secret of the call; gives it back. */
+export function addSecret(call: ServiceCall, secret: string): string {
+  secretsByCall.set(call, [...(secretsByCall.get(call) ?? []), secret]);
+  return secret;
 }
 
 const privateByCall = new WeakMap<ServiceCall, () => readonly string[]>();
@@ -46,7 +53,9 @@ export function keepSecrets(
   const keep = (name: string, service: Service): Service => {
     return async (input, call) => {
       try {
-        const answer = redact.json(await service(input, call));
+        const given = await service(input, call);
+        if (given instanceof LaterAnswer) return given;
+        const answer = redact.json(given);
         const secrets = secretsByCall.get(call);
         return secrets ? redactor(secrets).json(answer) : answer;
       } catch (error) {
@@ -69,17 +78,23 @@ export function hasKnownCode(error: unknown): error is TwinlineError {
 
 // A service tells these words on purpose, as it does those of its answers: masked in the same way.
 function maskError(error: ServiceError, redactors: readonly Redactor[]): ServiceError {
-  const { code, message, data = null, retry } = error;
-  const told = redactors.reduce((value, one) => one.json(value), [code, message, data] as Json) as [
-    string,
-    string,
-    Json,
-  ];
-  const isSame = told[0] === code && told[1] === message && JSON.stringify(told[2]) === JSON.stringify(data);
-  if (isSame) return error;
-  const masked = new ServiceError(isServiceCode(told[0]) ? told[0] : 'REFUSED', told[1], { data: told[2], retry });
+  const { code, message, data, retry } = error;
+  const words: readonly Json[] = [code, message, isJson(data) ? data : null];
+  const told = redactors.reduce((value, one) => one.json(value) as readonly Json[], words);
+  if (told === words) return error;
+  const [said, text, more] = told as readonly [string, string, Json];
+  const options = isJson(data) ? { data: more, retry } : { retry };
+  const masked = new ServiceError(isServiceCode(said) ? said : 'REFUSED', text, options);
   rewritten.add(masked);
   return masked;
+}
+
+function isJson(value: unknown): value is Json {
+  try {
+    return JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 // Reading a property of a thrown value may throw.

@@ -1,10 +1,11 @@
 // Making the calls of a turn until its machine rests, or until the turn has no more time.
 
 import type { Json, JsonObject } from '../../json/json.ts';
+import type { CallOutcome } from '../calls.ts';
 import type { Engine } from '../engine.ts';
-import type { ServiceAnswer } from '../machine/step.ts';
+import { lateAnswer, sealToken } from '../later.ts';
 import type { SessionWriter } from './commit.ts';
-import { fireDue, giveAnswer, type Work } from './work.ts';
+import { fireDue, giveOutcome, type Work } from './work.ts';
 import { leaseUntil, serviceSession, type WorkingCall } from './working-calls.ts';
 
 /** Why a turn has to begin anew: another writer was first, or another process makes the calls. */
@@ -28,15 +29,18 @@ export async function settle(
     const next = await waitForAnswer(engine, work, until);
     if (next === 'late' || next === 'poll') return next;
     fireDue(engine, work);
-    if (next !== 'due') giveAnswer(engine, work, next.call, next.answer);
+    if (next !== 'due') giveOutcome(engine, work, next.call, next.outcome);
     fireDue(engine, work);
   }
   return 'rested';
 }
 
+/** Of the tokens of calls. */
+export const SESSION_CALLS = 'session';
+
 const POLL_MS = 50;
 
-type AnsweredCall = { readonly call: WorkingCall; readonly answer: ServiceAnswer };
+type AnsweredCall = { readonly call: WorkingCall; readonly outcome: CallOutcome };
 
 async function waitForAnswer(
   engine: Engine,
@@ -44,8 +48,10 @@ async function waitForAnswer(
   until: number,
 ): Promise<AnsweredCall | 'late' | 'due' | 'poll'> {
   const { clock } = engine;
-  const own = work.calls.flatMap((call) => (call.answer ? [call.answer.then((answer) => ({ call, answer }))] : []));
-  const isForeign = own.length < work.calls.length;
+  const own = work.calls.flatMap((call) => (call.answer ? [call.answer.then((outcome) => ({ call, outcome }))] : []));
+  const isForeign = work.calls.some(({ answer, call }) => !answer && !call.later);
+  // What comes from outside comes to whoever takes it.
+  if (!own.length && !isForeign) return 'late';
   const due = work.timers[0]?.at ?? Infinity;
   const end = Math.min(until, due, isForeign ? clock.now() + POLL_MS : Infinity);
   const stop = new AbortController();
@@ -66,6 +72,10 @@ async function waitForAnswer(
 // held a secret, its input is gone and it has failed.
 function recoverCall(engine: Engine, work: Work, working: WorkingCall): WorkingCall {
   const { call, input, answer, stored } = working;
+  if (call.later) {
+    if (call.until > engine.clock.now()) return working;
+    return { ...working, answer: Promise.resolve(lateAnswer(call.service)) };
+  }
   const running = answer ?? engine.calls.find(call.key);
   if (running) return { ...working, answer: running };
   if (!stored || call.until > engine.clock.now()) return working;
@@ -77,7 +87,7 @@ function recoverCall(engine: Engine, work: Work, working: WorkingCall): WorkingC
 
 // Only calls that this turn has just stored are started: others belong to the process that stored them.
 function startCall(engine: Engine, work: Work, working: WorkingCall): WorkingCall {
-  if (working.stored) return working;
+  if (working.stored || working.call.later) return { ...working, stored: true };
   const { call, input = {} } = working;
   const policy = work.conversation.callPolicy(call.id);
   const secrets = policy.secret ? listSecrets(work, input) : [];
@@ -88,7 +98,8 @@ function startCall(engine: Engine, work: Work, working: WorkingCall): WorkingCal
   const { service } = call;
   const onFailure = onProblem && ((error: unknown) => onProblem({ key: work.key, reason: 'service', service, error }));
   const own = work.conversation.machine.services;
-  const request = { call, input, policy, session: serviceSession(work), own, secrets, privates, onFailure };
+  const token = engine.keyring && (() => sealToken(engine.keyring!, SESSION_CALLS, [work.key, call.key]));
+  const request = { call, input, policy, session: serviceSession(work), own, secrets, privates, token, onFailure };
   const answer = engine.calls.start(request);
   const started = { ...working, answer, stored: true };
   work.started.push(started);

@@ -3,6 +3,7 @@
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import type { JsonObject } from '../../json/json.ts';
+import type { CallOutcome } from '../calls.ts';
 import { type Conversation, noteAnswer, startTrace, type Trace, type View } from '../conversation.ts';
 import { currentConversation, type Engine, type Fact } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
@@ -29,7 +30,7 @@ import {
 } from '../machine/step.ts';
 import { NO_EVENT } from '../machine/transition.ts';
 import type { Live } from './open.ts';
-import type { SessionRecord } from './record.ts';
+import type { SessionCall, SessionRecord } from './record.ts';
 import { readInput, type WorkingCall, workingCall } from './working-calls.ts';
 
 export interface Work extends MachineState<WorkingCall> {
@@ -46,10 +47,12 @@ export interface Work extends MachineState<WorkingCall> {
   readonly busy: string | undefined;
   readonly others: readonly string[];
   readonly isOvertaken: boolean;
-  /** An input was taken while calls went on. */
-  isInterrupted: boolean;
+  /** The request came while calls of another one went on. */
+  isOverlapping: boolean;
   /** Steps of the machine in this turn. */
   steps: number;
+  /** Keys of calls that were answered from outside. */
+  completed: readonly string[];
   /** Calls whose answers were given to the machine in this turn, by their keys. */
   readonly answered: string[];
   /** Calls that were started in this turn. */
@@ -85,8 +88,9 @@ export function beginWork(
     busy: undefined,
     others: [],
     isOvertaken: false,
-    isInterrupted: false,
+    isOverlapping: false,
     steps: 0,
+    completed: [],
     answered: [],
     started: [],
     facts: [],
@@ -119,8 +123,9 @@ export function resumeWork(engine: Engine, key: string, { conversation, record, 
     busy: record.busy,
     others: record.others ?? [],
     isOvertaken: record.isOvertaken === true,
-    isInterrupted: false,
+    isOverlapping: false,
     steps: 0,
+    completed: record.completed ?? [],
     answered: [],
     started: [],
     facts: [],
@@ -194,11 +199,23 @@ export function fireDue(engine: Engine, work: Work): boolean {
   return false;
 }
 
-/** Gives the machine the answer of one of its calls; one that it does not wait for any more changes nothing. */
-export function giveAnswer(engine: Engine, work: Work, { call }: WorkingCall, answer: ServiceAnswer): void {
+/** Gives the machine the outcome of one of its calls; one that it does not wait for any more changes nothing. */
+export function giveOutcome(engine: Engine, work: Work, { call }: WorkingCall, outcome: CallOutcome): void {
   if (!work.calls.some((other) => other.call.key === call.key)) return;
-  work.calls = work.calls.filter((other) => other.call.key !== call.key);
   work.answered.push(call.key);
+  const { laterMs } = outcome;
+  if (laterMs === undefined) giveAnswer(engine, work, call, outcome);
+  else work.calls = work.calls.map((other) => (other.call.key === call.key ? putOff(engine, call, laterMs) : other));
+}
+
+// It is not made again, so its input is not needed any more.
+function putOff({ clock }: Engine, { id, service, key, hops }: SessionCall, laterMs: number): WorkingCall {
+  const call: SessionCall = { id, service, key, until: clock.now() + laterMs, later: true, ...(hops && { hops }) };
+  return { id, call, stored: false };
+}
+
+function giveAnswer(engine: Engine, work: Work, call: SessionCall, answer: ServiceAnswer): void {
+  work.calls = work.calls.filter((other) => other.call.key !== call.key);
   const { conversation } = work;
   if (work.trace) noteAnswer(work.trace, answer, { conversation, ...call });
   const own = { at: engine.clock.now(), hops: call.hops ?? 0 };

@@ -54,7 +54,7 @@ export function markFlow(compiled: CompiledFlow): MarkedFlow {
     return { seen: all[kind].size - missing.length, all: all[kind].size, missing };
   };
   return {
-    conversation: { ...compiled, machine: compileMachine(markMachine(compiled, mark)) },
+    conversation: { ...compiled, machine: compileMachine(markMachine(compiled, mark), 'pure') },
     note: ({ name: type, params }) => {
       if (type !== MARK) return false;
       const { kind, name } = params as unknown as { kind: CoverageKind; name: string };

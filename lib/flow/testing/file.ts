@@ -30,7 +30,7 @@ export interface MockAnswer {
   /** The part of the input that it is for. @default any input */
   readonly when?: JsonObject;
   readonly return?: Json;
-  /** One of ERROR_CODES. */
+  /** One of ERROR_CODES, or a code of a ServiceError. */
   readonly fail?: string;
   /** @default 0 */
   readonly delayMs?: number;

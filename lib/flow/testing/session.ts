@@ -4,7 +4,7 @@
 import { type Clock, SimulatedClock } from '../../clock.ts';
 import type { Reply } from '../../engine/conversation.ts';
 import { createEngine, type Fact } from '../../engine/engine.ts';
-import type { Service, Services } from '../../engine/service.ts';
+import { isServiceCode, type Service, ServiceError, type Services } from '../../engine/service.ts';
 import { type Decision, takeTurn } from '../../engine/session/turn.ts';
 import { type ErrorCode, TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
@@ -171,7 +171,10 @@ function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace)
       left.set(answer, left.get(answer)! - 1);
       if (answer.delayMs) await place.clock.wait(answer.delayMs, signal);
       if (answer.fail === undefined) return answer.return ?? null;
-      throw new TwinlineError(answer.fail as ErrorCode, `The test lets "${name}" fail.`);
+      const message = `The test lets "${name}" fail.`;
+      throw isServiceCode(answer.fail)
+        ? new ServiceError(answer.fail, message)
+        : new TwinlineError(answer.fail as ErrorCode, message);
     };
   return {
     services: Object.fromEntries(place.names.map((name) => [name, answerTo(name)])),

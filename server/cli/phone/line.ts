@@ -3,10 +3,12 @@
 
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { failureCode } from '../../../lib/engine/calls.ts';
 import type { InspectionEvent, Inspector } from '../../../lib/engine/conversation.ts';
+import { LaterAnswer } from '../../../lib/engine/later.ts';
 import type { Services } from '../../../lib/engine/service.ts';
 import { seedSession } from '../../../lib/engine/sessions.ts';
-import { type ErrorCode, TwinlineError } from '../../../lib/errors.ts';
+import { TwinlineError } from '../../../lib/errors.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { asksForSecret, keepsSecret, toStateValue } from '../../../lib/flow/run/scope.ts';
 import { listPrivateServices, type Masks, masks } from '../../../lib/flow/testing/mask.ts';
@@ -217,11 +219,10 @@ function noteAnswers(services: Services, note: (call: RecordedCall) => void): Se
     async (input, call) => {
       try {
         const answer = await serve(input, call);
-        note({ service, return: answer });
+        if (!(answer instanceof LaterAnswer)) note({ service, return: answer });
         return answer;
       } catch (error) {
-        const fail: ErrorCode = error instanceof TwinlineError ? error.code : 'ERR_SERVICE';
-        note({ service, fail });
+        note({ service, fail: failureCode(error) });
         throw error;
       }
     },

@@ -2,6 +2,8 @@
 
 import { LRUCache } from 'lru-cache';
 import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
+import { failureCode } from '../../../lib/engine/calls.ts';
+import { LaterAnswer } from '../../../lib/engine/later.ts';
 import type { Service, Services } from '../../../lib/engine/service.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
@@ -110,10 +112,11 @@ export function serviceRecorder(): ServiceRecorder {
       if (!simulated) return service(input, call);
       try {
         const answer = await service(input, call);
-        keep(id, { service: name, answer: { return: structuredClone(answer ?? null) } });
+        if (!(answer instanceof LaterAnswer))
+          keep(id, { service: name, answer: { return: structuredClone(answer ?? null) } });
         return answer;
       } catch (error) {
-        keep(id, { service: name, answer: { fail: error instanceof TwinlineError ? error.code : 'ERR_SERVICE' } });
+        keep(id, { service: name, answer: { fail: failureCode(error) } });
         throw error;
       }
     };

@@ -3,6 +3,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Drawing } from '../../../lib/diagram/drawing.ts';
+import { LaterAnswer } from '../../../lib/engine/later.ts';
 import type { Services } from '../../../lib/engine/service.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { Flow } from '../../../lib/flow/format/flow.ts';
@@ -66,7 +67,14 @@ export function drafts({ flows, services, callsServices }: DraftsOptions): Draft
     most: PAGE_LIMITS.draftQueue,
     errors: ERRORS,
     answer: async ({ service, input, ...call }, signal) => {
-      if (callsServices && Object.hasOwn(services, service)) return services[service]!(input, { ...call, signal });
+      if (callsServices && Object.hasOwn(services, service)) {
+        const answer = await services[service]!(input, { ...call, signal });
+        if (!(answer instanceof LaterAnswer)) return answer;
+        throw new TwinlineError(
+          'ERR_SERVICE',
+          'Drafts do not wait for answers that come later. Save the flow to try it.',
+        );
+      }
       throw new TwinlineError(
         'ERR_SERVICE_UNKNOWN',
         'Drafts call no services on a production server. Save the flow to call them.',

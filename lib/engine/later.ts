@@ -1,0 +1,122 @@
+// Answers that come later, from outside: how a service says so, and the token that names its call to whoever brings the answer.
+
+import { COMMON_LIMITS } from '../common-limits.ts';
+import { ERROR_CODES, TwinlineError } from '../errors.ts';
+import { isObject } from '../given.ts';
+import type { Json } from '../json/json.ts';
+import type { Keyring } from '../keyring.ts';
+import { openText, sealText } from '../sealing.ts';
+import { ENGINE_LIMITS } from './limits.ts';
+import type { ServiceAnswer } from './machine/step.ts';
+import { isServiceCode, type ServiceCall } from './service.ts';
+
+/** What a service answers whose answer comes later: made by {@link later}. Nothing that is printed of it shows the token. */
+export class LaterAnswer {
+  readonly #token: string;
+  /** Milliseconds until the call has failed with ERR_TIMEOUT. */
+  readonly within: number;
+
+  constructor(token: string, within: number) {
+    this.#token = token;
+    this.within = within;
+  }
+
+  /** Names the call to `completeCall`: letters, digits, `-` and `_`, so that it can stand in a URL. Whoever has it may answer the call. */
+  get token(): string {
+    return this.#token;
+  }
+}
+
+const tokenMakers = new WeakMap<ServiceCall, () => string>();
+
+/** Remembers how the token of a call is made; most calls need none. */
+export function nameCall(call: ServiceCall, makeToken: (() => string) | undefined): ServiceCall {
+  if (makeToken) tokenMakers.set(call, makeToken);
+  return call;
+}
+
+/**
+ * For a service whose answer comes later, as when a payment is confirmed on another phone: hand on the `token` of what this gives, and
+ * answer it. The call waits, across restarts, until somebody gives the token to `completeCall` with the answer, on any instance with the
+ * same store and keys; it fails with ERR_TIMEOUT when nobody has for `within` milliseconds, 1 to ENGINE_LIMITS.laterMs. A machine that
+ * leaves the state waits no more. A call that is tried again after a crash gets another token; both name it.
+ *
+ * `call` is the second argument of the service, as it was given. Throws ERR_CONFIG when it is a copy, or its engine or lifecycle has no
+ * keyring, and ERR_INPUT for another `within`.
+ * @example
+ * const services: Services = {
+ *   'bank.pay': async (_input, call) => {
+ *     const answer = later(call, { within: 120_000 });
+ *     console.log(`Confirm at https://shop.example/paid/${answer.token}`);
+ *     return answer;
+ *   },
+ * };
+ */
+export function later(call: ServiceCall, { within }: { readonly within: number }): LaterAnswer {
+  if (!Number.isInteger(within) || within < 1 || within > ENGINE_LIMITS.laterMs)
+    throw new TwinlineError(
+      'ERR_INPUT',
+      `Cannot answer a call later: within must be a whole number of milliseconds from 1 to ${ENGINE_LIMITS.laterMs}, not ${String(within)}.`,
+    );
+  const makeToken = tokenMakers.get(call);
+  if (!makeToken)
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      'Cannot answer a call later: its token is sealed with keys. Give the engine or lifecycle a keyring, and pass the call as the service got it.',
+    );
+  return new LaterAnswer(makeToken(), within);
+}
+
+/** What became of an answer that somebody brought: `not-waiting`: its time was over, or the machine has left the state, or has ended. */
+export type Completion = 'completed' | 'already-completed' | 'not-waiting';
+
+const TOKEN_CHARS = 4_096;
+
+/** Names a call by where it is stored and its key. `scope` tells sessions and the kinds of documents apart. */
+export function sealToken(keyring: Keyring, scope: string, name: readonly [string, string]): string {
+  const sealed = sealText(keyring, { purpose: 'call-token/v1', label: [scope] }, JSON.stringify(name));
+  return Buffer.from(sealed).toString('base64url');
+}
+
+/** What a token names. Throws ERR_INPUT for what is none of these keys, ERR_CONFIG without keys. */
+export function openToken(keyring: Keyring | undefined, scope: string, token: string): [string, string] {
+  if (!keyring) throw new TwinlineError('ERR_CONFIG', 'Cannot complete a call: tokens are opened with the keyring.');
+  const isPossible = typeof token === 'string' && token.length <= TOKEN_CHARS;
+  const sealed = isPossible ? Buffer.from(token, 'base64url').toString() : '';
+  const name = openText(keyring, { purpose: 'call-token/v1', label: [scope] }, sealed);
+  if (name !== undefined) return JSON.parse(name) as [string, string];
+  throw new TwinlineError(
+    'ERR_INPUT',
+    'Cannot complete a call: the token is none that was given here, or its key is gone.',
+  );
+}
+
+/** The answer as it is stored. Throws ERR_INPUT when it is none: `{ ok: true, output }` or `{ ok: false, error: { code, message } }`. */
+export function checkAnswer(answer: ServiceAnswer): ServiceAnswer {
+  const refuse = (what: string) => new TwinlineError('ERR_INPUT', `Cannot complete a call: ${what}.`);
+  if (!isObject(answer) || typeof answer.ok !== 'boolean') throw refuse('the answer has no "ok" that is true or false');
+  const plain = readAnswer(answer as ServiceAnswer);
+  if (!plain) throw refuse(`the answer is no JSON of at most ${COMMON_LIMITS.recordChars / 2} characters`);
+  if (plain.ok) return plain;
+  const { code, message } = plain.error;
+  if (typeof message === 'string' && (Object.hasOwn(ERROR_CODES, code) || isServiceCode(code))) return plain;
+  throw refuse('its error needs a message, and a code of ERROR_CODES or one that a ServiceError may have');
+}
+
+function readAnswer(answer: ServiceAnswer): ServiceAnswer | undefined {
+  try {
+    const text = JSON.stringify(answer.ok ? (answer.output ?? null) : answer.error);
+    if (text === undefined || text.length > COMMON_LIMITS.recordChars / 2) return undefined;
+    const plain = JSON.parse(text) as Json;
+    if (answer.ok) return { ok: true, output: plain };
+    return isObject(plain) ? { ok: false, error: plain as never } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** How a call has ended whose answer did not come in time. */
+export function lateAnswer(service: string): ServiceAnswer {
+  const message = `The answer of "${service}" did not come in time.`;
+  return { ok: false, error: { code: 'ERR_TIMEOUT', message } };
+}
