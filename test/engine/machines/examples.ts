@@ -233,7 +233,7 @@ export const EXAMPLES: { readonly [name: string]: Example } = {
                   target: 'end',
                   actions: assign({
                     log: ({ context }: any) => [...(context as unknown as { log: string[] }).log, key],
-                  } as never),
+                  } as any),
                 },
               },
               end: {},
