@@ -12,7 +12,8 @@ import type { Inspector } from '../conversation.ts';
 import { type Completion, lateAnswer } from '../later.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { MachineProblem } from '../machine/failure.ts';
-import { answerEvent, removeTimer, type ServiceAnswer, type Timer } from '../machine/step.ts';
+import { answerEvent, type ServiceAnswer } from '../machine/step.ts';
+import { removeTimer, type Timer } from '../machine/timers.ts';
 import type { AtRest } from '../machine/transition.ts';
 import type { LifecycleCalls } from './calls.ts';
 import {

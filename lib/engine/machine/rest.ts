@@ -65,9 +65,9 @@ export function restore(
   for (const id of rest.calling ?? [])
     for (const src of services.get(id) ?? []) children[id] = { src, snapshot: { status: 'active', input: undefined } };
   // The nodes themselves: XState would take an id with a dot apart.
-  const nodesOf = (ids: readonly string[]) => ids.flatMap((id) => nodesById.get(id) ?? []);
+  const findNodes = (ids: readonly string[]) => ids.flatMap((id) => nodesById.get(id) ?? []);
   const historyValue = Object.fromEntries(
-    Object.entries(rest.history ?? {}).map(([node, ids]) => [node, nodesOf(ids)]),
+    Object.entries(rest.history ?? {}).map(([node, ids]) => [node, findNodes(ids)]),
   );
   // XState looks for actors in the context and changes what looks like one; it gets none to look at.
   const persisted = { status: fresh.status, value: rest.state, context: {}, children, historyValue };

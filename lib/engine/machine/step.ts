@@ -9,18 +9,8 @@ import { isCount, isListWhere, isObject, isText } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { CallError } from './failure.ts';
+import { cancelTimer, freeTimerId, setTimer, type Timer } from './timers.ts';
 import type { AtRest, CallEffect, Effect, Machine, Step } from './transition.ts';
-
-export interface Timer {
-  readonly id: string;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  readonly event: EventObject;
-  /** No `cancel` reaches it: it has no id of its own, or another one with its id was set, or fired, after it. */
-  readonly isFree?: true;
-  /** Of a timer that is due at the moment at which it is set: the events that led to it. @default 0 */
-  readonly hops?: number;
-}
 
 /** A service call whose answer the machine has not got yet. */
 export interface PendingCall {
@@ -132,49 +122,17 @@ export function answerEvent(actorId: string, answer: ServiceAnswer): EventObject
   return event as EventObject;
 }
 
-/** Adds a timer. One with the same id stays, as in XState, and cannot be cancelled any more. */
-export function setTimer(timers: readonly Timer[], timer: Timer): Timer[] {
-  const others = freeTimers(timers, timer.id);
-  const later = others.findIndex((other) => other.at > timer.at);
-  return later < 0 ? [...others, timer] : others.toSpliced(later, 0, timer);
-}
-
-/** Removes a timer that fires. Another one with its id cannot be cancelled any more, as in XState. */
-export function removeTimer(timers: readonly Timer[], timer: Timer): Timer[] {
-  return freeTimers(
-    timers.filter((other) => other !== timer),
-    timer.id,
-  );
-}
-
-function freeTimers(timers: readonly Timer[], id: string): Timer[] {
-  return timers.map((timer) => (timer.id === id && !timer.isFree ? { ...timer, isFree: true as const } : timer));
-}
-
-function cancelTimer(timers: readonly Timer[], id: string): Timer[] {
-  return timers.filter((timer) => timer.id !== id || timer.isFree);
-}
-
 /** When something comes by itself, and what led to it at this very moment. */
-export interface Moment {
+export interface DueTime {
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly hops?: number | undefined;
 }
 
 /** The step that a timer leads to, at its own time. */
-export function timerStep({ at, hops }: Moment, machine: Machine): { readonly at: number; readonly hops: number } {
+export function timerStep({ at, hops }: DueTime, machine: Machine): { readonly at: number; readonly hops: number } {
   return { at, hops: hops === undefined ? 0 : countHop(machine, hops) };
 }
-
-/** Whether what was stored as a timer is one. */
-export const isTimer = (timer: unknown): boolean =>
-  isObject(timer) &&
-  isText(timer.id) &&
-  isCount(timer.at) &&
-  isObject(timer.event) &&
-  isText(timer.event.type) &&
-  (timer.hops === undefined || isCount(timer.hops));
 
 /** Whether what was stored as a call is one. */
 export const isPendingCall = (call: unknown): call is PendingCall =>
@@ -331,12 +289,6 @@ function timerFor(
     event,
     ...(at === now && { hops }),
   };
-}
-
-function freeTimerId(timers: readonly Timer[]): string {
-  let number = 0;
-  while (timers.some((timer) => timer.id === `#${number}`)) number++;
-  return `#${number}`;
 }
 
 function tooManyTimers({ id }: Machine): TwinlineError {

@@ -18,16 +18,15 @@ import {
 import {
   answerEvent,
   begin,
+  type DueTime,
   type MachineState,
-  type Moment,
-  removeTimer,
   type ServiceAnswer,
   type StepOptions,
   type StepResult,
   step,
-  type Timer,
   timerStep,
 } from '../machine/step.ts';
+import { removeTimer, type Timer } from '../machine/timers.ts';
 import { NO_EVENT } from '../machine/transition.ts';
 import type { Live } from './open.ts';
 import type { SessionCall, SessionRecord } from './record.ts';
@@ -223,7 +222,7 @@ function giveAnswer(engine: Engine, work: Work, call: SessionCall, answer: Servi
   else takeOwn(engine, work, { ...own, event: answerEvent(call.id, answer) }, call.id);
 }
 
-interface GivenAnswer extends Moment {
+interface GivenAnswer extends DueTime {
   /** Of the call. */
   readonly id: string;
   readonly answer: ServiceAnswer;
@@ -250,7 +249,7 @@ const isFault = (error: unknown): error is TwinlineError =>
 
 // What comes by itself, a timer or an answer, comes once: if the machine throws on it, nobody could try that again. So the machine has
 // failed then, as an actor of XState has. An input that it throws on is refused instead: its caller is there, and is told.
-function takeOwn(engine: Engine, work: Work, own: Moment & { readonly event: EventObject }, call?: string): void {
+function takeOwn(engine: Engine, work: Work, own: DueTime & { readonly event: EventObject }, call?: string): void {
   const { machine } = work.conversation;
   try {
     feed(engine, work, own.event, timerStep(own, machine));
