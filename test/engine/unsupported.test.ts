@@ -44,7 +44,7 @@ const REFUSED: { readonly [what: string]: readonly [object, RegExp] } = {
   'a transition function': [{ invoke: { src: fromTransition((state) => state, {}) } }, /no promise/],
   'an event for another actor': [{ entry: sendTo('job', { type: 'X' }) }, /sends to another actor/],
   'an event for a parent': [{ always: { guard: () => false, actions: sendParent({ type: 'X' }) } }, /sends to another/],
-  'a function as an action': [{ exit: () => {} }, /runs a function as an action/],
+  'a function as an action': [{ exit: () => assert.unreachable() }, /runs a function as an action/],
   'an id that is no text': [{ entry: raise({ type: 'X' }, { id: 7 as never, delay: 1 }) }, /the id 7/],
   'the same for a cancel': [{ entry: cancel(7 as never) }, /the id 7/],
   'a systemId': [{ invoke: { src: 'job', systemId: 'one' } }, /systemId/],
@@ -70,7 +70,7 @@ for (const [what, [state, words]] of Object.entries(REFUSED))
 test('two states with one id, and a function that setup implements, are refused; states that exclude each other may share a call', () => {
   const twins = createMachine({ initial: 'a', states: { a: { id: 'x' }, b: { id: 'x' } } });
   assert.match(thrown(() => compileMachine(twins)).message, /the id "x" of another state/);
-  const acting = setup({ actions: { ring: () => {} } }).createMachine({ entry: 'ring' });
+  const acting = setup({ actions: { ring: () => assert.unreachable() } }).createMachine({ entry: 'ring' });
   assert.match(thrown(() => compileMachine(acting)).message, /root runs a function as an action, "ring"/);
   const call = { invoke: { id: 'x', src: 'job' } };
   compileMachine(createMachine({ initial: 'a', states: { a: call, b: call } } as never) as AnyStateMachine);

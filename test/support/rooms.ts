@@ -69,9 +69,9 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'lib/domain/webhook': room('lib lib/domain lib/domain/feed lib/domain/schema lib/http lib/store', 'lib/json'),
   'lib/engine': room('lib lib/engine/session', 'lib/engine/machine lib/json lib/store'),
-  'lib/engine/lifecycle': room('lib lib/engine lib/engine/machine lib/store', 'lib/json'),
-  'lib/engine/machine': room('lib lib/engine', 'lib/json'),
-  'lib/engine/session': room('lib lib/engine lib/engine/machine', 'lib/json lib/store'),
+  'lib/engine/lifecycle': room('lib lib/engine lib/engine/machine lib/json lib/store'),
+  'lib/engine/machine': room('lib lib/engine lib/json'),
+  'lib/engine/session': room('lib lib/engine lib/engine/machine lib/json', 'lib/store'),
   'lib/flow': room('lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing'),
   'lib/flow/convert': room(
     'lib lib/flow lib/flow/convert/excellent lib/flow/convert/floip lib/flow/convert/rapidpro lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing',
@@ -266,8 +266,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/web/registry': room('lib server/http server/web/diagram server/web/kit', 'lib/diagram'),
   'server/web/simulator': room(
-    'lib lib/flow/run lib/flow/testing lib/json lib/ussd server/config server/http server/ussd server/web server/web/kit',
-    'lib/engine server/menus',
+    'lib lib/engine lib/flow/run lib/flow/testing lib/json lib/ussd server/config server/http server/ussd server/web server/web/kit',
+    'server/menus',
   ),
   'server/web/studio': room(
     'lib lib/diagram lib/engine lib/flow/editing lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing lib/json lib/store/memory lib/ussd server/config server/http server/menus server/ussd server/web server/web/kit server/web/simulator',
