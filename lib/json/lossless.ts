@@ -40,7 +40,7 @@ function lossIn(value: unknown, depth: number, budget: { values: number }): Loss
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at++) {
       const loss = lossIn(value[at], depth + 1, budget);
-      if (loss) return { ...loss, path: `[${at}]${loss.path}` };
+      if (loss) return below(`[${at}]`, loss);
     }
     return undefined;
   }
@@ -50,13 +50,14 @@ function lossIn(value: unknown, depth: number, budget: { values: number }): Loss
   if (Object.getOwnPropertySymbols(value).length) return { path: '', what: 'a symbol as a name' };
   for (const name in value) {
     const loss = lossIn((value as JsonObject)[name], depth + 1, budget);
-    if (loss)
-      return {
-        ...loss,
-        path: loss.path === '' || loss.path[0] === '[' ? `${name}${loss.path}` : `${name}.${loss.path}`,
-      };
+    if (loss) return below(name, loss);
   }
   return undefined;
+}
+
+function below(step: string, { path, what }: Loss): Loss {
+  const isStep = path === '' || path.startsWith('[');
+  return { path: isStep ? `${step}${path}` : `${step}.${path}`, what };
 }
 
 /** JSON drops undefined, but a machine may tell a variable without a value from one that was never there. */

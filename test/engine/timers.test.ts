@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AnyStateMachine, assign, cancel, createMachine, raise } from 'xstate';
 import { machineConversation } from '../../lib/engine/conversation.ts';
-import { setTimer, type Timer } from '../../lib/engine/machine/step.ts';
+import { setTimer, type Timer } from '../../lib/engine/machine/timers.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import { wakeSession } from '../../lib/engine/session/turn.ts';
 import { begin, gate, KEY, place, rejection, say, settled, textOf } from './support.ts';

@@ -13,14 +13,13 @@ import {
   isEnd,
   isPendingCall,
   isRest,
-  isTimer,
   type NewCall,
   type PendingCall,
   type StepResult,
   step,
-  type Timer,
   timerStep,
 } from '../machine/step.ts';
+import { isTimer, type Timer } from '../machine/timers.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 
 /** A call of a machine in a document. */

@@ -12,6 +12,7 @@ import type { CallError } from './failure.ts';
 import {
   cancelTimer,
   countHop,
+  freeTimerId,
   isTimer,
   removeTimer,
   type StepMoment,
@@ -277,12 +278,6 @@ function timerFor(
     event,
     ...(at === now && { hops }),
   };
-}
-
-function freeTimerId(timers: readonly Timer[]): string {
-  let number = 0;
-  while (timers.some((timer) => timer.id === `#${number}`)) number++;
-  return `#${number}`;
 }
 
 function tooManyTimers({ id }: Machine): TwinlineError {

@@ -71,3 +71,10 @@ export const isTimer = (timer: unknown): boolean =>
   isObject(timer.event) &&
   isText(timer.event.type) &&
   (timer.hops === undefined || isCount(timer.hops));
+
+/** An id that no timer has. */
+export function freeTimerId(timers: readonly Timer[]): string {
+  let number = 0;
+  while (timers.some((timer) => timer.id === `#${number}`)) number++;
+  return `#${number}`;
+}

@@ -8,7 +8,8 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import { undefinedNames, withUndefined } from '../../json/lossless.ts';
 import { shortMac } from '../../keyring.ts';
 import type { CallError } from '../machine/failure.ts';
-import { isEnd, isPendingCall, isRest, isTimer, type PendingCall, type Timer } from '../machine/step.ts';
+import { isEnd, isPendingCall, isRest, type PendingCall } from '../machine/step.ts';
+import { isTimer, type Timer } from '../machine/timers.ts';
 import type { AtRest } from '../machine/transition.ts';
 
 /** A call of a session. */

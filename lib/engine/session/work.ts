@@ -19,15 +19,14 @@ import {
   answerEvent,
   begin,
   type MachineState,
-  removeTimer,
   type ServiceAnswer,
   type StepMoment,
   type StepOptions,
   type StepResult,
   step,
-  type Timer,
   timerStep,
 } from '../machine/step.ts';
+import { removeTimer, type Timer } from '../machine/timers.ts';
 import { NO_EVENT } from '../machine/transition.ts';
 import type { Live } from './open.ts';
 import type { SessionCall, SessionRecord } from './record.ts';
