@@ -29,10 +29,11 @@ test('every subpath and every command is built from a source that exists', () =>
 
 test('imports with # name folders that are published, so that source and dist find the same files', () => {
   const folders = { '#menus/*': 'menus', '#guides/*': 'server/docs/guides', '#templates/*': 'server/templates' };
-  const { '#protobuf': _, ...imports } = manifest.imports;
+  const { '#protobuf': _, '#guides/api.md': built, ...imports } = manifest.imports;
   const named = Object.entries(folders).map(([name, at]) => [name, `./${at}/*`]);
   assert.equal(imports, Object.fromEntries(named));
   for (const folder of Object.values(folders)) assert.ok(manifest.files.includes(folder));
+  assert.ok(manifest.files.includes(String(built).replace('./', '')));
 });
 
 test('importing a subpath prints nothing, holds nothing open and touches no global', async () => {

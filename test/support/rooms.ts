@@ -169,6 +169,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/domain lib/domain/did lib/flow/format server/config server/docs/reference server/http server/web/kit',
     'lib/json server/openapi',
   ),
+  'server/docs/generate': room(''),
   'server/docs/reference': room(
     'lib lib/engine lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing server/menus',
     'lib/json server/web/kit',
@@ -211,7 +212,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store server/health',
   ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/json'),
-  'server/packaging': room('lib/diagram lib/flow/format server/docs server/web/kit'),
+  'server/packaging': room('lib/diagram lib/flow/format server/docs server/docs/generate server/web/kit'),
   'server/plugins': room(
     'lib lib/agent lib/flow/expression lib/http lib/store/memory server/config server/health server/http server/http/middleware server/plugins/claims server/plugins/credits server/plugins/team-chat server/plugins/user-preferences server/user',
     'lib/agent/run lib/delegation lib/engine lib/json lib/store server/audit',

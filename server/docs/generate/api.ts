@@ -1,12 +1,11 @@
-// The public names of the package as its declarations have them: a report in which a review sees what changes, and a guide to read. Read
-// by the compiler's API in @ts-morph/common: TypeScript 7 has none that is stable, and api-extractor and typedoc need one of before.
+// Reads the public names of the package from its declarations; writes the guide "Every name" and the report for reviews.
+// @ts-morph/common provides the compiler API: TypeScript 7 has no stable one, and api-extractor and typedoc need an older compiler.
 
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ts } from '@ts-morph/common';
-import { manifest } from '../package/manifest.ts';
-import { builtPackage } from '../support/build.ts';
-import { HELLO_FLOW, withImports } from './examples.ts';
+import { addImports, HELLO_FLOW } from './examples.ts';
 
 export interface ApiName {
   readonly name: string;
@@ -29,12 +28,13 @@ const PRINTER = ts.createPrinter({ removeComments: true });
 /** A longer signature is that of a machine, which XState infers. */
 const SIGNATURE_CHARS = 2_000;
 
-/** Reads the declarations of a built package. @default dist the one that tests pack */
-export async function readApi(dist?: string): Promise<Api> {
-  const folder = dist ?? join(await builtPackage(), 'dist');
-  const entries = Object.entries(manifest.exports).map(([path, file]) => ({
+/** Reads the declarations in `dist`, the folder of a built package. */
+export function readApi(dist: string): Api {
+  const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  const { exports } = JSON.parse(manifest) as { exports: { readonly [path: string]: string } };
+  const entries = Object.entries(exports).map(([path, file]) => ({
     subpath: `twinline${path.slice(1)}`,
-    file: join(folder, file.replace('./dist/', '').replace(/\.js$/, '.d.ts')),
+    file: join(dist, file.replace('./dist/', '').replace(/\.js$/, '.d.ts')),
   }));
   const { NodeNext } = ts.ModuleKind;
   const options = { module: NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, types: [], noLib: true };
@@ -82,6 +82,20 @@ function readName(checker: ts.TypeChecker, exported: ts.Symbol, { seen, subpath 
   };
 }
 
+function withImports(api: Api): Api {
+  const homes = new Map([['createMachine', 'xstate']]);
+  // The engine's first: it comes first in the package, too.
+  for (const [subpath, names] of api)
+    for (const { name, seeAt } of names) if (!seeAt && !homes.has(name)) homes.set(name, subpath);
+  return new Map(
+    [...api].map(([subpath, names]) => {
+      const own = new Map(names.map(({ name }) => [name, subpath]));
+      const find = (name: string) => own.get(name) ?? homes.get(name);
+      return [subpath, names.map((one) => (one.example ? { ...one, example: addImports(one.example, find) } : one))];
+    }),
+  );
+}
+
 const tidy = (text: string) => text.replace(/^export (declare )?/, '');
 
 /** One line for each name of each subpath: what a review looks at. */
@@ -116,7 +130,7 @@ export function writeApiGuide(api: Api): string {
   });
   return `# Every name
 
-<!-- npm run guides writes this page from the docstrings. -->
+<!-- The build writes this page from the docstrings. -->
 
 What each subpath exports, as its types have it: units, ranges, defaults and errors stand where they belong. What is called has an example, which
 is compiled and run by the tests; \`// →\` is what the line gives. Types and tables have none. Some examples read \`library.pb\`, which \`protoc
