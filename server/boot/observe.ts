@@ -74,8 +74,8 @@ async function countIn(engine: Engine, documents: DocumentStore): Promise<Stored
 function editLines({ edits, refused }: MenuWatch): string[] {
   const counts = Object.entries(edits).map(([outcome, count]) => [`outcome="${outcome}"`, count] as const);
   return [
-    ...counter('twinline_menu_edits_total', 'Edits of menus by what became of them.', new Map(counts)),
-    ...gauge('twinline_menu_problems', 'What keeps edited menus from being served.', refused().length),
+    ...counter('twinline_menu_edits_total', 'Menu edits by result.', new Map(counts)),
+    ...gauge('twinline_menu_problems', 'Problems that keep edited menus from being served.', refused().length),
   ];
 }
 

@@ -65,7 +65,7 @@ export function watchClocks(clocks: readonly WatchedClock[], { clock, log }: Clo
     metrics: () =>
       gauge(
         'twinline_clock_offset_seconds',
-        'The clock of a store minus that of this machine.',
+        'Clock of a store minus the clock of this machine.',
         new Map(clocks.map((one) => [`store="${one.keeps}",kind="${one.kind}"`, readOffset(one)])),
       ),
   };

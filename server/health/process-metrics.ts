@@ -59,11 +59,15 @@ export function processMetrics({ version, dataDir, clock, countStored }: Process
       const { heapUsed, heapTotal, external } = process.memoryUsage();
       const build = new Map([[`version="${version}",node="${process.versions.node}"`, 1]]);
       return [
-        ...gauge('twinline_build_info', '1, with what runs.', build),
-        ...gauge('process_start_time_seconds', 'Since 1970.', Math.round(performance.timeOrigin) / 1e3),
+        ...gauge('twinline_build_info', '1, with version and runtime as labels.', build),
+        ...gauge(
+          'process_start_time_seconds',
+          'Start time of the process since the Unix epoch.',
+          Math.round(performance.timeOrigin) / 1e3,
+        ),
         ...gauge('nodejs_heap_size_used_bytes', 'Heap in use.', heapUsed),
-        ...gauge('nodejs_heap_size_total_bytes', 'Heap.', heapTotal),
-        ...gauge('nodejs_external_memory_bytes', 'Memory of buffers and of native code.', external),
+        ...gauge('nodejs_heap_size_total_bytes', 'Heap size.', heapTotal),
+        ...gauge('nodejs_external_memory_bytes', 'Memory used by buffers and native code.', external),
         ...(free === undefined ? [] : gauge('twinline_disk_free_bytes', 'Free for DATA_DIR.', free)),
         ...(files ? writeFileLines(files) : []),
         ...(stored ? writeStoredLines(stored) : []),
@@ -86,17 +90,17 @@ async function countFiles(): Promise<OpenFiles> {
 
 function writeFileLines({ open, max }: OpenFiles): string[] {
   return [
-    ...gauge('process_open_fds', 'Open files and connections.', open),
-    ...gauge('process_max_fds', 'Open files and connections that the system allows this process.', max),
+    ...gauge('process_open_fds', 'Open file descriptors.', open),
+    ...gauge('process_max_fds', 'Maximum number of open file descriptors.', max),
   ];
 }
 
 function writeStoredLines({ sessions, proposals, deliveries, deadLetters, runs }: StoredCounts): string[] {
   return [
-    ...gauge('twinline_ussd_sessions', 'Living sessions of phones, counted up to 10,000.', sessions),
-    ...gauge('twinline_proposals_open', 'Proposals that are not decided.', proposals),
-    ...gauge('twinline_webhooks_waiting', 'Webhooks that deliver, or try again.', deliveries),
+    ...gauge('twinline_ussd_sessions', 'Live USSD sessions, counted up to 10,000.', sessions),
+    ...gauge('twinline_proposals_open', 'Undecided proposals.', proposals),
+    ...gauge('twinline_webhooks_waiting', 'Webhooks with pending deliveries.', deliveries),
     ...gauge('twinline_webhook_dead_letters', 'Events that could not be delivered, until they expire.', deadLetters),
-    ...gauge('twinline_agent_runs', 'Messages to the agent that are answered or stand in line.', runs),
+    ...gauge('twinline_agent_runs', 'Messages to the agent in progress or queued.', runs),
   ];
 }

@@ -46,10 +46,14 @@ export function serviceCalls(): ServiceCalls {
     watch: (services) =>
       Object.fromEntries(Object.entries(services).map(([name, service]) => [name, watchService(name, service)])),
     metrics: () => [
-      ...counter('twinline_service_calls_total', 'Tries of calls that flows make, by service and outcome.', counts),
+      ...counter(
+        'twinline_service_calls_total',
+        'Attempts of service calls made by flows, by service and outcome.',
+        counts,
+      ),
       ...histogram(
         'twinline_service_call_seconds',
-        'Time that a try took.',
+        'Duration of an attempt.',
         new Map([...durations].map(([name, took]) => [`service="${name}"`, took])),
       ),
     ],

@@ -62,8 +62,8 @@ export function turnWatch({ log, alias }: TurnWatchOptions): TurnWatch {
       log.info({ turn: `${flow}@${version}`, caller, from: from ?? null, to, outcome: reply, ms, dialect, requestId });
     },
     metrics: () => [
-      ...counter('twinline_screens_shown_total', 'Turns that led to a screen and wait for an answer.', shown),
-      ...counter('twinline_screens_answered_total', 'Turns that went on from a screen.', answered),
+      ...counter('twinline_screens_shown_total', 'Turns that showed a screen and wait for input.', shown),
+      ...counter('twinline_screens_answered_total', 'Turns that left a screen.', answered),
       ...counter('twinline_sessions_ended_total', 'Turns that ended a session, by its last screen.', ended),
     ],
   };
