@@ -35,7 +35,7 @@ export const VERBS: Readonly<Record<string, ListedVerb>> = {
     load: async () => (await import('./verbs/graph.ts')).graphVerb,
   },
   convert: {
-    summary: 'Make flows of menus from FLOIP or RapidPro, or a FLOIP container of a flow',
+    summary: 'Make flows of the menus that RapidPro or TextIt exported',
     load: async () => (await import('./verbs/convert.ts')).convertVerb,
   },
   inspect: {

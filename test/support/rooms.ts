@@ -74,19 +74,14 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/engine/session': room('lib lib/engine lib/engine/machine', 'lib/json lib/store'),
   'lib/flow': room('lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing'),
   'lib/flow/convert': room(
-    'lib lib/flow lib/flow/convert/excellent lib/flow/convert/floip lib/flow/convert/rapidpro lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing',
-    'lib/flow/convert/steps lib/json',
+    'lib lib/flow lib/flow/convert/excellent lib/flow/convert/rapidpro lib/flow/format lib/flow/lint',
+    'lib/flow/convert/steps',
   ),
   'lib/flow/convert/steps': room(
     'lib/flow lib/flow/convert lib/flow/format lib/flow/lint',
     'lib/flow/convert/excellent',
   ),
   'lib/flow/convert/excellent': room('lib/flow', 'lib/flow/convert/steps lib/flow/format'),
-  'lib/flow/convert/floip': room('lib/flow/convert lib/flow/convert/excellent lib/flow/convert/steps lib/flow/format'),
-  'lib/flow/convert/floip/writing': room(
-    'lib/flow/convert lib/flow/convert/floip lib/flow/convert/steps lib/flow/expression lib/flow/format',
-    'lib/json',
-  ),
   'lib/flow/convert/rapidpro': room(
     'lib/flow/convert lib/flow/convert/excellent lib/flow/convert/steps lib/flow/run',
     'lib/flow/format',
@@ -161,7 +156,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/json server/boot',
   ),
   'server/cli/verbs': room(
-    'lib lib/account lib/delegation lib/delegation/issuer lib/domain lib/domain/bulk lib/engine/session lib/flow/convert lib/flow/convert/floip/writing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/testing lib/gateway lib/ussd server/audit server/boot server/cli server/cli/phone server/config server/doctor server/gateway server/health server/http server/http/middleware server/menus server/move server/openapi server/ussd server/web/diagram',
+    'lib lib/account lib/delegation lib/delegation/issuer lib/domain lib/domain/bulk lib/engine/session lib/flow/convert lib/flow/expression lib/flow/format lib/flow/lint lib/flow/testing lib/gateway lib/ussd server/audit server/boot server/cli server/cli/phone server/config server/doctor server/gateway server/health server/http server/http/middleware server/menus server/move server/openapi server/ussd server/web/diagram',
     'lib/flow/run lib/json lib/store',
   ),
   'server/config': room('lib lib/flow/expression lib/http lib/store/redis', 'server/plugins'),
