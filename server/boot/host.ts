@@ -21,7 +21,6 @@ import { type UssdService, type UssdTurn, ussdService } from '../../lib/ussd/ser
 import type { Audit } from '../audit/audit.ts';
 import { auditLog } from '../audit/writer.ts';
 import type { Config } from '../config/config.ts';
-import { Foreign, type Log } from '../health/log.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
 import { loadLintRules } from '../menus/lint-rules.ts';
 import { listRefused, loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
@@ -29,6 +28,7 @@ import { isBuiltIn, lintedServices, loadServices } from '../menus/services.ts';
 import type { GivenStores } from '../stores/given.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from '../stores/stores.ts';
 import { tracedStores } from '../stores/traced.ts';
+import { Foreign, type Log } from '../telemetry/log.ts';
 import { type AccountDesk, accountDesk } from '../ussd/account-desk.ts';
 import type { ServerParts } from './parts.ts';
 

@@ -11,8 +11,7 @@ import { SERVER_LIMITS } from '../config/limits.ts';
 import { openDomain } from '../domain/open.ts';
 import type { GatewayOptions, QueryGateway } from '../gateway/open.ts';
 import { watchClocks } from '../health/clock-watch.ts';
-import { watchHealth } from '../health/health.ts';
-import { createLog, type Log } from '../health/log.ts';
+import { storeMetrics, watchHealth } from '../health/health.ts';
 import { listWatched } from '../health/write-watch.ts';
 import type { ConnectionRules } from '../http/connections.ts';
 import { callRarely } from '../http/fast-path.ts';
@@ -23,6 +22,7 @@ import { type OverloadLimits, overloadWatch } from '../http/overload.ts';
 import { listRefused } from '../menus/menus.ts';
 import { watchMenus } from '../menus/watch.ts';
 import { checkGivenStores } from '../stores/given.ts';
+import { createLog, type Log } from '../telemetry/log.ts';
 import { loadAdapters } from '../ussd/adapters.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
 import { operatorNotes } from '../ussd/operator-notes.ts';
@@ -105,6 +105,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   defer(clocks.stop);
   metrics.add(clocks.metrics);
   const health = watchHealth(listWatched(stores), { clock, onChange: storeHealthLogger(log) });
+  metrics.add(async () => storeMetrics(await health.judgeStores()));
 
   const domain = await openDomain({
     documents: stores.documents,
@@ -146,7 +147,6 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   if (query) metrics.add(query.metrics);
 
   const gateways = ussdGateways(config.ussd.gateways, { dialects: Object.keys(adapters), clock });
-  const { routes, unsent } = seams;
   logPublicRoutes(agent.door.publicRoutes, log, config);
   const inspectorDoor = inspector.open({ engine, audit, flow: config.ussd.flow });
   // The folder is watched once everything else is there.
@@ -178,9 +178,9 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     log,
     clock,
     redis,
-    routes,
+    routes: seams.routes,
     documentation: agent.documentation,
-    unsent,
+    unsent: seams.unsent,
     domain: domain.door,
     agent: agent.door,
     sockets: agent.sockets,
@@ -201,7 +201,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     }),
     query,
   });
-  const metricsDoor = await openMetrics(config, async () => metrics.render(await health.judgeStores()));
+  const metricsDoor = await openMetrics(config, metrics.render);
   defer(() => metricsDoor?.close(0));
   overload.begin();
   const connections = { ...app.connections, ...seams.connections };
@@ -220,9 +220,9 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
       log.error({ err: error }, 'background work failed');
     },
   });
-  const onProblem = () => metrics.problem('reload');
   const watchedMenus = watchMenus({
-    ...{ menus: menuFolder, library: engine.library, log, onProblem, refused: listRefused(menus) },
+    ...{ menus: menuFolder, library: engine.library, log, refused: listRefused(menus) },
+    onProblem: () => metrics.problem('reload'),
     // An edited flow is served by every door.
     onServed: agent.add,
   });

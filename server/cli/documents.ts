@@ -9,7 +9,7 @@ import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
-import type { Log } from '../health/log.ts';
+import type { Log } from '../telemetry/log.ts';
 
 export interface OpenDocuments {
   readonly config: Config;
@@ -32,7 +32,7 @@ export async function withDocuments<T>(
   const [{ DOCUMENT_BACKENDS, openFirst }, { checkDocuments }, { createLog }] = await Promise.all([
     import('../stores/backends.ts'),
     import('../stores/stores.ts'),
-    import('../health/log.ts'),
+    import('../telemetry/log.ts'),
   ]);
   const log = createLog({ logLevel: 'warn', redact: config.redact }, pino.destination({ dest: 2, sync: true }));
   const { store: documents, close } = await openFirst(DOCUMENT_BACKENDS, config, { log });

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { TwinlineError } from '../../lib/errors.ts';
 import { requireGiven } from '../../lib/given.ts';
 import type { Redactor } from '../../lib/redact.ts';
-import type { ShippedSettings } from '../plugins/settings.ts';
+import type { ShippedSettings } from './agent-settings.ts';
 import { IN_MEMORY } from './data-dir.ts';
 import { findMisspelt, type Misspelt, type ReadOptions, readSettings, type SettingsReading } from './read.ts';
 import { environmentRedactor, type ShownSetting, showSetting } from './secrets.ts';

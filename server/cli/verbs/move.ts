@@ -8,9 +8,9 @@ import { systemClock } from '../../../lib/clock.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { type Config, readConfig } from '../../config/config.ts';
-import { createLog } from '../../health/log.ts';
 import { isAlike, type MoveResult, move, type Survey, surveyMove } from '../../move/move.ts';
 import { findMoved, type MoveSide, openSide, type SideOptions } from '../../move/sides.ts';
+import { createLog } from '../../telemetry/log.ts';
 import { formatCount, showProgress } from '../terminal.ts';
 import { UsageError, type Verb } from '../verb.ts';
 

@@ -14,7 +14,7 @@ import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { type DomainService, openDomain } from '../../../server/domain/open.ts';
-import { createLog } from '../../../server/health/log.ts';
+import { createLog } from '../../../server/telemetry/log.ts';
 import { memoryAudit } from '../support/audit.ts';
 import { ask as askUrl } from '../support/serve.ts';
 import { asker, type Body, created, files, PROTOCOL, RULES, type Words, words } from './place.ts';

@@ -5,14 +5,20 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { TwinlineError } from '../../lib/errors.ts';
 import { isTracing, spanFields } from '../../lib/http/tracing.ts';
 import type { Json } from '../../lib/json/json.ts';
-import { findRedactor, redactor } from '../../lib/redact.ts';
-import type { Config } from '../config/config.ts';
+import { findRedactor, type Redactor, redactor } from '../../lib/redact.ts';
 import { type LogOutput, standardOutput } from './log-output.ts';
 import { readableLine } from './readable.ts';
 
 export type Log = Logger;
 
-type LogSettings = Pick<Config, 'logLevel'> & Partial<Pick<Config, 'redact' | 'production'>>;
+/** The part of the configuration that the log reads. */
+export interface LogSettings {
+  readonly logLevel: string;
+  /** @default masks nothing */
+  readonly redact?: Redactor;
+  /** @default true */
+  readonly production?: boolean;
+}
 
 /** A log on `destination`, or on standard output: there in lines for people, where a person looks on in development. */
 export function createLog(
@@ -96,7 +102,7 @@ export class Foreign {
  * For lines about a plugin: errors have their messages in development, where its author reads along. In production the words of
  * others may hold what users typed.
  */
-export function pluginLog(log: Log, plugin: string, { production }: Pick<Config, 'production'>): Log {
+export function pluginLog(log: Log, plugin: string, { production }: Pick<LogSettings, 'production'>): Log {
   return log.child({ plugin }, production ? {} : { serializers: { err: describeWithMessage } });
 }
 
