@@ -8,7 +8,6 @@ import { DELIVERY, PROPOSAL } from '../../lib/domain/kinds.ts';
 import type { Engine } from '../../lib/engine/engine.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { sessionKeys } from '../../lib/engine/sessions.ts';
-import { parseKeyring } from '../../lib/keyring.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { KEY_PREFIX } from '../../lib/ussd/keys.ts';
 import type { UssdTurn } from '../../lib/ussd/service.ts';
@@ -46,7 +45,7 @@ export function observe(config: Config, { log, overload, clock }: ObserveOptions
     ...gauge('twinline_requests_in_flight', 'Requests in progress.', overload.inFlight),
     ...gauge('twinline_event_loop_delay_seconds', 'Event loop delay, 99th percentile.', overload.loopDelayMs / 1e3),
   ]);
-  const turns = turnWatch({ log, alias: pinVault({ keyring: parseKeyring(config.pinKeys) }).alias });
+  const turns = turnWatch({ log, alias: pinVault(config).alias });
   const calls = serviceCalls();
   metrics.add(turns.metrics);
   metrics.add(calls.metrics);

@@ -5,7 +5,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
 import { TwinlineError } from '../../lib/errors.ts';
-import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
@@ -14,7 +13,6 @@ import type { Log } from '../telemetry/log.ts';
 export interface OpenDocuments {
   readonly config: Config;
   readonly documents: DocumentStore;
-  readonly keyring: Keyring;
   readonly log: Log;
 }
 
@@ -37,17 +35,16 @@ export async function withDocuments<T>(
   const log = createLog({ logLevel: 'warn', redact: config.redact }, pino.destination({ dest: 2, sync: true }));
   const { store: documents, close } = await openFirst(DOCUMENT_BACKENDS, config, { log });
   try {
-    const keyring = parseKeyring(config.pinKeys);
-    await checkDocuments(documents, keyring);
-    return await work({ config, documents, keyring, log });
+    await checkDocuments(documents, config.keyring);
+    return await work({ config, documents, log });
   } finally {
     await close();
   }
 }
 
-function requireDocuments({ dataDir, mongodbUrl, pinKeys }: Config, what: string): void {
+function requireDocuments({ dataDir, mongodbUrl, keyring }: Config, what: string): void {
   const isThere = mongodbUrl !== undefined || (dataDir !== IN_MEMORY && existsSync(join(dataDir, 'twinline.db')));
-  if (isThere && pinKeys) return;
+  if (isThere && keyring) return;
   const where = mongodbUrl === undefined ? `DATA_DIR=${dataDir}` : 'MONGODB_URL';
   const fix = 'Give the settings of the server (--env-file).';
   throw new TwinlineError('ERR_CONFIG', `No ${what} can be read in ${where}. ${fix}`);

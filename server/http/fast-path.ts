@@ -10,7 +10,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import type { Log } from '../telemetry/log.ts';
+import { callRarely, type Log } from '../telemetry/log.ts';
 import type { CutReason, Metrics } from '../telemetry/metrics.ts';
 import type { ConnectionOptions } from './connections.ts';
 import { REFUSALS, Refusal } from './errors.ts';
@@ -246,23 +246,4 @@ function plainLimiter({ redis, metrics, log, clock }: TurnAwayDeps, limit: Omit<
   };
   const onBack = () => log.info('requests are counted in Redis again');
   return sharedRateLimiter({ ...limits, redis, local, onAway, onBack });
-}
-
-const PAUSE_MS = 60_000;
-
-/** Calls `tell` with the first of what happens, and then at most once a minute; `times`: how often it happened since. */
-export function callRarely<T>(
-  tell: (what: T, times: number) => void,
-  clock: Pick<Clock, 'monotonic'>,
-): (what: T) => void {
-  let toldAt: number | undefined;
-  let times = 0;
-  return (what) => {
-    times++;
-    const now = clock.monotonic();
-    if (toldAt !== undefined && now - toldAt < PAUSE_MS) return;
-    tell(what, times);
-    toldAt = now;
-    times = 0;
-  };
 }

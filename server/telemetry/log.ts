@@ -2,6 +2,7 @@
 // line, also those of plugins, passes the redactor of the configuration.
 
 import { type DestinationStream, type Logger, pino } from 'pino';
+import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { isTracing, spanFields } from '../../lib/http/tracing.ts';
 import type { Json } from '../../lib/json/json.ts';
@@ -157,3 +158,22 @@ function withoutMessages({ message: _, cause, ...error }: LoggedError): LoggedEr
 // Names of errors and codes hold no long numbers; PINs are such.
 const word = (text: unknown) =>
   typeof text === 'string' && /^\w{1,64}$/.test(text) && !/\d{4}/.test(text) ? text : undefined;
+
+const RARELY_MS = 60_000;
+
+/** Calls `tell` with the first event, and then at most once a minute; `times`: how many there were since. */
+export function callRarely<T>(
+  tell: (event: T, times: number) => void,
+  clock: Pick<Clock, 'monotonic'>,
+): (event: T) => void {
+  let toldAt: number | undefined;
+  let times = 0;
+  return (event) => {
+    times++;
+    const now = clock.monotonic();
+    if (toldAt !== undefined && now - toldAt < RARELY_MS) return;
+    tell(event, times);
+    toldAt = now;
+    times = 0;
+  };
+}

@@ -173,7 +173,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/audit': room('lib lib/domain lib/domain/feed lib/domain/twin lib/store', 'lib/json server/telemetry'),
   'server/boot': room(
-    'lib lib/account lib/agent lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/telemetry server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
+    'lib lib/account lib/agent lib/delegation/issuer lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/telemetry server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
     'lib/flow/lint lib/flow/run lib/store/redis server/plugins server/sockets',
   ),
   'server/cli': room(
@@ -203,8 +203,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store',
   ),
   'server/domain': room(
-    'lib lib/delegation/issuer lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/audit server/config server/domain/routes server/http server/telemetry server/web/proposal server/web/registry',
-    'lib/engine lib/store',
+    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/audit server/config server/domain/routes server/http server/telemetry server/web/proposal server/web/registry',
+    'lib/delegation/issuer lib/engine lib/store',
   ),
   'server/domain/routes': room(
     'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/domain/voting lib/domain/webhook lib/json server/config server/domain server/http server/web/kit',
@@ -220,10 +220,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/health': room('lib lib/json server/http server/stores server/telemetry', 'lib/store server/config'),
   'server/http': room(
-    'lib lib/domain lib/domain/did lib/domain/schema lib/http lib/json server/config server/http/middleware',
-    'lib/store/redis server/telemetry',
+    'lib lib/domain lib/domain/did lib/domain/schema lib/http lib/json server/config server/http/middleware server/telemetry',
+    'lib/store/redis',
   ),
-  'server/http/middleware': room('lib lib/json server/config server/http', 'lib/store/redis server/telemetry'),
+  'server/http/middleware': room('lib lib/json server/config server/http server/telemetry', 'lib/store/redis'),
   'server/menus': room(
     'lib lib/account lib/agent/responders lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing server/config',
     'lib/engine lib/json server/telemetry',
@@ -263,7 +263,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'server/audit server/http/middleware',
   ),
   'server/web': room(
-    'lib/delegation/issuer server/config server/http server/http/middleware server/web/chat server/web/home server/web/inspector server/web/kit server/web/simulator server/web/studio',
+    'server/config server/http server/http/middleware server/web/chat server/web/home server/web/inspector server/web/kit server/web/simulator server/web/studio',
     'lib lib/engine lib/flow/run lib/store server/health',
   ),
   'server/web/browser': room('server/web/kit'),

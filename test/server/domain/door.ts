@@ -9,7 +9,7 @@ import Koa from 'koa';
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
-import { parseKeyring } from '../../../lib/keyring.ts';
+import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { readConfig } from '../../../server/config/config.ts';
@@ -48,9 +48,9 @@ export function door(
       documents: watch(memoryDocuments({ clock })),
       apiKeysFile: API_KEYS_FILE,
       governanceFile: GOVERNANCE_FILE,
-      oracleKeys: [config!.oracleKey],
+      oracleKeys: [parseOracleKey(config!.oracleKey)],
       publicUrl: undefined,
-      keyring: parseKeyring(config!.pinKeys),
+      keyring: config!.keyring,
       production: false,
       audit: await memoryAudit(clock),
       log: createLog({ logLevel: 'error' }),
