@@ -7,9 +7,9 @@ import { startServer as start } from './boot/start.ts';
 import type { Config } from './config/config.ts';
 
 export type { ServerParts } from './boot/parts.ts';
-export type { RunningServer, ServedRoute } from './boot/running-server.ts';
+export type { RunningServer } from './boot/running-server.ts';
 export { type Config, type ConfigReading, readConfig, requireConfig } from './config/config.ts';
-export type { Parameter, RequestContent, RouteAnswer } from './http/route-description.ts';
+export type { Parameter, RequestContent, RouteAnswer, ServedRoute } from './http/route-description.ts';
 export type { PluginExchange, PluginInput, PluginMiddleware, PluginRefusal, PluginRouter } from './plugins/exchange.ts';
 export type {
   Plugin,

@@ -2,7 +2,7 @@
 
 import type { RunReport } from '../../lib/agent/options.ts';
 import type { TokenReason } from '../../lib/delegation/reason.ts';
-import { counter, countsByLabel } from '../health/metrics.ts';
+import { counter, countsByLabel } from '../telemetry/metrics.ts';
 
 export interface AgentCounts {
   /** A token was refused, for a reason of a closed list. */

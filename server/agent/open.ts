@@ -10,13 +10,12 @@ import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { DELEGATION_KINDS, delegations, revocations } from '../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../lib/delegation/guard.ts';
 import { didIxoKeys, didWebKeys, type ResolveKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
-import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
+import type { OracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
 import type { Inspector } from '../../lib/engine/conversation.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
-import type { Keyring } from '../../lib/keyring.ts';
 import type { Channel } from '../../lib/store/channel.ts';
 import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
@@ -26,7 +25,6 @@ import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import type { Log } from '../health/log.ts';
 import { eventStreams } from '../http/event-streams.ts';
 import type { ReadClient } from '../http/middleware/client.ts';
 import type { DeclaredRoute } from '../http/route-table.ts';
@@ -38,6 +36,7 @@ import { hearSockets, tellSockets } from '../sockets/room-events.ts';
 import { openSocketServer, type Door as SocketDoor } from '../sockets/socket-server.ts';
 import type { GivenStores } from '../stores/given.ts';
 import type { Stores } from '../stores/stores.ts';
+import type { Log } from '../telemetry/log.ts';
 import { agentCounts } from './counts.ts';
 import { type AgentDoor, agentDoor } from './door.ts';
 import { openMcpService } from './mcp.ts';
@@ -69,7 +68,8 @@ export interface AgentServiceOptions {
   readonly config: Config;
   readonly stores: Stores;
   readonly redis: RedisConnection | undefined;
-  readonly keyring: Keyring;
+  /** The first signs; tokens to the DIDs of all of them are taken. */
+  readonly oracleKeys: readonly [OracleKey, ...OracleKey[]];
   readonly conversations: readonly CompiledFlow[];
   readonly services: Services;
   /** Receives the inspection events of chats, runs and delegations. */
@@ -98,17 +98,18 @@ export function openAgentService(options: AgentServiceOptions): Promise<AgentSer
 }
 
 async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposables): Promise<AgentService> {
-  const { config, stores, redis, keyring, services, inspector, log, clock, parts = {} } = options;
+  const { config, stores, redis, services, inspector, log, clock, parts = {} } = options;
   const { documents } = stores;
+  const { keyring } = config;
   const onProblem = (what: string) => (error: unknown) => {
     options.onProblem();
     log.error({ err: error }, what);
   };
   const { delegationAuth, maxTtlSeconds, replyBytes, quotas, keepSessionsMs, name } = config.agent;
   await documents.declare(DELEGATION_KINDS);
-  const key = parseOracleKey(config.oracleKey);
+  const [key, ...older] = options.oracleKeys;
   const did = config.agent.did ?? key.did;
-  const olderKeys = config.agent.did === undefined ? config.olderOracleKeys.map(parseOracleKey) : [];
+  const olderKeys = config.agent.did === undefined ? older : [];
   const revoked = revocations({ documents });
   const counts = agentCounts();
   const guard = tokenGuard({

@@ -13,7 +13,7 @@ import { isRewritten, keepSecrets } from '../../lib/engine/session/secret-calls.
 import { problemLine } from '../../lib/flow/format/problem.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import { httpServices } from '../../lib/http/service.ts';
-import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
+import type { Keyring } from '../../lib/keyring.ts';
 import { findRedactor } from '../../lib/redact.ts';
 import { sharedNotes } from '../../lib/store/shared-note.ts';
 import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
@@ -21,7 +21,6 @@ import { type UssdService, type UssdTurn, ussdService } from '../../lib/ussd/ser
 import type { Audit } from '../audit/audit.ts';
 import { auditLog } from '../audit/writer.ts';
 import type { Config } from '../config/config.ts';
-import { Foreign, type Log } from '../health/log.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
 import { loadLintRules } from '../menus/lint-rules.ts';
 import { listRefused, loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
@@ -29,6 +28,7 @@ import { isBuiltIn, lintedServices, loadServices } from '../menus/services.ts';
 import type { GivenStores } from '../stores/given.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from '../stores/stores.ts';
 import { tracedStores } from '../stores/traced.ts';
+import { Foreign, type Log } from '../telemetry/log.ts';
 import { type AccountDesk, accountDesk } from '../ussd/account-desk.ts';
 import type { ServerParts } from './parts.ts';
 
@@ -38,7 +38,6 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis' | 'sessionCl
   readonly menus: Menus;
   readonly engine: Engine<CompiledFlow>;
   readonly ussd: UssdService<CompiledFlow>;
-  readonly keyring: Keyring;
   readonly audit: Audit;
   /** What operators can do for callers. */
   readonly desk: AccountDesk;
@@ -74,7 +73,7 @@ export interface HostOptions {
 
 /** Builds it all. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or ERR_STORE; then nothing is left open. */
 export async function openHost(config: Config, options: HostOptions): Promise<Host> {
-  const keyring = parseKeyring(config.pinKeys);
+  const { keyring } = config;
   const { clock = systemClock } = options;
   const opened = await openStores(config, { log: options.log, clock, given: options.parts?.stores });
   const { places, redis, sessionClock, clocks, close } = opened;
@@ -179,7 +178,7 @@ async function build(
       log.debug('a USSD session ended: its phone has begun too many');
     },
   });
-  return { menuFolder, menus, engine, ussd, keyring, desk, alias: vault.alias, services: observed };
+  return { menuFolder, menus, engine, ussd, desk, alias: vault.alias, services: observed };
 }
 
 const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } = {

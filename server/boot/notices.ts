@@ -9,10 +9,10 @@ import { limitFinding, proxyFinding } from '../doctor/machine.ts';
 import { checkMenusDir, misspeltFindings } from '../doctor/settings.ts';
 import { spaceFinding } from '../doctor/stores.ts';
 import type { StoreHealth } from '../health/health.ts';
-import type { Log } from '../health/log.ts';
 import type { ServedRoute } from '../http/route-table.ts';
 import { findPassedOver } from '../stores/passed-over.ts';
 import type { Stores } from '../stores/stores.ts';
+import type { Log } from '../telemetry/log.ts';
 
 const OPEN_DOOR =
   'USSD_GATEWAYS=*: every client that reaches this server can speak for any phone. List the addresses of your telecom gateway.';

@@ -9,9 +9,9 @@ import { failureText } from '../../lib/flow/testing/run.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { findPlugin } from '../config/modules.ts';
-import { type Log, pluginLog } from '../health/log.ts';
 import { EXIT_CONFIG, isConfigError } from '../http/errors.ts';
 import { checkMenus } from '../menus/check.ts';
+import { type Log, pluginLog } from '../telemetry/log.ts';
 import { type RunningServer, startServer } from './start.ts';
 import { welcome } from './welcome.ts';
 

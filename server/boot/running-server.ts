@@ -1,13 +1,8 @@
 // A server that runs, as programs see it that start one. Published types come from here: nothing in them may need koa's.
 
-import type { Log } from '../health/log.ts';
+import type { ServedRoute } from '../http/route-description.ts';
 import type { StorePlace } from '../stores/stores.ts';
-
-/** One method of one address, which is written as routers do: `/v1/domains/:did`. */
-export interface ServedRoute {
-  readonly method: string;
-  readonly path: string;
-}
+import type { Log } from '../telemetry/log.ts';
 
 /** A server that listens. */
 export interface RunningServer {

@@ -5,8 +5,9 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TwinlineError } from '../../lib/errors.ts';
 import { requireGiven } from '../../lib/given.ts';
+import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
 import type { Redactor } from '../../lib/redact.ts';
-import type { ShippedSettings } from '../plugins/settings.ts';
+import type { ShippedSettings } from './agent-settings.ts';
 import { IN_MEMORY } from './data-dir.ts';
 import { findMisspelt, type Misspelt, type ReadOptions, readSettings, type SettingsReading } from './read.ts';
 import { environmentRedactor, type ShownSetting, showSetting } from './secrets.ts';
@@ -31,7 +32,8 @@ export interface Config {
   readonly redisAcceptLoss: boolean;
   /** How long a start waits for them to answer. */
   readonly storeWaitMs: number;
-  readonly pinKeys: string;
+  /** Of PIN_ENCRYPTION_KEY. */
+  readonly keyring: Keyring;
   /** Whether operators can write flows in the browser. */
   readonly studio: boolean;
   /** Each opens the routes of operators. */
@@ -192,12 +194,11 @@ function buildConfig(
     mongodbUrl: values.MONGODB_URL,
     redisAcceptLoss: values.REDIS_ACCEPT_LOSS,
     storeWaitMs: values.STORE_WAIT_SECONDS * 1_000,
-    pinKeys: values.PIN_ENCRYPTION_KEY,
+    ...readKeys(values),
     operatorTokens: values.OPERATOR_TOKEN ?? [],
     studio: values.STUDIO,
     apiKeysFile: values.API_KEYS_FILE,
     governanceFile: values.GOVERNANCE_FILE,
-    ...readOracleKeys(values),
     publicUrl: values.PUBLIC_URL && new URL(values.PUBLIC_URL).href.replace(/\/+$/, ''),
     isBehindProxy: values.TRUST_PROXY_ENABLED,
     trustedProxies: values.TRUST_PROXY_ENABLED ? (values.TRUST_PROXY_CIDRS ?? []) : [],
@@ -278,11 +279,12 @@ function readModel(values: SettingValues): Config['model'] {
 }
 
 // Where a configuration is only looked at, no key is made.
-function readOracleKeys({
-  ORACLE_KEY: keys = [],
-}: Partial<SettingValues>): Pick<Config, 'oracleKey' | 'olderOracleKeys'> {
-  const [oracleKey, ...olderOracleKeys] = keys;
-  return { oracleKey: oracleKey!, olderOracleKeys };
+function readKeys({
+  PIN_ENCRYPTION_KEY: pinKeys,
+  ORACLE_KEY: oracleKeys = [],
+}: Partial<SettingValues>): Pick<Config, 'keyring' | 'oracleKey' | 'olderOracleKeys'> {
+  const [oracleKey, ...olderOracleKeys] = oracleKeys;
+  return { keyring: (pinKeys ? parseKeyring(pinKeys) : undefined)!, oracleKey: oracleKey!, olderOracleKeys };
 }
 
 // Production does not start without the setting.

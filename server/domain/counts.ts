@@ -3,7 +3,7 @@
 import type { StateValue } from 'xstate';
 import type { VerificationOptions } from '../../lib/domain/verification.ts';
 import type { DeliveryOptions } from '../../lib/domain/webhook/delivery.ts';
-import { counter, countsByLabel } from '../health/metrics.ts';
+import { counter, countsByLabel } from '../telemetry/metrics.ts';
 
 export interface DomainCounts {
   readonly onStep: NonNullable<VerificationOptions['onStep']>;

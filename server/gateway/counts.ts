@@ -1,7 +1,7 @@
 // What the gateway counts, and how its node is, as lines for Prometheus. Names of methods come from the descriptors only.
 
 import type { AnswerCache, GuardedChannel } from '../../lib/gateway/index.ts';
-import { counter, createDurations, gauge, histogram } from '../health/metrics.ts';
+import { counter, createDurations, gauge, histogram } from '../telemetry/metrics.ts';
 
 export interface GatewayCounts {
   /** A request was answered; `rpc` is undefined when it led to no method. */

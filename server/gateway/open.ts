@@ -10,8 +10,8 @@ import {
 } from '../../lib/gateway/index.ts';
 import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import type { Log } from '../health/log.ts';
 import type { RouteGroup, ServedRoute } from '../http/route-table.ts';
+import type { Log } from '../telemetry/log.ts';
 import { largeReplies } from './answers/large-replies.ts';
 import { openStreams } from './answers/streams.ts';
 import { CACHE_RULES, type CachedResponse, createRenderer, type Renderer, type Service } from './answers/unary.ts';

@@ -7,7 +7,7 @@ import { loadFlows } from '../../lib/flow/format/load.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import { failureText, runFlowTests } from '../../lib/flow/testing/run.ts';
-import type { Log } from '../health/log.ts';
+import type { Log } from '../telemetry/log.ts';
 import { CONTRACTS } from './contracts.ts';
 import { cutFlowName, listRefused, type MenuFolder, readTests, tryCompile } from './menus.ts';
 

@@ -9,7 +9,6 @@ import type { LogStore } from '../../lib/store/log-store.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
-import type { Log } from '../health/log.ts';
 import {
   DOCUMENT_BACKENDS,
   diskPlace,
@@ -19,6 +18,7 @@ import {
   type StoreConfig,
   sessionsIn,
 } from '../stores/backends.ts';
+import type { Log } from '../telemetry/log.ts';
 import type { DocumentSide } from './documents.ts';
 import type { SessionSide } from './sessions.ts';
 

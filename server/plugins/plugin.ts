@@ -10,8 +10,8 @@ import type { HttpReply, Posted } from '../../lib/http/client.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import type { Schema } from '../../lib/json/schema.ts';
 import type { DocumentStore, Kind } from '../../lib/store/store.ts';
-import type { Log } from '../health/log.ts';
 import type { Parameter, RouteDescription } from '../http/route-description.ts';
+import type { Log } from '../telemetry/log.ts';
 import type { PluginExchange, PluginMiddleware, PluginRefusal, PluginRouter } from './exchange.ts';
 
 /** One or all methods of an address that need no token; the path as the route has it, `/chats/:id`. */

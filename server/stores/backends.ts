@@ -17,7 +17,7 @@ import type { DocumentTransfer, SessionTransfer } from '../../lib/store/transfer
 import type { Config } from '../config/config.ts';
 import { IN_MEMORY, makeFolder } from '../config/data-dir.ts';
 import type { SettingName } from '../config/settings.ts';
-import type { Log } from '../health/log.ts';
+import type { Log } from '../telemetry/log.ts';
 import { isMachineClock, type StoreClock, storeClock } from './store-clock.ts';
 
 export type StoreConfig = Pick<

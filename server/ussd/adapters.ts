@@ -18,7 +18,7 @@ import {
   type UssdRequest,
 } from '../../lib/ussd/request.ts';
 import { importDefault } from '../config/modules.ts';
-import { Foreign } from '../health/log.ts';
+import { Foreign } from '../telemetry/log.ts';
 
 export interface AdapterOptions {
   /** Where relative paths start, and packages are looked for. */

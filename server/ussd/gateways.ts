@@ -12,8 +12,8 @@ import { type Clock, systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { GATEWAY_SECRET, isNetwork } from '../config/kinds.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import type { Log } from '../health/log.ts';
-import type { GatewayRefusal, Metrics } from '../health/metrics.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { GatewayRefusal, Metrics } from '../telemetry/metrics.ts';
 
 /** What a request shows before its body is read. */
 export type Credential =

@@ -3,11 +3,10 @@
 
 import { record, type Schema } from '../../lib/json/schema.ts';
 import type { UssdService } from '../../lib/ussd/service.ts';
-import type { Health } from '../health/health.ts';
-import { METRICS_TYPE, type Metrics } from '../health/metrics.ts';
 import { readInput } from '../http/check-input.ts';
 import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../http/common-answers.ts';
 import type { Route, RouteGroup } from '../http/route-table.ts';
+import { METRICS_TYPE, type Metrics } from '../telemetry/metrics.ts';
 import type { AccountDesk } from './account-desk.ts';
 import { SESSION } from './dialect-bodies.ts';
 import type { OperatorNotes } from './operator-notes.ts';
@@ -18,7 +17,6 @@ export interface UssdOperatorDeps {
   /** Undefined where there are no tokens of operators: whoever sits at this machine needs no witness. */
   readonly notes: Pick<OperatorNotes, 'shown'> | undefined;
   readonly metrics: Metrics;
-  readonly health: Health;
 }
 
 const TEXT: Schema = { type: 'string' };
@@ -101,9 +99,9 @@ const METRICS_ROUTE: Route<UssdOperatorDeps> = {
   summary: 'Counts and times, for Prometheus',
   description: 'With METRICS_PORT they are served on a port of their own instead.',
   answers: { 200: { description: 'The metrics', types: { [METRICS_TYPE]: TEXT } }, 404: UNKNOWN },
-  handle: async (ctx, { metrics, health }) => {
+  handle: async (ctx, { metrics }) => {
     ctx.type = METRICS_TYPE;
-    ctx.body = metrics.render(await health.judgeStores());
+    ctx.body = await metrics.render();
   },
 };
 

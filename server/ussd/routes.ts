@@ -10,13 +10,13 @@ import type { Adapter, AdapterRoute, RawReply, UssdReply } from '../../lib/ussd/
 import { conEnd, FORBIDDEN, INVALID_INPUT, TOO_MANY, UNAVAILABLE } from '../../lib/ussd/reply.ts';
 import type { RawRequest, UssdRequest } from '../../lib/ussd/request.ts';
 import type { TurnAbout, UssdService } from '../../lib/ussd/service.ts';
-import type { Log } from '../health/log.ts';
-import type { GatewayRefusal, Metrics, TurnOutcome } from '../health/metrics.ts';
 import { Refusal } from '../http/errors.ts';
 import { type Admit, type Exchange, type FastPath, requestId } from '../http/fast-path.ts';
 import { nameSpan } from '../http/guard.ts';
 import type { Limiter } from '../http/middleware/rate-limit.ts';
 import { listRoutes, newRouter, type ServedRoute } from '../http/route-table.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { GatewayRefusal, Metrics, TurnOutcome } from '../telemetry/metrics.ts';
 import { readUssdBody, type UssdBody } from './body.ts';
 import { type DialectPlace, dialectRoutes, PLAIN_DIALECT, USSD_BASE } from './dialects.ts';
 import { EVERYBODY, type ForbiddenRequest, type UssdGateways } from './gateways.ts';

@@ -4,10 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
-import { didOfKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import type { Library } from '../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
-import type { Keyring } from '../../lib/keyring.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 import { readVersion } from '../config/modules.ts';
@@ -55,7 +53,8 @@ export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SettingsDeps 
 export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder' | 'refusedEdits'> {
   readonly config: Config;
   readonly flows: Library<CompiledFlow>;
-  readonly keyring: Keyring;
+  /** The did:key of the agent service. */
+  readonly oracleDid: string;
   readonly inspector: InspectorDoor;
   /** Undefined where it is off. */
   readonly studio: StudioDeps | undefined;
@@ -77,10 +76,10 @@ export interface ToolPages {
 }
 
 export async function openToolPages(deps: ToolPagesDeps): Promise<ToolPages> {
-  const { config, keyring, operators, clock, documents } = deps;
+  const { config, operators, clock, documents } = deps;
   const { tokens, publicUrl } = operators;
   await documents.declare([SIGN_OUT]);
-  const passes = tokens && operatorPasses({ tokens, keyring, clock, documents, publicUrl });
+  const passes = tokens && operatorPasses({ tokens, keyring: config.keyring, clock, documents, publicUrl });
   return {
     findOperator: operatorFinder({ passes }, operators),
     addRoutes: (router, phones) => addToolRoutes(router, { ...deps, ...phones, passes }),
@@ -102,10 +101,10 @@ export async function openToolPages(deps: ToolPagesDeps): Promise<ToolPages> {
 interface ToolRoutesDeps extends ToolPagesDeps, SignInDeps, Pick<SimulatorDeps, 'dial' | 'ask'> {}
 
 function addToolRoutes(router: Router, all: ToolRoutesDeps): void {
-  const { config, keyring, inspector, studio, operators, ...deps } = all;
-  const { ussd, agent } = config;
+  const { config, oracleDid, inspector, studio, operators, ...deps } = all;
+  const { ussd, agent, keyring } = config;
   const { maxTtlSeconds } = agent;
-  const audience = agent.did ?? didOfKey(config.oracleKey);
+  const audience = agent.did ?? oracleDid;
   const guards = { operator: browserOperators(deps, operators), ownPages: ownPagesOnly(operators.publicUrl) };
   addRoutes(router, INSPECTOR_ROUTES, { deps: inspector, guards });
   if (studio) addRoutes(router, STUDIO_ROUTES, { deps: studio, guards });

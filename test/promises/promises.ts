@@ -106,7 +106,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'A log that cannot be written loses lines, which are counted and told, and ends nothing; neither do files of menu tests that cannot be read, and plugins that hang at the start end it by name',
-      proofs: ['server/health/log-output', 'server/boot/process.short.kills', 'server/plugins/load'],
+      proofs: ['server/telemetry/log-output', 'server/boot/process.short.kills', 'server/plugins/load'],
     },
     {
       promise:

@@ -79,7 +79,7 @@ async function chatInside(env: NodeJS.ProcessEnv, { phone, from, record }: ChatO
   if (!config) return EXIT_CONFIG;
   const [{ openHost }, { createLog }] = await Promise.all([
     import('../../boot/host.ts'),
-    import('../../health/log.ts'),
+    import('../../telemetry/log.ts'),
   ]);
   const { flow } = config.ussd;
   const recording = record === undefined ? undefined : recorder(record);

@@ -3,11 +3,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../../lib/clock.ts';
 import { growing } from '../../../lib/common-limits.ts';
 import { shortMac } from '../../../lib/keyring.ts';
+import type { Config } from '../../config/config.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
+import { callRarely, type Log } from '../../telemetry/log.ts';
 import { REFUSALS, Refusal } from '../errors.ts';
-import type { ReadClient } from './client.ts';
+import { clientReader, type ReadClient } from './client.ts';
 import { isAskedLocally, ownOriginOnly } from './own-origin.ts';
 
 export interface OperatorRule {
@@ -41,6 +44,26 @@ export interface OperatorTokensOptions {
   readonly onWrong?: (address: string) => void;
   /** Milliseconds that only go forward. @default performance.now */
   readonly now?: () => number;
+}
+
+/** The rule of a configuration; the log is told of guesses. */
+export function operatorRule(
+  config: Pick<Config, 'trustedProxies' | 'production' | 'publicUrl' | 'operatorTokens' | 'rateLimit' | 'keyring'>,
+  { log, clock }: { readonly log: Pick<Log, 'warn'>; readonly clock: Pick<Clock, 'monotonic'> },
+): OperatorRule {
+  const { trustedProxies: proxies, production, publicUrl, operatorTokens: tokens } = config;
+  const readClient = clientReader({ ...config.rateLimit, proxies });
+  const onWrong = callRarely(
+    (address: string, times) => log.warn({ address, times }, 'wrong tokens of operators: somebody may be guessing'),
+    clock,
+  );
+  const key = config.keyring.subkey('operator-pass/v1')!;
+  return {
+    production,
+    publicUrl,
+    readClient,
+    tokens: tokens.length ? operatorTokens(tokens, { key, readClient, onWrong, now: clock.monotonic }) : undefined,
+  };
 }
 
 const { operatorFailures, operatorFailureMs } = SERVER_LIMITS;

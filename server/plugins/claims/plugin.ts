@@ -3,10 +3,10 @@
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { JsonObject } from '../../../lib/json/json.ts';
 import { record } from '../../../lib/json/schema.ts';
+import type { ClaimsSettings } from '../../config/agent-settings.ts';
 import { readInput } from '../../http/check-input.ts';
 import { agentError, BODY_ANSWERS, jsonAnswer, refusalAnswer } from '../../user/errors.ts';
 import type { Plugin, PluginRoute } from '../plugin.ts';
-import type { ClaimsSettings } from '../settings.ts';
 import { CLAIM, type Claim, claims, processClaims } from './claim.ts';
 
 const TEXT = { type: 'string' };

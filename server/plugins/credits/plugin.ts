@@ -5,11 +5,11 @@ import type { TokenUsage } from '../../../lib/agent/responder.ts';
 import type { JsonObject } from '../../../lib/json/json.ts';
 import { record } from '../../../lib/json/schema.ts';
 import type { Audit } from '../../audit/audit.ts';
+import type { CreditsSettings } from '../../config/agent-settings.ts';
 import { readInput } from '../../http/check-input.ts';
 import { REFUSED } from '../../http/common-answers.ts';
 import { AGENT_ERROR, BODY_ANSWERS, jsonAnswer } from '../../user/errors.ts';
 import type { Plugin, PluginContext, PluginRoute } from '../plugin.ts';
-import type { CreditsSettings } from '../settings.ts';
 import {
   ACCOUNT,
   type Account,

@@ -2,10 +2,10 @@
 
 import { TwinlineError } from '../../../lib/errors.ts';
 import { record } from '../../../lib/json/schema.ts';
+import type { TeamChatSettings } from '../../config/agent-settings.ts';
 import { readInput } from '../../http/check-input.ts';
 import { agentError, BODY_ANSWERS, jsonAnswer } from '../../user/errors.ts';
 import type { Plugin, PluginRoute } from '../plugin.ts';
-import type { TeamChatSettings } from '../settings.ts';
 import { isSigned, readEvent } from './event.ts';
 import { type ChatApi, carryOn, sweepTurns, THREAD, TURN, takeIn } from './turn.ts';
 

@@ -8,8 +8,8 @@ import type { TwinlineError } from '../../../lib/errors.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import { ownRoutes } from '../../../server/boot/route-groups.ts';
 import { readConfig } from '../../../server/config/config.ts';
-import { createLog } from '../../../server/health/log.ts';
 import { openPlugins } from '../../../server/plugins/open.ts';
+import { createLog } from '../../../server/telemetry/log.ts';
 import { until } from '../../support/until.ts';
 import { withModules } from './users.ts';
 

@@ -1,8 +1,5 @@
 // What the server counts, and the text in which Prometheus reads it. Label values come from our own tables only.
 
-import type { CutReason } from '../http/connections.ts';
-import type { Overload } from '../http/overload.ts';
-import type { StoreHealth } from './health.ts';
 import { countLinesLost } from './log-output.ts';
 
 /**
@@ -18,6 +15,12 @@ export type TurnOutcome = 'continue' | 'end' | 'invalid' | 'limited' | 'forbidde
  * of the server, answers that are not read, connections of one address, sessions of one phone, streams and sockets of one address. */
 export type RefusedWhy = 'address' | 'phone' | 'overload' | 'unsent' | 'connections' | 'sessions' | 'streams';
 
+/** What a client did whose connection was cut: it did not read, or hardly; it did not end a body; it sent too many requests ahead. */
+export type CutReason = 'stalled' | 'slow' | 'body' | 'ahead';
+
+/** Writes lines of metrics, as they are at this moment. */
+type WriteLines = () => readonly string[] | Promise<readonly string[]>;
+
 export interface Metrics {
   turn(dialect: string, outcome: TurnOutcome, ms: number): void;
   dial(dialect: string): void;
@@ -28,12 +31,12 @@ export interface Metrics {
   problem(where: 'ussd' | 'http' | 'background' | 'sweep' | 'reload' | 'rate-limit'): void;
   /** A request or a connection that was turned away. */
   refused(why: RefusedWhy): void;
-  /** A connection whose client did not read. */
+  /** A connection that was cut because of its client. */
   cut(reason: CutReason): void;
-  /** Adds lines of a door that counts for itself, made anew each time. */
-  add(lines: () => readonly string[]): void;
-  /** Prometheus text, version 0.0.4, with how the stores are now. */
-  render(stores: readonly StoreHealth[]): string;
+  /** Adds lines of a part that counts for itself. */
+  add(write: WriteLines): void;
+  /** Prometheus text, version 0.0.4. */
+  render(): Promise<string>;
 }
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -42,7 +45,7 @@ const BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 1
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Empty counts. */
-export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs'>): Metrics {
+export function createMetrics(): Metrics {
   const turns = new Map<string, number>();
   const dials = new Map<string, number>();
   const forbidden = new Map<string, number>();
@@ -52,7 +55,7 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
   const cuts = new Map<string, number>();
   const durations = createDurations();
   const doors = new Map<string, Durations>();
-  const others: (() => readonly string[])[] = [];
+  const parts: WriteLines[] = [];
 
   return {
     turn: (dialect, outcome, ms) => {
@@ -71,8 +74,9 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
     problem: (where) => count(problems, `where="${where}"`),
     refused: (why) => count(refusals, `why="${why}"`),
     cut: (reason) => count(cuts, `reason="${reason}"`),
-    add: (lines) => void others.push(lines),
-    render: (stores) => {
+    add: (write) => void parts.push(write),
+    render: async () => {
+      const lines = await Promise.all(parts.map((write) => write()));
       const { user, system } = process.cpuUsage();
       return [
         ...counter('twinline_ussd_turns_total', 'USSD requests by dialect and outcome.', turns),
@@ -97,15 +101,7 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
           'Connections closed because the client did not read, sent a body too slowly, or sent too many requests ahead.',
           cuts,
         ),
-        ...gauge('twinline_store_up', '1 while a store is available, 0 while it is away.', storesUp(stores)),
-        ...gauge(
-          'twinline_store_damaged',
-          '1 after damage was found in the files of a store, until a start on sound files.',
-          new Map(stores.map((store) => [nameStore(store), store.away === 'damaged' ? 1 : 0])),
-        ),
-        ...others.flatMap((lines) => lines()),
-        ...gauge('twinline_requests_in_flight', 'Requests in progress.', overload.inFlight),
-        ...gauge('twinline_event_loop_delay_seconds', 'Event loop delay, 99th percentile.', overload.loopDelayMs / 1e3),
+        ...lines.flat(),
         ...gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
         ...counter('process_cpu_seconds_total', 'CPU time, user and system.', new Map([['', (user + system) / 1e6]])),
         '',
@@ -162,12 +158,6 @@ export function gauge(name: string, help: string, value: number | Samples): stri
   const values = typeof value === 'number' ? new Map([['', value]]) : value;
   return [...heading(name, help, 'gauge'), ...samples(name, values)];
 }
-
-function storesUp(stores: readonly StoreHealth[]): Samples {
-  return new Map(stores.map((store) => [nameStore(store), store.away ? 0 : 1]));
-}
-
-const nameStore = ({ keeps, kind }: StoreHealth) => `store="${keeps}",kind="${kind}"`;
 
 /** How long things took. */
 export interface Durations {

@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { logOutput } from '../../../server/health/log-output.ts';
+import { logOutput } from '../../../server/telemetry/log-output.ts';
 import { numbersFrom } from '../../support/random.ts';
 import { until } from '../../support/until.ts';
 

@@ -2,7 +2,6 @@
 
 import { readdir, readFile, statfs } from 'node:fs/promises';
 import type { Clock } from '../../lib/clock.ts';
-import { IN_MEMORY } from '../config/data-dir.ts';
 import { gauge } from './metrics.ts';
 
 export interface ProcessMetrics {
@@ -31,7 +30,8 @@ export interface StoredCounts {
 
 export interface ProcessMetricsOptions {
   readonly version: string;
-  readonly dataDir: string;
+  /** Undefined where all is kept in memory. */
+  readonly dataDir: string | undefined;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly countStored: () => Promise<StoredCounts>;
 }
@@ -43,7 +43,7 @@ export function processMetrics({ version, dataDir, clock, countStored }: Process
   let renewedAt = Number.NEGATIVE_INFINITY;
 
   async function renew(): Promise<void> {
-    free = dataDir === IN_MEMORY ? undefined : await statfs(dataDir).then(({ bavail, bsize }) => bavail * bsize);
+    free = dataDir === undefined ? undefined : await statfs(dataDir).then(({ bavail, bsize }) => bavail * bsize);
     files = await countFiles().catch(() => undefined);
     stored = await countStored();
   }

@@ -2,17 +2,24 @@
 // line, also those of plugins, passes the redactor of the configuration.
 
 import { type DestinationStream, type Logger, pino } from 'pino';
+import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { isTracing, spanFields } from '../../lib/http/tracing.ts';
 import type { Json } from '../../lib/json/json.ts';
-import { findRedactor, redactor } from '../../lib/redact.ts';
-import type { Config } from '../config/config.ts';
+import { findRedactor, type Redactor, redactor } from '../../lib/redact.ts';
 import { type LogOutput, standardOutput } from './log-output.ts';
 import { readableLine } from './readable.ts';
 
 export type Log = Logger;
 
-type LogSettings = Pick<Config, 'logLevel'> & Partial<Pick<Config, 'redact' | 'production'>>;
+/** The part of the configuration that the log reads. */
+export interface LogSettings {
+  readonly logLevel: string;
+  /** @default masks nothing */
+  readonly redact?: Redactor;
+  /** @default true */
+  readonly production?: boolean;
+}
 
 /** A log on `destination`, or on standard output: there in lines for people, where a person looks on in development. */
 export function createLog(
@@ -96,7 +103,7 @@ export class Foreign {
  * For lines about a plugin: errors have their messages in development, where its author reads along. In production the words of
  * others may hold what users typed.
  */
-export function pluginLog(log: Log, plugin: string, { production }: Pick<Config, 'production'>): Log {
+export function pluginLog(log: Log, plugin: string, { production }: Pick<LogSettings, 'production'>): Log {
   return log.child({ plugin }, production ? {} : { serializers: { err: describeWithMessage } });
 }
 
@@ -151,3 +158,22 @@ function withoutMessages({ message: _, cause, ...error }: LoggedError): LoggedEr
 // Names of errors and codes hold no long numbers; PINs are such.
 const word = (text: unknown) =>
   typeof text === 'string' && /^\w{1,64}$/.test(text) && !/\d{4}/.test(text) ? text : undefined;
+
+const RARELY_MS = 60_000;
+
+/** Calls `tell` with the first event, and then at most once a minute; `times`: how many there were since. */
+export function callRarely<T>(
+  tell: (event: T, times: number) => void,
+  clock: Pick<Clock, 'monotonic'>,
+): (event: T) => void {
+  let toldAt: number | undefined;
+  let times = 0;
+  return (event) => {
+    times++;
+    const now = clock.monotonic();
+    if (toldAt !== undefined && now - toldAt < RARELY_MS) return;
+    tell(event, times);
+    toldAt = now;
+    times = 0;
+  };
+}
