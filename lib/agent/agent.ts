@@ -73,7 +73,7 @@ export interface Agent extends Follower {
   readonly sessions: Pick<Sessions, 'create' | 'list' | 'get' | 'owns'>;
   readonly transcript: Pick<Transcript, 'page' | 'all'>;
   readonly room: Room;
-  /** Throws ERR_QUOTA when the user has sent too much today, and ERR_INPUT when the request is larger than AGENT_LIMITS.agentRequestBytes, deeper than COMMON_LIMITS.jsonBodyDepth, or holds half a surrogate pair. */
+  /** Throws ERR_QUOTA when the user has sent too much today, and ERR_INPUT when the request is larger than AGENT_LIMITS.agentRequestBytes, deeper than COMMON_LIMITS.jsonBodyDepth, or holds a lone surrogate. */
   send(request: SendRequest): Promise<Sent>;
   /**
    * Aborts the live run of a session, or one that is named. `true`: one was open and will end, as aborted unless it has

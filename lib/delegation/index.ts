@@ -1,4 +1,4 @@
-// What `import … from 'twinline/delegation'` gives: the guard of tokens, what it says, new tokens, keys of issuers.
+// Exports of `twinline/delegation`: the token guard, reasons for refusal, minting, and issuer keys.
 
 export {
   DELEGATION_KINDS,

@@ -127,7 +127,7 @@ test('a model that stops in the middle is given up after its time; what it said 
     const { early, frames } = await inSilence(here, AGENT_LIMITS.modelStallMs, ({ event: name }) => name === 'message');
     assert.is(early, 'running');
     assert.equal([frames.at(-2)!.json.kind, shownText(frames)], ['timeout', 'I was about']);
-    assert.match(String(here.problems[0]), `Nothing came for ${AGENT_LIMITS.modelStallMs} ms`);
+    assert.match(String(here.problems[0]), `No data arrived for ${AGENT_LIMITS.modelStallMs} ms`);
   }));
 
 test('a package that is not installed is named, with what to do', async () => {

@@ -36,7 +36,7 @@ const TRIED: Readonly<Record<string, readonly [call: () => unknown, says: RegExp
     () => loadFlow(MAIN, { flows: wrong({}) }),
     /flows must be a map of flows by name, .*, not an object/,
   ],
-  'a folder that is missing': [() => loadFlows(wrong(undefined)), /folder must be a text, not undefined/],
+  'a folder that is missing': [() => loadFlows(wrong(undefined)), /folder must be a string, not undefined/],
   'a flow that was not awaited': [
     () => engine.compileFlow(wrong(loadFlow(MAIN))),
     /flow must be a flow, .*, not a promise: await it/,
@@ -57,7 +57,7 @@ const TRIED: Readonly<Record<string, readonly [call: () => unknown, says: RegExp
     async () => engine.createEngine({ store, conversations: wrong([await loadFlow(MAIN)]) }),
     /conversations must be a list of conversations/,
   ],
-  'no machine': [() => engine.compileMachine(wrong({ initial: 'red' })), /source must be a machine of XState/],
+  'no machine': [() => engine.compileMachine(wrong({ initial: 'red' })), /source must be an XState machine/],
   'a machine of an older XState': [
     () => engine.compileMachine(wrong({ id: 'old', config: {}, implementations: {} })),
     /"old": it was created by an XState before 5\.31, and Twinline needs xstate >=5\.31\.1 <6/,
@@ -72,15 +72,15 @@ const TRIED: Readonly<Record<string, readonly [call: () => unknown, says: RegExp
   ],
   'a turn without an engine': [
     () => engine.takeTurn(wrong(store), { key: 'a', decide: wrong(0) }),
-    /engine must be an engine, made by createEngine/,
+    /engine must be an engine from createEngine/,
   ],
   'a turn without anything': [
     () => engine.takeTurn(made, wrong(undefined)),
     /request must be an object, not undefined/,
   ],
-  'a view of nothing': [() => engine.viewSession(made, wrong(7)), /key must be a text, not a number/],
-  'a key that is bytes': [() => engine.parseKeyring(wrong(Buffer.alloc(32))), /text must be a text, not an object/],
-  'a key of one byte': [() => engine.parseKeyring('ab'.repeat(32)), /not random: few of its bytes differ/],
+  'a view of nothing': [() => engine.viewSession(made, wrong(7)), /key must be a string, not a number/],
+  'a key that is bytes': [() => engine.parseKeyring(wrong(Buffer.alloc(32))), /text must be a string, not an object/],
+  'a key of one byte': [() => engine.parseKeyring('ab'.repeat(32)), /not random: too few distinct bytes/],
   'a lifecycle over sessions': [
     () => engine.lifecycle(wrong({ documents: store })),
     /documents must be a store of documents/,
@@ -90,33 +90,33 @@ const TRIED: Readonly<Record<string, readonly [call: () => unknown, says: RegExp
     /clock must be a clock, such as systemClock, not undefined/,
   ],
   'an agent without logs': [() => openAgent(wrong({ documents })), /logs must be a store of logs/],
-  'a gateway without keys': [() => ussdGateway(wrong({ engine: made, flow: 'main' })), /keyring must be keys/],
+  'a gateway without keys': [() => ussdGateway(wrong({ engine: made, flow: 'main' })), /keyring must be a keyring/],
   'a clock that is a number': [
     () => tokenGuard({ audience: 'did:ex:a', clock: wrong(0) }),
     /clock must be a clock, .*, not a number/,
   ],
   'descriptors as a path': [
     () => readDescriptorSet(wrong('query.pb')),
-    /bytes must be bytes \(a Buffer or Uint8Array\), not a text/,
+    /bytes must be bytes \(a Buffer or Uint8Array\), not a string/,
   ],
   'a table of bytes': [() => createRouteTable(wrong(Buffer.from(''))), /descriptors must be descriptors/],
-  'an address alone': [() => http2Channel(wrong('node:9090')), /upstream must be a text, not undefined/],
+  'an address alone': [() => http2Channel(wrong('node:9090')), /upstream must be a string, not undefined/],
   'a guard of an address': [
     () => guardedChannel(wrong({ upstream: 'node:9090' })),
     /channel must be a channel to a node/,
   ],
   'LMDB by its path alone': [
     () => lmdbSnapshots(wrong('./data')),
-    /Cannot open LMDB: path must be a text, not undefined/,
+    /Cannot open LMDB: path must be a string, not undefined/,
   ],
-  'logs by their path alone': [() => lmdbLogs(wrong('./data')), /path must be a text, not undefined/],
-  'SQLite by its path alone': [() => sqliteDocuments(wrong('./data.db')), /path must be a text, not undefined/],
-  'Redis by its URL alone': [() => connectRedis(wrong('redis://h')), /url must be a text, not undefined/],
-  'MongoDB by its URL alone': [() => connectMongo(wrong('mongodb://h')), /url must be a text, not undefined/],
-  'no environment': [() => readConfig(wrong(undefined)), /env must be variables by name, .*, not undefined/],
+  'logs by their path alone': [() => lmdbLogs(wrong('./data')), /path must be a string, not undefined/],
+  'SQLite by its path alone': [() => sqliteDocuments(wrong('./data.db')), /path must be a string, not undefined/],
+  'Redis by its URL alone': [() => connectRedis(wrong('redis://h')), /url must be a string, not undefined/],
+  'MongoDB by its URL alone': [() => connectMongo(wrong('mongodb://h')), /url must be a string, not undefined/],
+  'no environment': [() => readConfig(wrong(undefined)), /env must be environment variables by name, .*, not undefined/],
   'a reading for a configuration': [
     () => startServer(wrong(readConfig({ DATA_DIR: ':memory:' }))),
-    /config must be a configuration, made by requireConfig/,
+    /config must be a configuration from requireConfig/,
   ],
 };
 

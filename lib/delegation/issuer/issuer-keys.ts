@@ -1,5 +1,5 @@
-// The keys of issuers that are no did:key: in DID documents, found by did:web or did:ixo, kept for a while, in bounded time,
-// number and space.
+// Keys of issuers that are not did:key, read from the DID documents of did:web and did:ixo. Cached, with bounds on
+// time, number and size.
 
 import { base58btc } from '@ucanto/core';
 import { LRUCache } from 'lru-cache';
@@ -12,20 +12,20 @@ import { didMethod, ed25519Did, issuerKey } from '../proof/principal.ts';
 import type { IssuerKeys } from '../token/ucan.ts';
 
 /**
- * Finds the keys that a DID may sign with, each as did:key. Rejects when it cannot; `signal` aborts when the time is over.
- * It must refuse private addresses itself: the host of a did:web is the sender's choice.
+ * Finds the keys a DID may sign with, each as did:key. Rejects when it cannot; `signal` aborts on timeout. The sender
+ * chooses the host of a did:web, so the resolver itself must refuse private addresses.
  */
 export type ResolveKeys = (did: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 interface CachedKeys {
   readonly keys: Promise<readonly string[] | undefined>;
-  /** By `clock.monotonic`, until when it counts; Infinity while they are looked for. */
+  /** Expiry by `clock.monotonic`; Infinity while the lookup is in flight. */
   until: number;
 }
 
-/** Asks once however many ask at the same time; remembers failures for half a minute, so that no host is flooded. */
+/** Coalesces concurrent lookups of a DID, and caches failures for half a minute so that no host is flooded. */
 export function issuerKeys(methods: { readonly [method: string]: ResolveKeys }, clock: Clock): IssuerKeys {
-  const known = new LRUCache<string, CachedKeys>({ max: DELEGATION_LIMITS.issuerKeysKept });
+  const cache = new LRUCache<string, CachedKeys>({ max: DELEGATION_LIMITS.issuerKeysKept });
   let running = 0;
 
   const look = async (resolve: ResolveKeys, did: string): Promise<readonly string[] | undefined> => {
@@ -42,12 +42,12 @@ export function issuerKeys(methods: { readonly [method: string]: ResolveKeys }, 
 
   return async (did) => {
     const resolve = Object.hasOwn(methods, didMethod(did)) ? methods[didMethod(did)] : undefined;
-    const before = known.get(did);
-    if (before && before.until > clock.monotonic()) return before.keys;
+    const cached = cache.get(did);
+    if (cached && cached.until > clock.monotonic()) return cached.keys;
     if (!resolve || running >= DELEGATION_LIMITS.issuersAtOnce) return undefined;
     running++;
     const entry: CachedKeys = { keys: look(resolve, did), until: Infinity };
-    known.set(did, entry);
+    cache.set(did, entry);
     const keys = await entry.keys;
     running--;
     entry.until =
@@ -58,12 +58,12 @@ export function issuerKeys(methods: { readonly [method: string]: ResolveKeys }, 
 
 type DocumentFields = { readonly [name: string]: unknown };
 
-// Who may act for the subject, or log in as it. A document that uses none of them means all of its keys.
+// Relations that allow acting or logging in as the subject. A document without any of them allows all its keys.
 const RELATIONS = ['authentication', 'capabilityInvocation', 'capabilityDelegation'];
 
 /**
- * The keys of `document`, each as did:key and at most 8; undefined when it is not the document of `did`. Keys of other
- * kinds are left out.
+ * The keys of `document`, each as did:key and at most 8; undefined when it is not the document of `did`. Skips unsupported
+ * kinds of key.
  * @example
  * const document = { id: 'did:web:tea.example', verificationMethod: [] };
  * didDocumentKeys('did:web:tea.example', document); // → []
@@ -110,17 +110,18 @@ function isFields(value: unknown): value is DocumentFields {
 export interface DidWebOptions extends Pick<SenderOptions, 'lookup' | 'ca'> {
   /** Sends the request; for tests. */
   readonly exchange?: HttpExchange;
-  /** All addresses of a host; for tests. Every one must be public, or nothing is asked. */
+  /** Resolves a host to all its addresses; for tests. Unless every one is public, no request is sent. */
   readonly resolve?: Resolve;
-  /** Hosts that may be asked: `host`, `host:port`, `*.example.com`. @default every public one */
+  /** Allow list: `host`, `host:port`, `*.example.com`. @default every public host */
   readonly hosts?: readonly string[];
 }
 
-// A name with a dot that does not end in a number: no address, no `localhost`.
+// A dotted name that does not end in a number: neither an IP address nor `localhost`.
 const HOST = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
 
 /**
- * Finds keys by did:web over HTTPS. Throws ERR_CONFIG for hosts that are none; rejects with ERR_SERVICE or ERR_TIMEOUT when the document cannot be had or used.
+ * Finds keys by did:web over HTTPS. Throws ERR_CONFIG for an invalid `hosts` entry; rejects with ERR_SERVICE or
+ * ERR_TIMEOUT when the document cannot be fetched or used.
  * @example
  * const guard = tokenGuard({ audience: 'did:web:tea.example', methods: { web: didWebKeys() } });
  * (await guard.checkInvocation('?')).ok; // → false
@@ -131,18 +132,18 @@ export function didWebKeys(options: DidWebOptions = {}): ResolveKeys {
   const isListed = hosts && parseHosts(hosts);
   return async (did, signal) => {
     const url = didWebUrl(did);
-    if (!url) throw unusable(did, 'it names no host and path that could have a document');
-    if (isListed && !isListed(url)) throw unusable(did, `${url.host} is not among the hosts that may be asked`);
+    if (!url) throw unusable(did, 'it does not name a valid host and path');
+    if (isListed && !isListed(url)) throw unusable(did, `${url.host} is not in the list of allowed hosts`);
     const headers = { accept: 'application/did+json, application/json' };
     const { text } = await exchange({ method: 'GET', url, headers }, { lookup, signal });
     const keys = didDocumentKeys(did, parseJson(text));
-    if (!keys) throw unusable(did, `${url.origin}${url.pathname} is not its document`);
+    if (!keys) throw unusable(did, `${url.origin}${url.pathname} is not a DID document of that DID`);
     return keys;
   };
 }
 
 /**
- * Where the document of a did:web is; undefined when the text is none, or names an address instead of a host.
+ * The URL of a did:web document; undefined when the text is not a did:web or names an IP address.
  * @example
  * didWebUrl('did:web:tea.example')?.href; // → 'https://tea.example/.well-known/did.json'
  * didWebUrl('did:key:z6Mk'); // → undefined
@@ -170,11 +171,11 @@ function unusable(did: string, problem: string): TwinlineError {
 
 /** Options of `didIxoKeys`. */
 export interface DidIxoOptions {
-  /** The service's GraphQL endpoint, of the operator's choice. */
+  /** The GraphQL endpoint, chosen by the operator. */
   readonly url: URL;
   /** Sends the request; for tests. */
   readonly exchange?: HttpExchange;
-  /** All addresses of a host; for tests. */
+  /** Resolves a host to all its addresses; for tests. */
   readonly resolve?: Resolve;
 }
 
@@ -183,7 +184,7 @@ const QUERY =
 const DID_IXO = /^did:ixo:[\w.:-]{1,200}$/;
 
 /**
- * Finds keys by did:ixo. Rejects with ERR_SERVICE or ERR_TIMEOUT when the service does not tell them.
+ * Finds keys by did:ixo. Rejects with ERR_SERVICE or ERR_TIMEOUT when the service does not return them.
  * @example
  * const resolve = didIxoKeys({ url: new URL('https://resolver.example/1.0/identifiers/') });
  * typeof resolve; // → 'function'
@@ -192,11 +193,11 @@ export function didIxoKeys({ url, exchange = httpExchange(), resolve = systemRes
   const lookup = guardedLookup(resolve, parseHosts([url.host])(url) ?? 'public');
   const headers = { accept: 'application/json', 'content-type': 'application/json' };
   return async (did, signal) => {
-    if (!DID_IXO.test(did)) throw unusable(did, 'the service knows no document of it');
+    if (!DID_IXO.test(did)) throw unusable(did, 'the service has no document for it');
     const body = JSON.stringify({ query: QUERY, variables: { did } });
     const { text } = await exchange({ method: 'POST', url, headers, body }, { lookup, signal });
     const keys = didDocumentKeys(did, documentIn(parseJson(text)));
-    if (!keys) throw unusable(did, 'the service knows no document of it');
+    if (!keys) throw unusable(did, 'the service has no document for it');
     return keys;
   };
 }

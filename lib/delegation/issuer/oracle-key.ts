@@ -1,4 +1,4 @@
-// The key that a service signs its own tokens with (ORACLE_KEY), and its DID.
+// The key (ORACLE_KEY) with which a service signs its own tokens, and its DID.
 
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { parse } from '@ucanto/principal/ed25519';
@@ -6,11 +6,11 @@ import { TwinlineError } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
 import { ed25519Did } from '../proof/principal.ts';
 
-/** An Ed25519 key. It signs, and shows nothing of its private part when it is printed or written as JSON. */
+/** An Ed25519 key for signing. Printing it or writing it as JSON reveals nothing private. */
 export interface OracleKey {
   /** Its did:key. */
   readonly did: string;
-  /** A signature of 64 bytes. */
+  /** Returns a signature of 64 bytes. */
   sign(payload: Uint8Array): Uint8Array;
 }
 
@@ -18,8 +18,8 @@ const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PUBLIC_BYTES = 32;
 
 /**
- * Reads a key in ucanto's string format: `M` and base64 of private and public key. Throws ERR_CONFIG when it is none, or
- * when its public part does not belong to its private part; no message holds any of it.
+ * Parses a key in ucanto's string format: `M` and base64 of the private and public key. Throws ERR_CONFIG when it is
+ * invalid or its halves do not match; the message never contains key material.
  * @example
  * parseOracleKey(process.env.ORACLE_KEY!).did.slice(0, 12); // → 'did:key:z6Mk'
  * parseOracleKey('secret'); // throws ERR_CONFIG
@@ -31,7 +31,7 @@ export function parseOracleKey(text: string): OracleKey {
     const key = makeOracleKey((signer as unknown as { secret: Uint8Array }).secret);
     if (key.did === signer.did()) return key;
   } catch {
-    // What ucanto says about a bad key can hold parts of it.
+    // Swallowed: ucanto's message may contain parts of the key.
   }
   throw new TwinlineError(
     'ERR_CONFIG',
@@ -39,7 +39,7 @@ export function parseOracleKey(text: string): OracleKey {
   );
 }
 
-/** The key of a secret of 32 bytes. */
+/** The key for a 32-byte secret. */
 export function makeOracleKey(secret: Uint8Array): OracleKey {
   const key = createPrivateKey({ key: Buffer.concat([PKCS8, secret]), format: 'der', type: 'pkcs8' });
   const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-PUBLIC_BYTES);
@@ -47,7 +47,7 @@ export function makeOracleKey(secret: Uint8Array): OracleKey {
 }
 
 /**
- * The did:key of a key in that format. Throws ERR_CONFIG.
+ * The did:key of a key in ucanto's string format. Throws ERR_CONFIG.
  * @example
  * didOfKey(process.env.ORACLE_KEY!).startsWith('did:key:z6Mk'); // → true
  */

@@ -1,5 +1,5 @@
-// Whether a chain proves what it claims, by the rules of UCAN 0.9.1 as @ucanto/validator has them: each capability is of its
-// issuer, or every proof up to its owner grants it. Signatures by node:crypto, within a budget.
+// Whether a chain proves its claims, by the rules of UCAN 0.9.1 as implemented by @ucanto/validator: the issuer owns
+// each capability, or every proof up to the owner grants it. Signatures are verified by node:crypto, within a budget.
 
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -12,33 +12,33 @@ import { writeSignedPayload } from './signed-payload.ts';
 export interface Proven {
   readonly ok: true;
   readonly capabilities: readonly Capability[];
-  /** What each UCAN of the chain is revoked by. */
+  /** Revocation keys of each UCAN in the chain. */
   readonly revocationKeys: readonly string[];
 }
 
 export interface ProveOptions {
-  /** The resource that everybody may name. */
+  /** The resource open to everyone. */
   readonly identity: string;
   readonly keys: IssuerKeys;
 }
 
-/** The reason against something; undefined when there is none. */
+/** The reason for a refusal; undefined when there is none. */
 type Problem = TokenReason | undefined;
 
 /**
- * Proves every capability of a chain's first UCAN. Audience, times and limits are judged before. Each proof must be needed,
- * so that nothing unproven is in what passes.
+ * Proves every capability of a chain's first UCAN. The caller has already checked audience, times and limits. An
+ * unneeded proof is refused, so that a verified token contains nothing unproven.
  */
 export async function prove({ ucans }: Chain, { identity, keys }: ProveOptions): Promise<Proven | Refused> {
   const { capabilities } = ucans[0];
   const payloads = ucans.map((ucan) => writeSignedPayload(ucan.fields, ucan));
   const checkSignature = signatureChecks({ ucans, payloads, keys });
   let needed = 0;
-  for (const claimed of capabilities) {
-    const owner = ucans.findIndex(({ issuer }) => claimed.with === issuer || claimed.with === identity);
+  for (const claim of capabilities) {
+    const owner = ucans.findIndex(({ issuer }) => claim.with === issuer || claim.with === identity);
     const last = owner < 0 ? ucans.length - 1 : owner;
     for (let at = 0; at <= last; at++) {
-      const problem = judgeLink(ucans, at) ?? (await checkSignature(at)) ?? judgeGrant(claimed, ucans[at]!);
+      const problem = judgeLink(ucans, at) ?? (await checkSignature(at)) ?? judgeGrant(claim, ucans[at]!);
       if (problem) return refuse(problem);
     }
     if (owner < 0) return refuse('wrong-chain');
@@ -48,33 +48,31 @@ export async function prove({ ucans }: Chain, { identity, keys }: ProveOptions):
   return { ok: true, capabilities, revocationKeys: payloads.map(nameRevocationKey) };
 }
 
-// Whoever uses a proof must be whom it is for.
+// A proof's audience must be the issuer who uses it.
 function judgeLink(ucans: readonly Ucan[], at: number): Problem {
   return at === 0 || ucans[at]!.audience === ucans[at - 1]!.issuer ? undefined : 'wrong-chain';
 }
 
-function judgeGrant(claimed: Capability, { capabilities }: Ucan): Problem {
-  return capabilities.some((granted) => isGranted(claimed, granted)) ? undefined : 'wrong-chain';
+function judgeGrant(claim: Capability, { capabilities }: Ucan): Problem {
+  return capabilities.some((grant) => isGranted(claim, grant)) ? undefined : 'wrong-chain';
 }
 
-/** Whether `granted` covers `claimed`: the same resource, the ability or a wildcard above it, and no caveat less. */
-export function isGranted(claimed: Capability, granted: Capability): boolean {
+/** Whether `grant` covers `claim`: same resource, same ability or a wildcard above it, and every caveat kept. */
+export function isGranted(claim: Capability, grant: Capability): boolean {
   return (
-    claimed.with === granted.with &&
-    coversAbility(granted.can, claimed.can) &&
-    keepsCaveats(claimed.nb ?? {}, granted.nb ?? {})
+    claim.with === grant.with && coversAbility(grant.can, claim.can) && keepsCaveats(claim.nb ?? {}, grant.nb ?? {})
   );
 }
 
-function coversAbility(granted: string, claimed: string): boolean {
-  return granted === '*' || granted === claimed || (granted.endsWith('/*') && claimed.startsWith(granted.slice(0, -1)));
+function coversAbility(grant: string, claim: string): boolean {
+  return grant === '*' || grant === claim || (grant.endsWith('/*') && claim.startsWith(grant.slice(0, -1)));
 }
 
-// Every caveat of `granted`, with the same value.
-function keepsCaveats(claimed: Caveats, granted: Caveats): boolean {
-  // Most are texts or numbers, which are compared at once; what is inherited is equal to no value.
-  for (const name in granted)
-    if (claimed[name] !== granted[name] && !isDeepStrictEqual(claimed[name], granted[name])) return false;
+// Every caveat of `grant` must recur with the same value.
+function keepsCaveats(claim: Caveats, grant: Caveats): boolean {
+  // Most caveats are strings or numbers: compare those first. An inherited property equals no own value.
+  for (const name in grant)
+    if (claim[name] !== grant[name] && !isDeepStrictEqual(claim[name], grant[name])) return false;
   return true;
 }
 
@@ -82,12 +80,12 @@ type Caveats = Readonly<Record<string, unknown>>;
 
 interface SignatureOptions {
   readonly ucans: readonly Ucan[];
-  /** What was signed, in the order of `ucans`. */
+  /** The signed bytes, in the order of `ucans`. */
   readonly payloads: readonly Uint8Array[];
   readonly keys: IssuerKeys;
 }
 
-/** Checks the signature of the UCAN at a place of the chain, each once however often it is asked for. */
+/** Returns a function that verifies the signature of the UCAN at an index, at most once each. */
 function signatureChecks({ ucans, payloads, keys }: SignatureOptions) {
   const verdicts = new Map<number, Problem>();
   let left = DELEGATION_LIMITS.tokenSignatures;
@@ -109,8 +107,8 @@ function signatureChecks({ ucans, payloads, keys }: SignatureOptions) {
 }
 
 /**
- * What a UCAN is revoked by: a hash of what its issuer signed, which names the issuer. Not of its CID or its bytes, which
- * others can change; not of the signature either, of which an issuer and, with P-256, everybody can make another.
+ * The revocation key of a UCAN: a hash of the signed content, which includes the issuer. The CID and encoding can be
+ * changed by anyone, and the signature by its issuer (with P-256, by anyone), so none of them would do.
  */
 export function nameRevocationKey(signedPayload: Uint8Array): string {
   return hash('sha256', signedPayload, 'base64url');

@@ -1,4 +1,4 @@
-// Who issues and who is meant: the bytes of a DID in a UCAN, the key behind a did:key, and signatures natively checked.
+// Issuers and audiences: DIDs as encoded in a UCAN, the keys behind did:key, and native signature checks.
 
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { DID } from '@ucanto/core';
@@ -6,13 +6,13 @@ import { LRUCache } from 'lru-cache';
 import { DELEGATION_LIMITS } from '../limits.ts';
 import type { SignatureAlgorithm } from './signed-payload.ts';
 
-/** What tells a kind of key: its multicodec, the length of a public one, and how a signature by it begins in a UCAN. */
+/** A supported key type: its multicodec, public key length and signature prefix. */
 interface KeyKind {
   readonly codec: Buffer;
   readonly bytes: number;
   /** SubjectPublicKeyInfo up to the key itself. */
   readonly der: Buffer;
-  /** The varsig prefix: the algorithm, and that 64 bytes follow. */
+  /** The varsig prefix: the algorithm, and a length of 64 bytes. */
   readonly signature: Buffer;
   readonly algorithm: SignatureAlgorithm;
   readonly digest: string | null;
@@ -38,44 +38,46 @@ const P256: KeyKind = {
 const KEY_KINDS = [ED25519, P256];
 const SIGNATURE_BYTES = 64;
 
-// Any other DID: this multicodec, then the DID as text without its `did:`.
+// Prefix of all other DIDs: this multicodec, then the DID as text without `did:`.
 const NAMED = hex('9d1a');
-// DID Core 3.1 without percent escapes in capitals and small letters both: one DID, one spelling.
+// DID Core 3.1, with percent escapes in upper case only, so that each DID has one spelling.
 const NAMED_DID = /^did:(?!key:)[a-z0-9]+(?::(?:[\w.-]|%[0-9A-F]{2})*)*:(?:[\w.-]|%[0-9A-F]{2})+$/;
 
 export interface IssuerKey {
-  /** Whether `signature`, a varsig, is by this key. */
+  /** Whether this key made `signature`, a varsig. */
   verify(payload: Uint8Array, signature: Uint8Array): boolean;
 }
 
-/** The DID that these bytes of a UCAN mean; undefined when they are not its one form, or its kind of key is not accepted. */
+/**
+ * The DID encoded by these bytes of a UCAN; undefined when the encoding is not canonical or the key type unsupported.
+ */
 export function readPrincipal(bytes: Uint8Array): string | undefined {
-  const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const codec = given.subarray(0, 2);
+  const principal = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const codec = principal.subarray(0, 2);
   if (codec.equals(NAMED)) {
-    const did = `did:${given.toString('latin1', 2)}`;
+    const did = `did:${principal.toString('latin1', 2)}`;
     return did.length <= DELEGATION_LIMITS.resourceChars && NAMED_DID.test(did) ? did : undefined;
   }
   const kind = KEY_KINDS.find((one) => one.codec.equals(codec));
-  return kind && given.length === kind.bytes + 2 ? keyDid(given) : undefined;
+  return kind && principal.length === kind.bytes + 2 ? keyDid(principal) : undefined;
 }
 
-const written = new LRUCache<string, string>({ max: DELEGATION_LIMITS.issuerKeysKept });
+const didsByKey = new LRUCache<string, string>({ max: DELEGATION_LIMITS.issuerKeysKept });
 
-// Base58 is slow to write.
+// Caches the text, because base58 is slow to encode.
 function keyDid(bytes: Buffer): string {
   const id = bytes.toString('latin1');
-  const did = written.get(id) ?? DID.decode(bytes).did();
-  written.set(id, did);
+  const did = didsByKey.get(id) ?? DID.decode(bytes).did();
+  didsByKey.set(id, did);
   return did;
 }
 
-/** The did:key of a public Ed25519 key of 32 bytes. */
+/** The did:key of a 32-byte public Ed25519 key. */
 export function ed25519Did(key: Uint8Array): string {
   return DID.decode(Buffer.concat([ED25519.codec, key])).did();
 }
 
-/** The algorithm of a signature in a UCAN; undefined when it has not the one form of those that are accepted. */
+/** The algorithm of a signature in a UCAN; undefined when it is unsupported or malformed. */
 export function readAlgorithm(signature: Uint8Array): SignatureAlgorithm | undefined {
   return KEY_KINDS.find((kind) => isOfKind(signature, kind))?.algorithm;
 }
@@ -85,12 +87,12 @@ export function didMethod(did: string): string {
   return did.split(':', 2)[1]!;
 }
 
-const known = new LRUCache<string, IssuerKey>({ max: DELEGATION_LIMITS.issuerKeysKept });
+const keysByDid = new LRUCache<string, IssuerKey>({ max: DELEGATION_LIMITS.issuerKeysKept });
 
-/** The key of a did:key; undefined when it is none, or one of a kind that is not accepted. Keeps the latest ones. */
+/** The key of a did:key; undefined when it is malformed or of an unsupported type. Cached. */
 export function issuerKey(did: string): IssuerKey | undefined {
-  const key = known.get(did) ?? parseKey(did);
-  if (key) known.set(did, key);
+  const key = keysByDid.get(did) ?? parseKey(did);
+  if (key) keysByDid.set(did, key);
   return key;
 }
 
@@ -110,14 +112,14 @@ function parseKey(did: string): IssuerKey | undefined {
 function keyBytes(did: string): Buffer | undefined {
   if (did.length > DELEGATION_LIMITS.resourceChars) return undefined;
   try {
-    // Of other DIDs too: none begins as a key does.
+    // DIDs of other methods parse too, but their bytes never start like a key.
     return Buffer.from(DID.parse(did as `did:${string}:${string}`));
   } catch {
     return undefined;
   }
 }
 
-// Points that are not on the curve are no keys.
+// Undefined for points that are not on the curve.
 function importKey(der: Buffer): KeyObject | undefined {
   try {
     return createPublicKey({ key: der, format: 'der', type: 'spki' });

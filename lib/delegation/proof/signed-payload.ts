@@ -1,10 +1,10 @@
-// What the issuer of a UCAN signed: the header and payload of a JWT, whose payload is canonical DAG-JSON
-// (https://github.com/ucan-wg/ucan-ipld, and https://ipld.io/specs/codecs/dag-json/spec/).
+// The bytes that the issuer of a UCAN signed: a JWT header and payload, the payload in canonical DAG-JSON
+// (https://github.com/ucan-wg/ucan-ipld, https://ipld.io/specs/codecs/dag-json/spec/).
 
 import { decodeLink } from '@ucanto/core';
 import type { CborMap, CborValue } from '../token/cbor.ts';
 
-/** Names of algorithms of JWS, RFC 7518 and RFC 8037. */
+/** JWS algorithm names, RFC 7518 and RFC 8037. */
 export type SignatureAlgorithm = 'EdDSA' | 'ES256';
 
 const HEADERS: { readonly [algorithm in SignatureAlgorithm]: string } = {
@@ -18,7 +18,7 @@ interface Signed {
   readonly algorithm: SignatureAlgorithm;
 }
 
-/** Writes it again from the fields of a UCAN, which are known to be well formed. Keys are in their order. */
+/** Rebuilds the signed bytes from the fields of a validated UCAN. Keys are in canonical order. */
 export function writeSignedPayload(fields: CborMap, { issuer, audience, algorithm }: Signed): Buffer {
   const proofs = (fields.get('prf') as readonly CborValue[]).map((link) => JSON.stringify(writeLink(link)));
   const fact = writeOptional(fields, 'fct');
@@ -39,7 +39,7 @@ function writeOptional(fields: CborMap, name: string): string {
   return value === undefined ? '' : `,"${name}":${writeJson(value)}`;
 }
 
-/** Canonical DAG-JSON: keys sorted by their UTF-16 units, no whitespace, bytes and links as maps with the key "/". */
+/** Canonical DAG-JSON: keys sorted by UTF-16 code units, no whitespace, bytes and links as maps with the key "/". */
 function writeJson(value: CborValue): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (value instanceof Uint8Array) return `{"/":{"bytes":"${writeBytes(value)}"}}`;
@@ -52,7 +52,7 @@ function writeMap(map: CborMap): string {
   return `{${names.map((name) => `${JSON.stringify(name)}:${writeJson(map.get(name)!)}`).join()}}`;
 }
 
-// Without padding.
+// Base64 without padding.
 function writeBytes(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64').replaceAll('=', '');
 }

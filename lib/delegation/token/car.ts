@@ -1,11 +1,11 @@
-// The outer form of a token: strict base64 of a CAR with one root and few blocks, each under the one kind of CID that hashes
-// its bytes. Other forms of UCAN are recognised, so that their senders get the reason.
+// The envelope of a token: strict base64 of a CAR with one root and few blocks, each addressed by the one supported CID
+// form. Recognises other UCAN formats so that senders get a specific reason.
 
 import { hash } from 'node:crypto';
 import { DELEGATION_LIMITS } from '../limits.ts';
 import { type Refused, refuse } from '../reason.ts';
 
-/** The bytes of a CID as latin1 text, so that it can be the key of a map. */
+/** The bytes of a CID as a latin1 string, for use as a map key. */
 export type CidKey = string;
 
 export interface Car {
@@ -15,17 +15,17 @@ export interface Car {
 }
 
 export const CID_BYTES = 36;
-/** CIDv1, DAG-CBOR, SHA-256 of 32 bytes: the only kind of CID that a block may have. */
+/** CIDv1, DAG-CBOR, SHA-256 of 32 bytes: the only supported CID form. */
 const CID_PREFIX: Buffer = Buffer.from([0x01, 0x71, 0x12, 0x20]);
 
-// {roots: [one such CID], version: 1} in canonical DAG-CBOR is these bytes, the CID, and these: nothing else can be.
+// In canonical DAG-CBOR, {roots: [<CID>], version: 1} is exactly HEADER_START, the CID and HEADER_END.
 const HEADER_START = Buffer.from('\x3a\xa2\x65roots\x81\xd8\x2a\x58\x25\x00', 'latin1');
 const HEADER_END = Buffer.from('\x67version\x01');
 const HEADER_BYTES = HEADER_START.length + CID_BYTES + HEADER_END.length;
 
-/** Reads a CAR and hashes every block. Blocks may come in any order. */
-export function readCar(given: Uint8Array): Car | Refused {
-  const car = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+/** Parses a CAR and checks the hash of every block. Blocks may come in any order. */
+export function readCar(input: Uint8Array): Car | Refused {
+  const car = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
   const root = readHeader(car);
   if (root === undefined) return refuseBytes(car);
   const blocks = new Map<CidKey, Uint8Array>();
@@ -73,30 +73,30 @@ function readLength(car: Buffer, at: number): { start: number; end: number } | u
 }
 
 /**
- * The bytes of standard base64 with padding or of base64url without; undefined for every other spelling of them:
- * whitespace, mixed alphabets, missing or extra padding, bits behind the end.
+ * Decodes padded standard base64 or unpadded base64url; undefined for any other spelling: whitespace, mixed alphabets,
+ * missing or extra padding, non-zero trailing bits.
  */
 export function strictBytes(text: string): Uint8Array | undefined {
-  // Buffer reads both alphabets and skips what it does not know: only writing it again tells.
+  // Buffer accepts both alphabets and skips invalid characters, so encode again and compare.
   const bytes = Buffer.from(text, 'base64');
   const same = bytes.toString('base64') === text || bytes.toString('base64url') === text;
   return same && bytes.length > 0 ? bytes : undefined;
 }
 
-// UCAN 0.8 to 0.10: header, payload and signature of a JWT.
+// UCAN 0.8 to 0.10: a JWT of header, payload and signature.
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-// UCAN 1.0: [signature, {"h": …, "ucan/dlg@1.0.0-…": …}], as DAG-CBOR or as DAG-JSON. Signatures have up to 512 bytes.
+// UCAN 1.0: [signature, {"h": …, "ucan/dlg@1.0.0-…": …}], as DAG-CBOR or DAG-JSON. Signatures take up to 512 bytes.
 const CBOR_LIST_OF_TWO = 0x82;
 const TAG = /ucan\/[a-z/]{1,20}@1\./;
 const LOOK_BYTES = 1_024;
 
-/** Why a text that is no base64 is refused. */
+/** Why a text that is not base64 is refused. */
 export function refuseText(text: string): Refused {
   if (JWT.test(text)) return refuse('jwt');
   return refuse(text.startsWith('[') && TAG.test(text.slice(0, LOOK_BYTES)) ? 'ucan-1' : 'not-base64');
 }
 
-/** Why bytes that are no CAR are refused. */
+/** Why bytes that are not a CAR are refused. */
 function refuseBytes(bytes: Buffer): Refused {
   const isEnvelope = bytes[0] === CBOR_LIST_OF_TWO && TAG.test(bytes.toString('latin1', 0, LOOK_BYTES));
   return refuse(isEnvelope ? 'ucan-1' : 'not-a-car');

@@ -1,6 +1,5 @@
-// Canonical DAG-CBOR, read strictly: bytes that the canonical encoder would write differently are refused.
+// Strict reader of canonical DAG-CBOR: refuses bytes that the canonical encoder would write differently.
 
-/** A link by the bytes of its CID. */
 export interface CborLink {
   readonly cid: Uint8Array;
 }
@@ -9,13 +8,13 @@ export type CborMap = ReadonlyMap<string, CborValue>;
 export type CborValue = null | boolean | number | string | Uint8Array | CborLink | readonly CborValue[] | CborMap;
 
 const DEPTH = 16;
-// What others do with a value takes longer than reading it.
+// Bounds the work of whoever processes the value, which exceeds that of parsing it.
 const VALUES = 512;
 const LINK_TAG = 42;
-// CIDv1, DAG-CBOR or raw, SHA-256: 36 bytes behind the zero byte of a link.
+// CIDv1, DAG-CBOR or raw, SHA-256: 36 bytes after the zero byte of a link.
 const LINK_BYTES = 37;
 const TEXT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-// Signed texts are DAG-JSON, where a map with the key "/" says the same as a link or bytes; a `__proto__` is lost on the way.
+// UCANs are signed as DAG-JSON, where a map with the key "/" reads like a link or bytes, and `__proto__` gets lost.
 const RESERVED_KEYS = new Set(['/', '__proto__']);
 
 type ItemReader = (argument: number, cursor: Cursor) => CborValue | undefined;
@@ -29,10 +28,10 @@ interface Cursor {
 }
 
 /**
- * The value of `bytes`; undefined when they are anything but one value in canonical form: shortest lengths, sorted and
- * unique text keys, valid UTF-8 without a byte-order mark, no tags but links, no indefinite lengths. Stricter than the format in what tokens never
- * need: numbers are safe integers or fractions, links are CIDv1 with SHA-256, at most 16 levels
- * and 512 values.
+ * The value of `bytes`; undefined unless they are exactly one value in canonical form: shortest lengths, sorted and
+ * unique text keys, valid UTF-8 without a byte-order mark, no tags except links, no indefinite lengths. Stricter than
+ * DAG-CBOR where tokens need no more: numbers are safe integers or fractions, links are CIDv1 with SHA-256, at most 16
+ * levels and 512 values.
  */
 export function readCanonical(bytes: Uint8Array): CborValue | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -61,7 +60,7 @@ function readValue(cursor: Cursor): CborValue | undefined {
   return argument === undefined ? undefined : READERS[major]!(argument, cursor);
 }
 
-// The number behind the first byte, in its shortest form and at most a safe integer.
+// The number after the first byte, in its shortest form and at most a safe integer.
 function readArgument(info: number, cursor: Cursor): number | undefined {
   if (info < 24) return info;
   if (info > 27) return undefined;
@@ -89,14 +88,14 @@ function take(cursor: Cursor, length: number): Uint8Array | undefined {
 function readText(bytes: Uint8Array | undefined): string | undefined {
   try {
     const text = bytes && TEXT.decode(bytes);
-    // Others lose a byte-order mark when they read it, and would then check the signature of other bytes.
+    // Other decoders drop a byte-order mark and would verify the signature over different bytes.
     return text?.startsWith('\ufeff') ? undefined : text;
   } catch {
     return undefined;
   }
 }
 
-// However long it claims to be: reading ends with the first value that is missing.
+// The claimed length needs no bound: reading stops at the first missing value.
 function readList(length: number, cursor: Cursor): CborValue | undefined {
   if (++cursor.depth > DEPTH) return undefined;
   const list: CborValue[] = [];
@@ -134,7 +133,7 @@ function readKey(cursor: Cursor): { text: string; bytes: Uint8Array } | undefine
   return text === undefined || RESERVED_KEYS.has(text) ? undefined : { text, bytes: bytes! };
 }
 
-// Shorter keys first, then by their bytes; equal ones are not in order.
+// Shorter keys first, then bytewise; equal keys are out of order.
 function inOrder(before: Uint8Array, after: Uint8Array): boolean {
   return (before.length - after.length || Buffer.compare(before, after)) < 0;
 }

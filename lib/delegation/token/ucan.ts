@@ -1,4 +1,4 @@
-// The UCANs of a token: each with known fields in their one form, from the one that was sent to the one without a proof.
+// The UCANs of a token, strictly validated, from the sent one to the one without a proof.
 
 import { decodeLink } from '@ucanto/core';
 import { DELEGATION_LIMITS } from '../limits.ts';
@@ -8,14 +8,14 @@ import { type Refused, refuse } from '../reason.ts';
 import { type Car, type CidKey, isCid, readCar } from './car.ts';
 import { type CborLink, type CborMap, type CborValue, readCanonical } from './cbor.ts';
 
-/** The keys of an issuer that is no did:key, each as did:key; undefined when they cannot be found. Never rejects. */
+/** Resolves the keys of an issuer that is not a did:key, each as did:key; undefined when it cannot. Never rejects. */
 export type IssuerKeys = (did: string) => Promise<readonly string[] | undefined>;
 
 /** What a UCAN lets its audience do: an ability on a resource, within caveats. */
 export interface Capability {
   /** `*`, or lower-case words with slashes, such as `oracle/talk` or `oracle/*`. */
   readonly can: string;
-  /** A URI, such as the DID of who owns the resource. */
+  /** A URI, such as the DID of the resource's owner. */
   readonly with: string;
   /** Caveats. */
   readonly nb?: { readonly [name: string]: unknown };
@@ -23,7 +23,7 @@ export interface Capability {
 
 export interface Ucan {
   readonly ok: true;
-  /** All that it says, of which the rest of this is a part. */
+  /** All fields; the rest of this interface is derived from them. */
   readonly fields: CborMap;
   readonly issuer: string;
   readonly audience: string;
@@ -37,7 +37,7 @@ export interface Ucan {
   readonly notBefore: number | undefined;
 }
 
-// A sentence per field: present or not, and what it must be. Canonical maps have no field twice.
+// Whether each field is optional, and its valid values. Canonical maps never repeat a field.
 const FIELDS: { readonly [name: string]: { readonly optional?: true; readonly is: (value: CborValue) => boolean } } = {
   v: { is: (value) => value === '0.9.1' },
   s: { is: (value) => value instanceof Uint8Array },
@@ -52,13 +52,12 @@ const FIELDS: { readonly [name: string]: { readonly optional?: true; readonly is
 };
 const REQUIRED = Object.values(FIELDS).filter(({ optional }) => !optional).length;
 
-// Decoders of UCANs turn abilities to lower case: in capitals a token would be a twin of another with the same signature.
+// UCAN decoders lower-case abilities, so an upper-case token would be a second token with the same signature.
 const ABILITY = /^(?:\*|[a-z0-9_.-]+\/(?:[a-z0-9_.-]+\/)*(?:\*|[a-z0-9_.-]+))$/;
 const URI = /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/;
-// `ucan:*` stands for everything that the issuer may do, and a star at the end for everything below.
+// Refused in resources: `ucan:*` means everything the issuer may do, and a trailing star everything below.
 const WILDCARD = '*';
 
-/** Reads one block as a UCAN. */
 function readUcan(bytes: Uint8Array): Ucan | Refused {
   const map = readCanonical(bytes);
   if (map === undefined) return refuse('not-canonical');
@@ -90,7 +89,7 @@ function readUcan(bytes: Uint8Array): Ucan | Refused {
   };
 }
 
-/** The one link of the root block, `{"ucan@0.9.1": <link>}`. */
+/** The link in the root block, `{"ucan@0.9.1": <link>}`. */
 function readVariant(bytes: Uint8Array): CidKey | Refused {
   const map = readCanonical(bytes);
   if (map === undefined) return refuse('not-canonical');
@@ -120,7 +119,7 @@ function readCapability(value: CborValue): Capability | undefined {
   return well && short && URL.canParse(resource) ? { can, with: resource, ...caveats } : undefined;
 }
 
-/** A map as an object; links in it as @ucanto/core has them, which JSON writes as `{"/": "bafy…"}`. */
+/** Converts a map to an object, with links as in @ucanto/core, which JSON writes as `{"/": "bafy…"}`. */
 export function readPlainMap(map: CborMap): { [name: string]: unknown } {
   return Object.fromEntries(Array.from(map, ([name, value]) => [name, readPlain(value)]));
 }
@@ -128,12 +127,12 @@ export function readPlainMap(map: CborMap): { [name: string]: unknown } {
 function readPlain(value: CborValue): unknown {
   if (isMap(value)) return readPlainMap(value);
   if (isLink(value)) return decodeLink(value.cid);
-  // A copy: what passed is kept, and would keep the whole token.
+  // Copied: a view would keep the whole token in memory while the capability is cached.
   if (value instanceof Uint8Array) return Uint8Array.from(value);
   return Array.isArray(value) ? value.map(readPlain) : value;
 }
 
-// Two that differ in their caveats only: proof of the one would pass for proof of the other.
+// Capabilities that differ only in caveats: a proof of one would pass for the other.
 function hasTwins(capabilities: Ucan['capabilities']): boolean {
   return new Set(capabilities.map((one) => `${one.can} ${one.with}`)).size < capabilities.length;
 }
@@ -158,13 +157,13 @@ function isSeconds(value: CborValue): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** The UCANs of a token from the one that was sent to the one that needs no proof; at least one. */
+/** The UCANs of a token, from the sent one to the one that needs no proof; at least one. */
 export interface Chain {
   readonly ok: true;
   readonly ucans: readonly [Ucan, ...Ucan[]];
 }
 
-/** Reads the bytes of a CAR. Every block is hashed, so that no chain can be a circle. */
+/** Parses the bytes of a CAR. Links are verified hashes, so a chain cannot be circular. */
 export function readChain(bytes: Uint8Array): Chain | Refused {
   const car = readCar(bytes);
   return car.ok ? walk(car) : car;

@@ -140,7 +140,7 @@ function split(row: string, fits: Fits): string[] {
   return pieces;
 }
 
-// The longest prefix that is accepted, at least one character, never ending in half a surrogate pair.
+// The longest prefix that is accepted, at least one character, never ending in a lone surrogate.
 function longest(text: string, accepts: (part: string) => boolean): number {
   let low = 1;
   let high = text.length;

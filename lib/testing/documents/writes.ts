@@ -222,7 +222,7 @@ export const DOCUMENT_WRITES: DocumentPromises = {
     assert.is(await store.lastChange(), (await store.changes(0, 100)).at(-1)?.seq);
   },
 
-  'a document that is too large, half a surrogate pair and a malformed id are refused': async ({ store }) => {
+  'a document that is too large, a lone surrogate and a malformed id are refused': async ({ store }) => {
     await refuses('ERR_INPUT', () => store.insert(PERSON, 'a', { text: 'x'.repeat(1_048_576) }));
     await store.insert(PERSON, 'large', { text: 'x'.repeat(1_000_000) });
     await refuses('ERR_INPUT', () => store.replace(PERSON, 'large', 1, { text: 'é'.repeat(524_289) }));
