@@ -47,7 +47,7 @@ const KINDS = {
   types: { words: 'a registry of types, such as readDescriptorSet(bytes).registry', fits: hasMembers('getMessage') },
   guard: { words: 'a token guard from tokenGuard', fits: hasMembers('checkDelegation') },
   key: { words: 'a key, such as parseOracleKey(text)', fits: hasMembers('sign') },
-  environment: { words: 'environment variables by name, such as process.env', fits: hasMembers() },
+  environment: { words: 'environment variables by name, as Node has them', fits: hasMembers() },
   config: {
     words: 'a configuration from requireConfig or readConfig',
     fits: hasMembers('dataDir'),

@@ -113,7 +113,10 @@ const TRIED: Readonly<Record<string, readonly [call: () => unknown, says: RegExp
   'SQLite by its path alone': [() => sqliteDocuments(wrong('./data.db')), /path must be a string, not undefined/],
   'Redis by its URL alone': [() => connectRedis(wrong('redis://h')), /url must be a string, not undefined/],
   'MongoDB by its URL alone': [() => connectMongo(wrong('mongodb://h')), /url must be a string, not undefined/],
-  'no environment': [() => readConfig(wrong(undefined)), /env must be environment variables by name, .*, not undefined/],
+  'no environment': [
+    () => readConfig(wrong(undefined)),
+    /env must be environment variables by name, .*, not undefined/,
+  ],
   'a reading for a configuration': [
     () => startServer(wrong(readConfig({ DATA_DIR: ':memory:' }))),
     /config must be a configuration from requireConfig/,

@@ -10,6 +10,30 @@ export interface Room {
 
 const room = (uses: string, types = ''): Room => ({ uses, types });
 
+/** From the ground up: rooms with all that is in them, and single files. Imports lead down. */
+export const FLOORS: readonly string[] = [
+  'machines',
+  'lib',
+  'lib/json',
+  'lib/redact.ts',
+  'lib/gateway lib/store',
+  'lib/engine',
+  'lib/account lib/flow lib/http',
+  'lib/delegation lib/diagram lib/domain lib/ussd',
+  'lib/agent lib/testing',
+  'lib/limits.ts',
+  'lib/index.ts',
+  'server/config server/telemetry',
+  'server/audit server/http server/menus',
+  'server/gateway server/openapi server/stores server/user server/ussd',
+  'server/health server/move server/plugins server/sockets',
+  'server/agent server/web',
+  'server/docs server/doctor server/domain',
+  'server/boot server/packaging',
+  'server/cli',
+  'server',
+];
+
 export const ROOMS: { readonly [folder: string]: Room } = {
   lib: room(
     'lib/account lib/agent lib/delegation lib/diagram lib/domain lib/engine lib/engine/lifecycle lib/engine/machine lib/engine/session lib/flow lib/flow/format lib/flow/run lib/gateway lib/http lib/store lib/store/memory lib/ussd',
@@ -139,16 +163,16 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   machines: room(''),
   server: room('lib server/boot server/cli server/config', 'server/http server/plugins server/stores'),
   'server/agent': room(
-    'lib lib/agent lib/agent/mcp lib/agent/responders lib/delegation lib/delegation/issuer lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/health server/http server/plugins server/sockets server/user',
+    'lib lib/agent lib/agent/mcp lib/agent/responders lib/delegation lib/delegation/issuer lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/http server/plugins server/sockets server/telemetry server/user',
     'lib/agent/run lib/engine lib/flow/run lib/http lib/store server/audit server/http/middleware server/stores',
   ),
-  'server/audit': room('lib lib/domain lib/domain/feed lib/domain/twin lib/store', 'lib/json server/health'),
+  'server/audit': room('lib lib/domain lib/domain/feed lib/domain/twin lib/store', 'lib/json server/telemetry'),
   'server/boot': room(
-    'lib lib/account lib/agent lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
+    'lib lib/account lib/agent lib/delegation/issuer lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/telemetry server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
     'lib/flow/lint lib/flow/run lib/store/redis server/plugins server/sockets',
   ),
   'server/cli': room(
-    'lib lib/account lib/agent lib/delegation lib/domain lib/engine/session lib/flow/expression server/audit server/boot server/cli/verbs server/config server/gateway server/health server/http server/plugins server/stores server/ussd server/web/studio',
+    'lib lib/account lib/agent lib/delegation lib/domain lib/engine/session lib/flow/expression server/audit server/boot server/cli/verbs server/config server/gateway server/http server/plugins server/stores server/telemetry server/ussd server/web/studio',
     'lib/store',
   ),
   'server/cli/phone': room(
@@ -156,10 +180,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/json server/boot',
   ),
   'server/cli/verbs': room(
-    'lib lib/account lib/delegation lib/delegation/issuer lib/domain lib/domain/bulk lib/engine/session lib/flow/convert lib/flow/expression lib/flow/format lib/flow/lint lib/flow/testing lib/gateway lib/ussd server/audit server/boot server/cli server/cli/phone server/config server/doctor server/gateway server/health server/http server/http/middleware server/menus server/move server/openapi server/ussd server/web/diagram',
+    'lib lib/account lib/delegation lib/delegation/issuer lib/domain lib/domain/bulk lib/engine/session lib/flow/convert lib/flow/expression lib/flow/format lib/flow/lint lib/flow/testing lib/gateway lib/ussd server/audit server/boot server/cli server/cli/phone server/config server/doctor server/gateway server/http server/http/middleware server/menus server/move server/openapi server/telemetry server/ussd server/web/diagram',
     'lib/flow/run lib/json lib/store',
   ),
-  'server/config': room('lib lib/flow/expression lib/http lib/store/redis', 'server/plugins'),
+  'server/config': room('lib lib/flow/expression lib/http lib/store/redis'),
   'server/docs': room(
     'lib lib/domain lib/domain/did lib/flow/format server/config server/docs/reference server/http server/web/kit',
     'lib/json server/openapi',
@@ -174,63 +198,67 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store',
   ),
   'server/domain': room(
-    'lib lib/delegation/issuer lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/audit server/config server/domain/routes server/health server/http server/web/proposal server/web/registry',
-    'lib/engine lib/store',
+    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/audit server/config server/domain/routes server/http server/telemetry server/web/proposal server/web/registry',
+    'lib/delegation/issuer lib/engine lib/store',
   ),
   'server/domain/routes': room(
     'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/domain/voting lib/domain/webhook lib/json server/config server/domain server/http server/web/kit',
     'lib/store server/audit server/web/proposal',
   ),
   'server/gateway': room(
-    'lib lib/gateway lib/gateway/channel lib/gateway/descriptors lib/gateway/request lib/gateway/route lib/http server/config server/gateway/answers server/health server/http server/http/middleware',
+    'lib lib/gateway lib/gateway/channel lib/gateway/descriptors lib/gateway/request lib/gateway/route lib/http server/config server/gateway/answers server/http server/http/middleware server/telemetry',
     'lib/json',
   ),
   'server/gateway/answers': room(
     'lib lib/gateway lib/gateway/channel server/config server/http server/http/middleware',
     'server/gateway',
   ),
-  'server/health': room(
-    'lib lib/flow/run lib/http lib/json server/config server/http server/stores',
-    'lib/engine lib/store lib/ussd',
-  ),
+  'server/health': room('lib lib/json server/http server/stores server/telemetry', 'lib/store server/config'),
   'server/http': room(
-    'lib lib/domain lib/domain/did lib/domain/schema lib/http lib/json server/config server/http/middleware',
-    'lib/store/redis server/boot server/health',
+    'lib lib/domain lib/domain/did lib/domain/schema lib/http lib/json server/config server/http/middleware server/telemetry',
+    'lib/store/redis',
   ),
-  'server/http/middleware': room('lib lib/json server/config server/http', 'lib/store/redis server/health'),
+  'server/http/middleware': room('lib lib/json server/config server/http server/telemetry', 'lib/store/redis'),
   'server/menus': room(
     'lib lib/account lib/agent/responders lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing server/config',
-    'lib/engine lib/json server/health',
+    'lib/engine lib/json server/telemetry',
   ),
   'server/move': room(
     'lib lib/agent lib/agent/run lib/store/lmdb lib/store/redis server/audit server/config server/stores',
-    'lib/store server/health',
+    'lib/store server/telemetry',
   ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/json'),
   'server/packaging': room('lib/diagram lib/flow/format server/docs server/docs/generate server/web/kit'),
   'server/plugins': room(
-    'lib lib/agent lib/flow/expression lib/http lib/store/memory server/config server/health server/http server/http/middleware server/plugins/claims server/plugins/credits server/plugins/team-chat server/plugins/user-preferences server/user',
+    'lib lib/agent lib/flow/expression lib/http lib/store/memory server/config server/http server/http/middleware server/plugins/claims server/plugins/credits server/plugins/team-chat server/plugins/user-preferences server/telemetry server/user',
     'lib/agent/run lib/delegation lib/engine lib/json lib/store server/audit',
   ),
-  'server/plugins/claims': room('lib lib/json server/http server/user', 'lib/engine lib/store server/plugins'),
+  'server/plugins/claims': room(
+    'lib lib/json server/http server/user',
+    'lib/engine lib/store server/config server/plugins',
+  ),
   'server/plugins/credits': room(
     'lib lib/json lib/store server/http server/user',
-    'lib/agent server/audit server/plugins',
+    'lib/agent server/audit server/config server/plugins',
   ),
-  'server/plugins/team-chat': room('lib lib/agent lib/json lib/store server/http server/user', 'server/plugins'),
+  'server/plugins/team-chat': room(
+    'lib lib/agent lib/json lib/store server/http server/user',
+    'server/config server/plugins',
+  ),
   'server/plugins/user-preferences': room('lib/store server/user', 'lib/json server/plugins'),
   'server/sockets': room('lib lib/agent lib/json server/config server/http server/user', 'lib/store lib/store/redis'),
+  'server/telemetry': room('lib lib/flow/run lib/http', 'lib/engine lib/json lib/ussd'),
   'server/stores': room(
     'lib lib/account lib/flow/expression lib/http lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/audit server/config',
-    'lib/store server/health',
+    'lib/store server/telemetry',
   ),
   'server/user': room('lib lib/domain lib/json server/config server/http', 'lib/agent lib/delegation'),
   'server/ussd': room(
-    'lib lib/account lib/flow/expression lib/json lib/ussd server/config server/health server/http',
+    'lib lib/account lib/flow/expression lib/json lib/ussd server/config server/http server/telemetry',
     'server/audit server/http/middleware',
   ),
   'server/web': room(
-    'lib/delegation/issuer server/config server/http server/http/middleware server/web/chat server/web/home server/web/inspector server/web/kit server/web/simulator server/web/studio',
+    'server/config server/http server/http/middleware server/web/chat server/web/home server/web/inspector server/web/kit server/web/simulator server/web/studio',
     'lib lib/engine lib/flow/run lib/store server/health',
   ),
   'server/web/browser': room('server/web/kit'),
