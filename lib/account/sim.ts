@@ -1,29 +1,29 @@
-// SIM swaps: what is kept of a SIM card, and for how long an account whose number has a new one does less.
+// SIM swaps: what is stored of a SIM card, and how long an account with a new SIM is restricted.
 
 import { ACCOUNT_LIMITS } from './limits.ts';
 
-/** The SIM that an account was opened with last. */
+/** The SIM last used to open an account. */
 export type KnownSim = {
   /** `<kid>:<keyed hash>`. */
   readonly mark: string;
-  /** When it took the place of another, in milliseconds since 1970; null when it did not. */
+  /** When it replaced another SIM, in milliseconds since 1970; null if it never did. */
   readonly changedAt: number | null;
 };
 
 /**
- * What to keep when an account is opened with a SIM; `marks`: its keyed hashes under every key, parted by spaces, that of the
- * active one first. The first SIM of an account is no change.
+ * The SIM record to store when an account is opened. `marks` are keyed hashes of the SIM under every key, separated by
+ * spaces, the active key's first. The first SIM of an account is not a swap.
  */
-export function noteSim(known: KnownSim | undefined, marks: string, now: number): KnownSim {
+export function noteSim(previous: KnownSim | undefined, marks: string, now: number): KnownSim {
   const all = marks.split(' ');
   const mark = all[0]!;
-  const changedAt = known?.changedAt ?? null;
-  // Under a key that is gone nothing can be compared.
-  const isComparable = known !== undefined && all.some((one) => readKid(one) === readKid(known.mark));
-  return isComparable && !all.includes(known.mark) ? { mark, changedAt: now } : { mark, changedAt };
+  const changedAt = previous?.changedAt ?? null;
+  // Marks made with a key that is gone cannot be compared.
+  const isComparable = previous !== undefined && all.some((one) => readKid(one) === readKid(previous.mark));
+  return isComparable && !all.includes(previous.mark) ? { mark, changedAt: now } : { mark, changedAt };
 }
 
-/** Whether the SIM took the place of another within ACCOUNT_LIMITS.simHoldMs; undefined is none. */
+/** Whether the SIM replaced another within ACCOUNT_LIMITS.simHoldMs; false for undefined. */
 export function isSimNew(sim: KnownSim | undefined, now: number): boolean {
   const changedAt = sim?.changedAt ?? null;
   return changedAt !== null && now < changedAt + ACCOUNT_LIMITS.simHoldMs;
