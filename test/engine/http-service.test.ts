@@ -373,7 +373,7 @@ test('malformed input is ERR_INPUT, before anything is sent', async () => {
     [{ url, headers: { 'a b': '1' } }, /cannot be set/],
     [{ url, headers: { 'x-a': 'topsecret\r\nX-Evil: 1' } }, /"headers\.x-a" is not a single line/],
     [{ url, headers: { 'x-a': 1 } }, /"headers\.x-a"/],
-    [{ url, body: {} }, /no "body"/],
+    [{ url, body: {} }, /no field "body"/],
   ];
   for (const [input, message] of cases) {
     const error = await failure(services()['http.get']!(input, call()));
