@@ -1,11 +1,11 @@
-// The line of an arrow as SVG paths: right angles with round corners, and a head.
+// The path of an arrow: right angles with rounded corners, and an arrowhead.
 
 import type { Point } from './drawing.ts';
 
 const RADIUS = 7;
 const HEAD = { length: 8, half: 4 };
 
-/** The line, ending where its head begins. */
+/** The line, up to the base of the arrowhead. */
 export function linePath(points: readonly Point[]): string {
   const line = [...points.slice(0, -1), arrowFoot(points)];
   const parts = [`M${at(line[0]!)}`];
@@ -21,7 +21,7 @@ export function linePath(points: readonly Point[]): string {
   return parts.join('');
 }
 
-/** The head: a triangle with its tip at the last point. */
+/** The arrowhead: a triangle with its tip at the last point. */
 export function headPath(points: readonly Point[]): string {
   const tip = points.at(-1)!;
   const foot = arrowFoot(points);
@@ -49,7 +49,7 @@ const distance = (one: Point, other: Point): number => Math.hypot(other.x - one.
 
 const at = ({ x, y }: Point): string => `${short(x)} ${short(y)}`;
 
-/** A length with at most one decimal place. */
+/** Formats a length with at most one decimal place. */
 export function short(length: number): string {
   return String(Math.round(length * 10) / 10);
 }
