@@ -1,4 +1,4 @@
-// Chat sessions: made, listed and deleted by their owners; every other owner's does not exist.
+// Chat sessions: created, listed and deleted by their owners; a session of another owner is treated as non-existent.
 
 import { randomBytes } from 'node:crypto';
 import { type Clock, timeSlice } from '../../clock.ts';
@@ -11,33 +11,33 @@ import { insertNew, update } from '../../store/update.ts';
 import { SESSION } from '../kinds.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 
-/** What its document holds. Times are milliseconds since 1970. */
+/** A session's document. Times are milliseconds since 1970. */
 export type StoredSession = JsonObject & {
-  /** The DID of the user; null once it is deleted. */
+  /** The DID of the user; null once deleted. */
   readonly owner: string | null;
   readonly title: string | null;
   readonly created: number;
   readonly updated: number;
-  /** Turns that were given out; each is the place of one message and its answer. */
+  /** Turns assigned so far; each is the place of one message and its answer. */
   readonly turns: number;
-  /** What responders keep, by their names. */
+  /** Responder state, by responder name. */
   readonly state: JsonObject;
   readonly deletedAt: number | null;
 };
 
 export type Session = StoredDocument<StoredSession>;
 
-/** Who answers, as clients read it. */
+/** The oracle's identity, as shown to clients. */
 export interface Oracle {
   readonly name: string;
   readonly did: string;
   readonly entityDid: string;
 }
 
-/** What clients read. Times are RFC 3339. */
+/** A session as shown to clients. Times are RFC 3339. */
 export type ChatSession = {
   readonly sessionId: string;
-  /** Missing until there are two messages. */
+  /** Absent until there are two messages. */
   readonly title?: string;
   readonly createdAt: string;
   readonly lastUpdatedAt: string;
@@ -46,28 +46,31 @@ export type ChatSession = {
   readonly oracleEntityDid: string;
 };
 
-/** Functions with an `owner` give undefined for a session that is not theirs, as for one that does not exist. */
+/** Functions with an `owner` treat a session of another owner as non-existent and return undefined. */
 export interface Sessions {
   create(owner: string): Promise<ChatSession>;
-  /** The ones used last first. `limit` 1 to COMMON_LIMITS.pageSizeMax, @default 20; `offset` up to AGENT_LIMITS.sessionOffsetMax, @default 0. */
+  /**
+   * Most recently used first. `limit` 1 to COMMON_LIMITS.pageSizeMax, default 20; `offset` up to
+   * AGENT_LIMITS.sessionOffsetMax, default 0.
+   */
   list(owner: string, page?: { limit?: number; offset?: number }): Promise<{ sessions: ChatSession[]; total: number }>;
   get(owner: string, id: string): Promise<ChatSession | undefined>;
-  /** Whether this session is theirs. */
+  /** Whether the owner has this session. */
   owns(owner: string, id: string): Promise<boolean>;
-  /** The session of any owner, unless it is deleted. */
+  /** A session of any owner, unless it is deleted. */
   read(id: string): Promise<Session | undefined>;
-  /** The number of the next turn, from 1; the session counts as used now. */
+  /** Assigns the next turn number, from 1, and marks the session as used. */
   nextTurn(owner: string, id: string): Promise<number | undefined>;
-  /** Changes fields of a living session; false when it is gone. */
+  /** Changes fields of a session; false when it is gone. */
   change(id: string, change: (body: StoredSession) => Partial<StoredSession>): Promise<boolean>;
   readState(id: string, responder: string): Promise<Json | undefined>;
-  /** Throws ERR_INPUT when it is larger than AGENT_LIMITS.responderStateBytes. */
+  /** Throws ERR_INPUT when the value exceeds AGENT_LIMITS.responderStateBytes. */
   keepState(id: string, responder: string, value: Json): Promise<void>;
-  /** From now on it does not exist; false when it did not before, or was used after `unusedSince`. */
+  /** Marks the session as deleted; false when it does not exist or was used after `unusedSince`. */
   softDelete(owner: string, id: string, unusedSince?: number): Promise<boolean>;
-  /** Sessions that were last used before this time, the oldest first. */
+  /** Sessions last used before this time, oldest first. */
   listUnused(before: number, limit: number): Promise<readonly { readonly owner: string; readonly id: string }[]>;
-  /** Ids of soft-deleted sessions whose documents are due for removal. */
+  /** Ids of soft-deleted sessions that are due for removal. */
   tombstones(limit: number): Promise<string[]>;
   forget(id: string): Promise<void>;
 }
@@ -81,15 +84,15 @@ export interface SessionOptions {
 export function openSessions({ documents, clock, oracle }: SessionOptions): Sessions {
   const read: Sessions['read'] = async (id) => {
     if (!isId(id)) return undefined;
-    const found = await documents.get<StoredSession>(SESSION, id);
-    return found?.body.deletedAt === null ? found : undefined;
+    const session = await documents.get<StoredSession>(SESSION, id);
+    return session?.body.deletedAt === null ? session : undefined;
   };
   const readOwned = async (owner: string, id: string) => {
-    const found = await read(id);
-    return found?.body.owner === owner ? found : undefined;
+    const session = await read(id);
+    return session?.body.owner === owner ? session : undefined;
   };
 
-  /** The changed body of a living session; undefined when it is gone, or `isMeant` says no. */
+  /** The changed body; undefined when the session is gone or `isMeant` returns false. */
   async function replace(
     id: string,
     of: (body: StoredSession) => Partial<StoredSession>,
@@ -125,8 +128,8 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
       return { sessions: items.map(view), total };
     },
     async get(owner, id) {
-      const found = await readOwned(owner, id);
-      return found && view(found);
+      const session = await readOwned(owner, id);
+      return session && view(session);
     },
     owns: async (owner, id) => (await readOwned(owner, id)) !== undefined,
     async nextTurn(owner, id) {
@@ -148,7 +151,7 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
       if (bytes > AGENT_LIMITS.responderStateBytes)
         throw new TwinlineError(
           'ERR_INPUT',
-          `Responder "${responder}" wants to keep ${bytes} bytes in a session; ${AGENT_LIMITS.responderStateBytes} are the most.`,
+          `Responder "${responder}" tried to store ${bytes} bytes in a session; the limit is ${AGENT_LIMITS.responderStateBytes}.`,
         );
       await replace(id, ({ state }) => ({ state: { ...state, [responder]: value } }));
     },
@@ -172,29 +175,29 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
   };
 }
 
-/** Sessions that are read at a time: each may hold AGENT_LIMITS.responderStateBytes. */
+/** Sessions read at a time: each may hold AGENT_LIMITS.responderStateBytes. */
 const SESSIONS_READ = 100;
 
-/** `offset` sessions are passed over; what the store gives at a time is bounded. */
+/** Skips `offset` sessions, reading bounded pages. */
 async function skipTo(
   documents: DocumentStore,
   { owner, limit, offset }: { owner: string; limit: number; offset: number },
 ): Promise<Session[]> {
   const query = { index: 'owner', where: { owner }, descending: true };
-  const found: Session[] = [];
+  const sessions: Session[] = [];
   let left = offset;
   let cursor: string | undefined;
   const pause = timeSlice();
   do {
     await pause();
-    const size = Math.min(left + limit - found.length, SESSIONS_READ);
+    const size = Math.min(left + limit - sessions.length, SESSIONS_READ);
     const from = cursor === undefined ? {} : { cursor };
     const page = await documents.find<StoredSession>(SESSION, { ...query, limit: size, ...from });
-    found.push(...page.items.slice(left));
+    sessions.push(...page.items.slice(left));
     left = Math.max(0, left - page.items.length);
     cursor = page.next;
-  } while (cursor !== undefined && found.length < limit);
-  return found;
+  } while (cursor !== undefined && sessions.length < limit);
+  return sessions;
 }
 
 function chatSession({ id, body }: Session, oracle: Oracle): ChatSession {
@@ -212,7 +215,7 @@ function chatSession({ id, body }: Session, oracle: Oracle): ChatSession {
 const ID = /^[0-9a-f]{32}$/;
 const isId = (id: unknown): id is string => typeof id === 'string' && ID.test(id);
 
-/** A title from the first words of a user: at most AGENT_LIMITS.sessionTitleChars characters, cut between words. */
+/** A title from the first words of a message: at most AGENT_LIMITS.sessionTitleChars characters, cut between words. */
 export function makeTitle(message: string): string {
   const words = message
     .slice(0, 2_000)
