@@ -1,4 +1,4 @@
-// Answers that are kept in memory for as long as they are true, and one call for all who ask the same at the same time.
+// An in-memory cache of replies, kept while they are valid, that also coalesces identical concurrent calls.
 
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -7,54 +7,54 @@ import { Stop, type StopSignal } from '../channel/channel.ts';
 import type { Metadata } from '../channel/metadata.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 
-/** What makes two calls the same. */
+/** Identifies a call. */
 export interface CacheKey {
   /** `/package.Service/Method` */
   readonly path: string;
   readonly request: Uint8Array;
-  /** The height that was asked for, as it came; absent, empty or `0`: the latest. */
+  /** The requested height, verbatim; absent, empty or `0` means the latest. */
   readonly height?: string | undefined;
-  /** Everything else that goes to the node, in a fixed order: the forwarded headers. */
+  /** Everything else sent to the node, in a fixed order: the forwarded headers. */
   readonly forwarded?: Metadata;
-  /** What tells running calls apart whose answers are the same, such as a deadline of its own that is sent to the node. */
+  /** Separates running calls that have the same reply, such as by a deadline that is sent to the node. */
   readonly apart?: string;
 }
 
 /** Options of `openCache`. */
 export interface CacheOptions<T> {
-  /** Milliseconds that an answer of the latest height is kept at most; 0 keeps none, and calls are shared all the same. */
+  /** How long a reply for the latest height is kept at most, in milliseconds; 0 caches none but still coalesces calls. */
   readonly ttlMs: number;
-  /** Bytes of all that is kept. */
+  /** Total bytes of the cache. */
   readonly maxBytes: number;
-  /** Bytes of one answer. */
+  /** Size of a reply in bytes. */
   countBytes(answer: T): number;
-  /** Whether it may be kept: never an error. */
+  /** Whether a reply may be cached: never for an error. */
   isKept(answer: T): boolean;
-  /** The height of the chain that came with it. */
+  /** The chain height of a reply. */
   readHeight(answer: T): string | undefined;
   readonly clock?: Clock;
 }
 
-/** How one caller waits. */
+/** How a caller waits. */
 export interface CallerWait {
   /** Milliseconds that this caller waits. */
   readonly deadlineMs: number;
   readonly signal?: StopSignal;
 }
 
-/** An answer and where it came from, or why there is none. */
+/** A reply and its source, or why there is none. */
 export type CacheResult<T> =
   | { readonly kind: 'answer'; readonly answer: T; readonly from: 'cache' | 'node' | 'shared' }
-  /** The deadline of the caller passed, the caller left, or too many wait already. */
+  /** The caller's deadline passed, the caller left, or too many callers are waiting. */
   | { readonly kind: 'late' | 'left' | 'full' };
 
 type Load<T> = (signal: StopSignal) => Promise<T>;
 
-/** Answers of the node that are given again for a while. */
+/** A cache of replies from the node. */
 export interface AnswerCache<T> {
   /**
-   * The kept answer, or what `load` gives. All who ask for the same key while one `load` runs share it; each has a deadline
-   * of its own, and when the last one has left, the signal of `load` aborts. Rejects with what `load` throws.
+   * Returns the cached reply or the result of `load`. Concurrent callers with the same key share one `load`; each has its own
+   * deadline, and when the last one leaves, the signal of `load` aborts. Rejects with the error of `load`.
    */
   answer(key: CacheKey, waiting: CallerWait, load: Load<T>): Promise<CacheResult<T>>;
   stats(): CacheStats;
@@ -66,23 +66,23 @@ export interface CacheStats {
   readonly bytes: number;
   readonly hits: number;
   readonly misses: number;
-  /** Callers who joined a call of another one. */
+  /** Callers that joined another caller's call. */
   readonly shared: number;
-  /** The largest height that was seen. */
+  /** The largest height seen. */
   readonly height: number;
 }
 
 interface CacheEntry<T> {
   readonly answer: T;
-  /** For an answer of the latest height: the height known when it came. */
+  /** For a reply at the latest height: the height known when it arrived. */
   readonly of: number | undefined;
 }
 
-// What an entry costs besides its key and its bytes.
+// Overhead of an entry besides its key and its bytes.
 const ENTRY_BYTES = 256;
 
 /**
- * Opens a cache, empty. A new height in any kept answer makes all answers of the latest height untrue.
+ * Opens an empty cache. A new height in any cached reply invalidates all replies for the latest height.
  * @example
  * const cache = openCache<string>({
  *   ttlMs: 1_000,
@@ -97,11 +97,11 @@ const ENTRY_BYTES = 256;
  */
 export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
   const { ttlMs, maxBytes, countBytes, isKept, readHeight, clock = systemClock } = options;
-  const kept = new LRUCache<string, CacheEntry<T>>({
+  const entries = new LRUCache<string, CacheEntry<T>>({
     maxSize: Math.max(maxBytes, 1),
     maxEntrySize: Math.max(1, Math.min(maxBytes, GATEWAY_LIMITS.cacheAnswerBytes)),
     sizeCalculation: ({ answer }, key) => countBytes(answer) + key.length + ENTRY_BYTES,
-    // Counted from one hour on, for the library takes 0 for "no time".
+    // Starts at one hour, because lru-cache takes 0 for "no time".
     perf: { now: () => clock.monotonic() + 3_600_000 },
     ttlResolution: 0,
     ttl: Math.max(ttlMs, 1),
@@ -113,9 +113,9 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
   let confirmedAt = clock.monotonic();
 
   function find(key: string): CacheEntry<T> | undefined {
-    const entry = kept.get(key);
+    const entry = entries.get(key);
     if (!entry || entry.of === undefined || entry.of === height) return entry;
-    kept.delete(key);
+    entries.delete(key);
     return undefined;
   }
 
@@ -123,17 +123,17 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
     if (!isKept(answer)) return;
     const answerHeight = parseHeight(readHeight(answer));
     if (answerHeight !== undefined) noteHeight(answerHeight);
-    if (!isLatest) kept.set(key, { answer, of: undefined }, { ttl: GATEWAY_LIMITS.cacheHeightMs });
-    // One of an older height has been overtaken while it was on its way.
+    if (!isLatest) entries.set(key, { answer, of: undefined }, { ttl: GATEWAY_LIMITS.cacheHeightMs });
+    // A reply at an older height was overtaken while in flight.
     else if (ttlMs > 0 && (answerHeight === undefined || answerHeight === height))
-      kept.set(key, { answer, of: height });
+      entries.set(key, { answer, of: height });
   }
 
-  function noteHeight(seen: number): void {
+  function noteHeight(seenHeight: number): void {
     const now = clock.monotonic();
-    // Heights only grow, unless the chain began anew.
-    if (seen < height && now - confirmedAt < GATEWAY_LIMITS.cacheForgetMs) return;
-    height = seen;
+    // Heights only grow, unless the chain restarted.
+    if (seenHeight < height && now - confirmedAt < GATEWAY_LIMITS.cacheForgetMs) return;
+    height = seenHeight;
     confirmedAt = now;
   }
 
@@ -147,7 +147,7 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
         return { kind: 'answer', answer: entry.answer, from: 'cache' };
       }
       misses++;
-      // Who knows of a new height does not join a call that began before it.
+      // A caller that knows a new height must not join a call started before it.
       const call = `${isLatest ? height : ''}\n${what.apart ?? ''}\n${key}`;
       return calls.join(call, waiting, async (signal) => {
         const answer = await load(signal);
@@ -155,13 +155,13 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
         return answer;
       });
     },
-    stats: () => ({ entries: kept.size, bytes: kept.calculatedSize, hits, misses, shared: calls.joined, height }),
-    clear: () => kept.clear(),
+    stats: () => ({ entries: entries.size, bytes: entries.calculatedSize, hits, misses, shared: calls.joined, height }),
+    clear: () => entries.clear(),
   };
 }
 
 /**
- * A strong entity tag for a body, with its quotes.
+ * A strong ETag for a body, including the quotes.
  * @example
  * entityTag(Buffer.from('{}')) === entityTag(Buffer.from('{}')); // → true
  */
@@ -171,12 +171,12 @@ export function entityTag(body: Uint8Array): string {
 
 const KEY_BYTES = 512;
 
-// No two keys have the same text: paths and heights hold no NUL, and JSON writes it as an escape.
-function formatKey({ path, request, height, forwarded = [] }: CacheKey): string {
+// Keys are unambiguous: paths and heights contain no NUL, and JSON escapes it.
+function formatKey({ path, request, height, forwarded: metadata = [] }: CacheKey): string {
   const bytes = Buffer.from(request.buffer, request.byteOffset, request.length);
   const content = bytes.length > KEY_BYTES ? `#${hash('sha256', bytes, 'base64')}` : `=${bytes.toString('latin1')}`;
   const at = height === '0' ? '' : (height ?? '');
-  return `${path}\0${JSON.stringify(at)}\0${forwarded.length ? JSON.stringify(forwarded) : ''}\0${content}`;
+  return `${path}\0${JSON.stringify(at)}\0${metadata.length ? JSON.stringify(metadata) : ''}\0${content}`;
 }
 
 function parseHeight(text: string | undefined): number | undefined {
@@ -190,13 +190,13 @@ interface RunningCall<T> {
   waiters: number;
 }
 
-/** One call for all who ask the same at the same time: each has a deadline of its own, and the last to leave cancels it. */
+/** Coalesces concurrent calls with the same key: each caller has its own deadline, and the last to leave cancels the call. */
 class SharedCalls<T> {
-  /** Callers who joined a call of another one, so far. */
+  /** Callers that joined another caller's call so far. */
   joined = 0;
   readonly #running = new Map<string, RunningCall<T>>();
 
-  /** Joins the call that runs under this key, or begins it. Rejects with what `load` throws. */
+  /** Joins the running call with this key, or starts it. Rejects with the error of `load`. */
   join(key: string, { deadlineMs, signal }: CallerWait, load: Load<T>): Promise<CacheResult<T>> {
     if (signal?.aborted) return Promise.resolve({ kind: 'left' });
     const other = this.#running.get(key);
@@ -241,7 +241,7 @@ class SharedCalls<T> {
 
   #leave(key: string, call: RunningCall<T>): void {
     if (--call.waiters) return;
-    // Later callers begin a new call, and do not get what was cancelled.
+    // Later callers start a new call instead of joining the cancelled one.
     this.#forget(key, call);
     call.stop.abort();
   }
