@@ -1,4 +1,4 @@
-// The agent service of this server: what it is made of, its door, and what goes on behind it.
+// The agent service of this server: assembles its parts, its door and its background work.
 
 import { join } from 'node:path';
 import type { Middleware } from 'koa';
@@ -45,15 +45,15 @@ import { openResponder } from './responders.ts';
 export interface AgentService {
   readonly door: AgentDoor;
   readonly sockets: SocketDoor;
-  /** Of the routes of plugins. */
+  /** Documentation of the plugins' routes. */
   readonly documentation: Plugins['documentation'];
-  /** Lines for Prometheus. */
+  /** Metrics for Prometheus. */
   readonly metrics: () => readonly string[];
-  /** Gives an edited flow to the sessions that begin from now on. */
+  /** Uses an edited flow for new sessions. */
   readonly add: FlowResponder['add'];
-  /** One round of background work; true when there is more to do at once. */
+  /** Runs one round of background work; true when there is more to do. */
   sweep(): Promise<boolean>;
-  /** Ends streams and sockets and takes no more runs; others go on with those that are under way. */
+  /** Ends streams and sockets and accepts no more runs; other instances continue those in progress. */
   drain(waitMs: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -76,23 +76,23 @@ export interface AgentServiceOptions {
   readonly inspector?: Inspector | undefined;
   readonly log: Log;
   readonly clock: Clock;
-  /** By which sessions are kept. */
+  /** The clock for sessions. */
   readonly sessionClock: Clock;
   /** Routes of the server, which plugins may not take. */
   readonly ownRoutes: readonly DeclaredRoute[];
   readonly readClient: ReadClient;
-  /** Lets operators through. */
+  /** Admits operators only. */
   readonly operatorsOnly: Middleware;
-  /** Where what operators do is noted. */
+  /** Records what operators do. */
   readonly audit: Pick<Audit, 'append'>;
-  /** Logs, a responder and plugins that a program gives. */
+  /** Logs, responder and plugins provided by an embedding program. */
   readonly parts?: AgentParts;
-  /** For tests: how plugins reach other servers, and how documents of did:web are asked for. */
+  /** For tests: how plugins reach other servers, and how did:web documents are fetched. */
   readonly sender?: SenderOptions | undefined;
   readonly onProblem: () => void;
 }
 
-/** Opens the service; throws ERR_CONFIG when its key or its flow cannot be used, ERR_STORE when its logs cannot be opened. */
+/** Opens the service; throws ERR_CONFIG for an unusable key or flow, ERR_STORE when its logs cannot be opened. */
 export function openAgentService(options: AgentServiceOptions): Promise<AgentService> {
   return openWithDisposables((ends) => open(options, ends));
 }
@@ -152,7 +152,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     config.model !== undefined ||
     options.conversations.some(({ id }) => id === config.agent.flow);
   if (!isAnswered)
-    log.warn({ flow: config.agent.flow }, 'chats are not answered: the flow of AGENT_FLOW is not loaded');
+    log.warn({ flow: config.agent.flow }, 'chats will not be answered: the flow named by AGENT_FLOW is not loaded');
   const { responder, add } = await openResponder({
     ...{ config, keyring, services, inspector, clock, sessionClock: options.sessionClock, given: parts.responder },
     snapshots: stores.snapshots,
@@ -193,7 +193,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     most: { all: SERVER_LIMITS.eventStreams, perOwner: SERVER_LIMITS.eventStreamsPerUser },
     onProblem: onStreamProblem,
   });
-  const readers = await openReaders({ channel, clock, revoked: revoked.has, onProblem: onStreamProblem });
+  const readers = await openReaders({ channel, clock, isRevoked: revoked.has, onProblem: onStreamProblem });
   defer(readers.close);
   const door = agentDoor({
     ...{ agent, streams, readers, plugins, guard, delegationAuth, readClient: options.readClient },
@@ -228,7 +228,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   };
 }
 
-/** By method of a DID, how its keys are found; a method that nothing is set for is not accepted. */
+/** Key resolvers by DID method; unconfigured methods are not accepted. */
 function issuerMethods(
   { didWebHosts, didIxoUrl }: Config['agent'],
   sender: SenderOptions = {},
@@ -245,17 +245,17 @@ interface RunStoreOptions {
   readonly given: LogStore | undefined;
 }
 
-/** Where runs are logged, and over what instances tell each other of them: Redis, or `dataDir` and this process. */
+/** Opens the logs of runs and the channel between instances: on Redis, or in `dataDir` and this process. */
 async function openRunStores(
   config: Config,
-  { redis, clock, given }: RunStoreOptions,
+  { redis, clock, given: logStore }: RunStoreOptions,
 ): Promise<{ readonly logs: LogStore; readonly channel: Channel }> {
   if (redis) {
     const { openRedisLogs, redisChannel } = await import('../../lib/store/redis/index.ts');
     const channel = redisChannel({ connection: redis });
-    return { logs: given ?? (await openRedisLogs({ connection: redis, clock })), channel };
+    return { logs: logStore ?? (await openRedisLogs({ connection: redis, clock })), channel };
   }
-  if (given) return { logs: given, channel: memoryChannel() };
+  if (logStore) return { logs: logStore, channel: memoryChannel() };
   if (config.dataDir === IN_MEMORY) return { logs: memoryLogs({ clock }), channel: memoryChannel() };
   return { logs: lmdbLogs({ path: join(config.dataDir, 'runs'), clock }), channel: memoryChannel() };
 }

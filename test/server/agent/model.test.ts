@@ -179,7 +179,7 @@ test('the doctor asks each MCP server, and tells of nothing in its headers', () 
         [
           ['fine', '"works" answers and offers 2 tools'],
           ['advice', '"empty" answers and offers no tool that can be called'],
-          ['broken', 'The MCP server "away" cannot be asked: the connection failed.'],
+          ['broken', 'The MCP server "away" is not available: the connection failed.'],
         ],
       );
       assert.not.match(JSON.stringify(findings), 'canary');
