@@ -1,4 +1,4 @@
-// What operators see of callers, and do as phones that they simulate: rows of the audit log, written before it happens.
+// Audit log of what operators see of callers and do as simulated phones; each row is written before the action.
 
 import type { UssdRequest } from '../../lib/ussd/request.ts';
 import type { SessionDebug } from '../../lib/ussd/service.ts';
@@ -6,14 +6,14 @@ import type { Audit } from '../audit/audit.ts';
 
 /** Each resolves once its row is stored. Rejects with ERR_STORE or ERR_CONFLICT. */
 export interface OperatorNotes {
-  /** An operator is shown a session. */
+  /** An operator views a session. */
   shown(by: string, session: SessionDebug): Promise<void>;
-  /** A simulated phone begins a session. */
+  /** A simulated phone starts a session. */
   simulated(by: string, dialect: string, request: UssdRequest): Promise<void>;
 }
 
 export interface OperatorNotesOptions {
-  /** Stands for a phone number where the number itself must not be written. */
+  /** Pseudonym of a phone number that must not be written. */
   readonly alias: (phone: string) => string;
   readonly audit: Pick<Audit, 'append'>;
 }
