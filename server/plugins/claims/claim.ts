@@ -1,7 +1,7 @@
-// Claims: submitted by users, read by who submitted them, and evaluated once, in batches, by a service of the deployment.
+// Claims: submitted by users, readable by their submitter, and evaluated in batches by a service of the deployment.
 //
-// A claim is put off before it is evaluated, by a write that only one of several jobs can make. A job that dies leaves it
-// to come up again, and the service gets the same idempotency key: it must act at most once per key.
+// A job first leases a claim by moving its due time ahead, a write that only one job can win. If the job dies the claim comes
+// due again, and the service gets the same idempotency key: it must act at most once per key.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
@@ -12,18 +12,18 @@ import { retryDelay } from '../../../lib/retry.ts';
 import type { Kind, StoredDocument } from '../../../lib/store/store.ts';
 import type { PluginContext, PluginHost } from '../plugin.ts';
 
-/** What its document holds. Times are milliseconds since 1970. */
+/** The stored document. Times are milliseconds since 1970. */
 export type StoredClaim = JsonObject & {
   readonly did: string;
   readonly collection: string;
   readonly data: JsonObject;
   readonly status: 'pending' | 'approved' | 'rejected' | 'failed';
-  /** Why it was rejected, or failed. */
+  /** Why it was rejected or failed. */
   readonly reason: string | null;
   readonly submitted: number;
   readonly evaluated: number | null;
   readonly tries: number;
-  /** When it is due; null once it is decided. Moved ahead while a process evaluates it. */
+  /** When it is due; null once decided. Moved ahead during an evaluation. */
   readonly dueAt: number | null;
 };
 
@@ -38,7 +38,7 @@ const LISTED = 100;
 
 export function claims({ documents, clock }: Pick<PluginHost, 'documents' | 'clock'>) {
   return {
-    /** Submits a claim; of one `key` of a user there is one. */
+    /** Submits a claim; a user's `key` creates at most one. */
     async submit(
       did: string,
       { collection, data, key }: { collection: string; data: JsonObject; key?: string },
@@ -65,32 +65,32 @@ export function claims({ documents, clock }: Pick<PluginHost, 'documents' | 'clo
       return inserted.kind === 'inserted' ? inserted : (await documents.get<StoredClaim>(CLAIM, id))!;
     },
 
-    /** The newest of a user. */
+    /** The user's newest claims. */
     list: async (did: string): Promise<Claim[]> =>
       (await documents.find<StoredClaim>(CLAIM, { index: 'user', where: { did }, descending: true, limit: LISTED }))
         .items,
 
-    /** Undefined unless it is the user's. */
+    /** Undefined unless the claim belongs to the user. */
     async get(did: string, id: string): Promise<Claim | undefined> {
-      const found = id.length <= 64 ? await documents.get<StoredClaim>(CLAIM, id) : undefined;
-      return found?.body.did === did ? found : undefined;
+      const claim = id.length <= 64 ? await documents.get<StoredClaim>(CLAIM, id) : undefined;
+      return claim?.body.did === did ? claim : undefined;
     },
   };
 }
 
-/** Claims of one call, and those that are evaluated at the same time. */
+/** Claims per call, and concurrent evaluations. */
 const BATCH = 100;
 const AT_ONCE = 8;
-/** Milliseconds for which others leave a claim alone that is being evaluated; longer than the service may take. */
+/** Lease of a claim under evaluation, in milliseconds; longer than the service may take. */
 const LEASE_MS = 60_000;
 const TRIES = 5;
-/** Milliseconds before the second try; doubles with each further one. */
+/** Backoff; doubles with each retry. */
 const BACKOFF = { firstMs: 30_000 };
 
 type ClaimCounts = { approved: number; rejected: number; failed: number; postponed: number };
 type ClaimVerdict = Pick<StoredClaim, 'status' | 'reason' | 'dueAt'>;
 
-/** Evaluates what is due; what became of it, and how much is still due. */
+/** Evaluates due claims; returns the outcome counts and the number still due. */
 export async function processClaims(ctx: PluginContext, service: Service) {
   const where = { dueAt: { lte: ctx.clock.now() } };
   const { items } = await ctx.documents.find<StoredClaim>(CLAIM, { index: 'due', where, limit: BATCH });
@@ -98,8 +98,8 @@ export async function processClaims(ctx: PluginContext, service: Service) {
   const waiting = [...items];
   const work = async () => {
     for (let claim = waiting.shift(); claim; claim = waiting.shift()) {
-      const became = await evaluate(ctx, service, claim);
-      if (became) counts[became]++;
+      const outcome = await evaluate(ctx, service, claim);
+      if (outcome) counts[outcome]++;
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -108,15 +108,15 @@ export async function processClaims(ctx: PluginContext, service: Service) {
   return { processed, ...counts, remaining };
 }
 
-/** Undefined when another job has it. */
+/** Undefined if another job holds the claim. */
 async function evaluate(ctx: PluginContext, service: Service, claim: Claim): Promise<keyof ClaimCounts | undefined> {
   const { documents, clock } = ctx;
-  const taken: StoredClaim = { ...claim.body, tries: claim.body.tries + 1, dueAt: clock.now() + LEASE_MS };
-  const held = await documents.replace(CLAIM, claim.id, claim.revision, taken);
-  if (held.kind !== 'replaced') return undefined;
-  const verdict = await judgeClaim(ctx, service, { ...claim, body: taken });
+  const leased: StoredClaim = { ...claim.body, tries: claim.body.tries + 1, dueAt: clock.now() + LEASE_MS };
+  const lease = await documents.replace(CLAIM, claim.id, claim.revision, leased);
+  if (lease.kind !== 'replaced') return undefined;
+  const verdict = await judgeClaim(ctx, service, { ...claim, body: leased });
   const evaluated = verdict.status === 'pending' ? null : clock.now();
-  const decided = await documents.replace(CLAIM, claim.id, held.revision, { ...taken, ...verdict, evaluated });
+  const decided = await documents.replace(CLAIM, claim.id, lease.revision, { ...leased, ...verdict, evaluated });
   if (decided.kind !== 'replaced') return undefined;
   return verdict.status === 'pending' ? 'postponed' : verdict.status;
 }
@@ -126,10 +126,10 @@ async function judgeClaim(ctx: PluginContext, service: Service, { id, body }: Cl
   const signal = AbortSignal.any([AbortSignal.timeout(COMMON_LIMITS.callTimeoutMs), ctx.closing]);
   try {
     const call = { signal, idempotencyKey: id, session: { id } };
-    const said = await Promise.race([service({ id, did, collection, data }, call), whenAborted(signal)]);
-    if (!isObject(said) || typeof said.approved !== 'boolean') throw new Error('no verdict');
-    const reason = typeof said.reason === 'string' ? said.reason.slice(0, 1_000) : null;
-    return { status: said.approved ? 'approved' : 'rejected', reason, dueAt: null };
+    const evaluation = await Promise.race([service({ id, did, collection, data }, call), whenAborted(signal)]);
+    if (!isObject(evaluation) || typeof evaluation.approved !== 'boolean') throw new Error('no verdict');
+    const reason = typeof evaluation.reason === 'string' ? evaluation.reason.slice(0, 1_000) : null;
+    return { status: evaluation.approved ? 'approved' : 'rejected', reason, dueAt: null };
   } catch (error) {
     ctx.log.warn({ err: error, claim: id, tries }, 'a claim could not be evaluated');
     if (tries >= TRIES) return { status: 'failed', reason: 'It could not be evaluated.', dueAt: null };

@@ -14,15 +14,15 @@ const COUNT = { type: 'integer', minimum: 0 };
 const EXAMPLE_ID = '0c7f8f3e-2b5d-4c53-9a55-5a4b3f6f2a10';
 const TIME = { type: 'string', format: 'date-time' };
 
-/** What is submitted. */
+/** The request body. */
 const NEW_CLAIM: JsonObject = {
   type: 'object',
   description: 'A claim',
   required: ['collection', 'data'],
   additionalProperties: false,
   properties: {
-    collection: { type: 'string', minLength: 1, maxLength: 256, description: 'What it is a claim of' },
-    data: { type: 'object', description: 'What is claimed' },
+    collection: { type: 'string', minLength: 1, maxLength: 256, description: 'The kind of claim' },
+    data: { type: 'object', description: 'The content of the claim' },
   },
 };
 type NewClaim = { readonly collection: string; readonly data: JsonObject };
@@ -34,7 +34,7 @@ const VIEW = record(
     collection: TEXT,
     data: { type: 'object', additionalProperties: true },
     status: { enum: ['pending', 'approved', 'rejected', 'failed'] },
-    reason: { type: ['string', 'null'], description: 'Why it was rejected, or failed' },
+    reason: { type: ['string', 'null'], description: 'Why it was rejected or failed' },
     submittedAt: TIME,
     evaluatedAt: { anyOf: [TIME, { type: 'null' }] },
   },
@@ -65,7 +65,7 @@ const USER_ROUTES: readonly PluginRoute[] = [
     method: 'GET',
     path: '/claims',
     id: 'listClaims',
-    summary: 'Your claims, the newest first',
+    summary: 'Your claims, newest first',
     answers: { 200: jsonAnswer('Up to 100 claims', record('Claims', { claims: { type: 'array', items: VIEW } })) },
     async handle(koa, ctx) {
       koa.body = { claims: (await claims(ctx).list(ctx.requireDid())).map(viewClaim) };
@@ -78,9 +78,9 @@ const USER_ROUTES: readonly PluginRoute[] = [
     summary: 'One of your claims',
     answers: { 200: jsonAnswer('The claim', VIEW), 404: refusalAnswer('You have no such claim') },
     async handle(koa, ctx) {
-      const found = await claims(ctx).get(ctx.requireDid(), koa.params.id!);
-      if (!found) throw agentError(404, 'Claim not found');
-      koa.body = viewClaim(found);
+      const claim = await claims(ctx).get(ctx.requireDid(), koa.params.id!);
+      if (!claim) throw agentError(404, 'Claim not found');
+      koa.body = viewClaim(claim);
     },
   },
 ];
@@ -91,8 +91,8 @@ function processRoute(secret: string, service: string): PluginRoute {
     processed: COUNT,
     approved: COUNT,
     rejected: COUNT,
-    failed: { ...COUNT, description: 'Tried for the last time' },
-    postponed: { ...COUNT, description: 'To be tried again' },
+    failed: { ...COUNT, description: 'Failed on the last attempt' },
+    postponed: { ...COUNT, description: 'Will be retried' },
     remaining: { ...COUNT, description: 'Still due: call again' },
   });
   return {
@@ -100,9 +100,9 @@ function processRoute(secret: string, service: string): PluginRoute {
     path: '/claims/process',
     access: { bearer: secret, name: 'CLAIMS_SECRET' },
     id: 'processClaims',
-    summary: 'Have claims evaluated that are due, as a cron job',
-    description: 'Up to 100 of them, with the CLAIMS_SECRET as a bearer token. Calls at the same time share the work.',
-    answers: { 200: jsonAnswer('What became of them', counts) },
+    summary: 'Evaluate due claims, as a cron job',
+    description: 'Up to 100 claims, with CLAIMS_SECRET as the bearer token. Concurrent calls share the work.',
+    answers: { 200: jsonAnswer('The outcome counts', counts) },
     async handle(koa, ctx) {
       koa.set('Cache-Control', 'no-store');
       koa.body = await processClaims(ctx, ctx.services[service]!);
@@ -114,9 +114,9 @@ export function claimsPlugin({ secret, service }: ClaimsSettings): Plugin {
   if (secret === undefined || service === undefined) {
     const fixes = [
       secret === undefined &&
-        'CLAIMS_SECRET: is not set, and the plugin claims needs it. Generate one with: openssl rand -hex 32',
+        'CLAIMS_SECRET: is not set, but the claims plugin requires it. Generate one with: openssl rand -hex 32',
       service === undefined &&
-        'CLAIMS_SERVICE: is not set, and the plugin claims needs it. Name the function of SERVICES that evaluates a claim.',
+        'CLAIMS_SERVICE: is not set, but the claims plugin requires it. Name the function of SERVICES that evaluates a claim.',
     ];
     throw new TwinlineError('ERR_CONFIG', fixes.filter(Boolean).join('\n'));
   }
@@ -128,18 +128,18 @@ export function claimsPlugin({ secret, service }: ClaimsSettings): Plugin {
       if (!Object.hasOwn(services, service))
         throw new TwinlineError(
           'ERR_CONFIG',
-          `CLAIMS_SERVICE=${JSON.stringify(service)} is no service. Name a function that a module of SERVICES exports.`,
+          `CLAIMS_SERVICE=${JSON.stringify(service)} is not a service. Name a function that a module of SERVICES exports.`,
         );
     },
     documentation: {
-      description: 'Claims of users, which a cron job has evaluated.',
+      description: 'Claims of users, evaluated by a cron job.',
       parameters: { id: { description: 'The id of a claim', schema: { ...TEXT, examples: [EXAMPLE_ID] } } },
     },
     routes: [processRoute(secret, service), ...USER_ROUTES],
     tools: [
       {
         name: 'submit_claim',
-        description: 'Submits a claim of the user for evaluation; gives its id and status.',
+        description: 'Submits a claim of the user for evaluation; returns its id and status.',
         schema: NEW_CLAIM,
         handler: async (args, ctx) => {
           const { collection, data } = args as NewClaim;

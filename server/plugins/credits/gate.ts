@@ -1,4 +1,4 @@
-// Who may go on: users with an active subscription and credits left. The words are those that clients know.
+// The credit gate: requires an active subscription and credits. Clients depend on the message texts.
 
 import { LRUCache } from 'lru-cache';
 import { growing } from '../../../lib/common-limits.ts';
@@ -6,10 +6,10 @@ import type { JsonObject } from '../../../lib/json/json.ts';
 import type { PluginContext } from '../plugin.ts';
 import { type Account, type Accounts, MICRO } from './account.ts';
 
-/** Milliseconds for which a user that was let in is not looked at again. */
+/** How long an admission is cached, in milliseconds. */
 const VERDICT_MS = 180_000;
 const VERDICTS_KEPT = 10_000;
-/** The balance, in credits, at which no new run starts, and what none starts without when a run holds less. */
+/** Balance, in credits, at or below which no run starts; also the minimum named in the refusal when a run holds less. */
 const LEAST = 10;
 
 const NO_ACCOUNT = 'No subscription found, please subscribe to continue';
@@ -18,13 +18,13 @@ const NOT_ACTIVE = 'User has inactive subscription, please subscribe to continue
 export interface CreditGate {
   /** Throws 402 with `claims`. */
   check(ctx: PluginContext, accounts: Accounts): Promise<void>;
-  /** The refusal of a user who has too little for a run. */
+  /** The refusal for a user with too few credits for a run. */
   refuseEmpty(ctx: PluginContext, account: Account): Error;
-  /** Forgets what was found out about a user, whose account has changed. */
+  /** Drops the cached admission of a user whose account has changed. */
   forget(did: string): void;
 }
 
-/** `heldPerRun` credits are needed for a run. */
+/** A run needs `heldPerRun` credits. */
 export function creditGate(heldPerRun: number): CreditGate {
   const letIn = new LRUCache<string, number>(growing(VERDICTS_KEPT));
   const tooLittle = `User has less than ${Math.max(LEAST, heldPerRun)} credits, please top up to continue`;
@@ -50,7 +50,7 @@ export function creditGate(heldPerRun: number): CreditGate {
   };
 }
 
-// One name for streams, the other for all else.
+// Streams read one name, everything else the other.
 function listClaims(account: Account | undefined): JsonObject {
   const claims = account?.claims ?? [];
   return { claims, outstandingClaims: claims };

@@ -1,4 +1,4 @@
-// The plugin `credits`: accounts of users that operators fill and runs empty, and the gate that asks for them.
+// The plugin `credits`: user accounts that operators fill and runs consume, and the gate that checks them.
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { TokenUsage } from '../../../lib/agent/responder.ts';
@@ -28,14 +28,14 @@ const STATUSES = ['active', 'trial', 'inactive', 'processing'];
 const CREDITS_MAX = 1_000_000_000;
 
 const VIEW = record(
-  'An account of credits',
+  'A credit account',
   {
     did: TEXT,
     totalCredits: {
       type: 'number',
-      description: 'What is left, without what is held for runs that go on; never below zero',
+      description: 'The balance, minus credits held for current runs; never negative',
     },
-    status: { enum: ['none', ...STATUSES], description: '`none`: there is no account' },
+    status: { enum: ['none', ...STATUSES], description: '`none`: no account exists' },
     currentPlan: { type: ['string', 'null'] },
     claims: { type: 'array', items: TEXT, description: 'Claims to settle' },
   },
@@ -62,7 +62,7 @@ const GRANT = {
       type: 'number',
       minimum: -CREDITS_MAX,
       maximum: CREDITS_MAX,
-      description: 'Credits, to a millionth; below zero to take some back, 0 to change the terms only',
+      description: 'Credits, to a millionth; negative to take back, 0 to change only the terms',
     },
     status: { enum: STATUSES },
     plan: { type: ['string', 'null'], maxLength: 200 },
@@ -75,7 +75,7 @@ interface GrantInput {
   readonly body: { readonly amount: number } & Terms;
 }
 
-/** Where users read their account: never closed to those whose account is empty. */
+/** Where users read their account: never gated, or an empty account could not be seen. */
 const PATH = '/credits';
 
 interface Desk {
@@ -115,8 +115,7 @@ function creditRoutes({ gate, audit, open }: Desk): readonly PluginRoute[] {
       },
       headers: {
         'Idempotency-Key': {
-          description:
-            'A grant of one key is counted once, however often it is sent; with another amount it is refused',
+          description: 'Grants with the same key count once; another amount with the same key is refused',
           schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,200}$' },
         },
       },
@@ -124,10 +123,10 @@ function creditRoutes({ gate, audit, open }: Desk): readonly PluginRoute[] {
       answers: {
         201: jsonAnswer('The account', VIEW),
         422: jsonAnswer(
-          'The key was used with another amount, or the account would hold too much, or less than nothing',
+          'The key was used with another amount, or the balance would be too large or negative',
           AGENT_ERROR,
         ),
-        404: jsonAnswer('There are no operators here', { anyOf: [AGENT_ERROR, REFUSED] }),
+        404: jsonAnswer('Operators are not configured', { anyOf: [AGENT_ERROR, REFUSED] }),
         ...BODY_ANSWERS,
       },
       async handle(koa, ctx) {
@@ -138,18 +137,21 @@ function creditRoutes({ gate, audit, open }: Desk): readonly PluginRoute[] {
         const micros = Math.round(amount * MICRO);
         const booking: Booking = { id: grantId(did, key), did, amount: micros, without: 'refuse', terms };
         const desk = open(ctx);
-        const requireSame = (booked: number) => {
-          if (booked !== booking.amount)
-            throw ctx.refuse(422, `This Idempotency-Key has added ${booked / MICRO} credits. Send another key.`);
+        const requireSame = (bookedMicros: number) => {
+          if (bookedMicros !== booking.amount)
+            throw ctx.refuse(
+              422,
+              `This Idempotency-Key has already added ${bookedMicros / MICRO} credits. Use another key.`,
+            );
         };
         const booked = await desk.bookedAmount(booking.id);
         const before = (await desk.read(did))?.balance ?? 0;
         if (booked !== undefined) requireSame(booked);
         else if (before + micros > CREDITS_MAX * MICRO)
-          throw ctx.refuse(422, `An account holds ${CREDITS_MAX} credits at most; this one has ${before / MICRO}.`);
+          throw ctx.refuse(422, `An account holds at most ${CREDITS_MAX} credits; this one has ${before / MICRO}.`);
         else if (micros < 0 && before + micros < 0)
-          throw ctx.refuse(422, `Cannot take ${-amount} credits back: this account has ${before / MICRO}. Take less.`);
-        // A grant that is sent again is noted again: the first try may have died before it was booked.
+          throw ctx.refuse(422, `Cannot take back ${-amount} credits: this account has ${before / MICRO}. Take less.`);
+        // A repeated grant is audited again: the first attempt may have died before it was booked.
         const details = {
           did,
           credits: booking.amount / MICRO,
@@ -160,7 +162,7 @@ function creditRoutes({ gate, audit, open }: Desk): readonly PluginRoute[] {
         await audit.append({ action: 'credits.added', by: String(koa.state.operator), details });
         const { account, amount: added } = await desk.book(booking);
         gate.forget(did);
-        // Another request with this key may have come meanwhile.
+        // Another request with this key may have come first.
         requireSame(added);
         koa.status = 201;
         koa.body = viewAccount(did, account);
@@ -169,7 +171,7 @@ function creditRoutes({ gate, audit, open }: Desk): readonly PluginRoute[] {
   ];
 }
 
-/** Grants of operators are noted in `audit` before they are booked. */
+/** Operator grants are recorded in `audit` before they are booked. */
 export function creditsPlugin(settings: CreditsSettings, audit: Pick<Audit, 'append'>): Plugin {
   const gate = creditGate(settings.heldPerRun);
   const mutex = bookingMutex();
@@ -180,13 +182,13 @@ export function creditsPlugin(settings: CreditsSettings, audit: Pick<Audit, 'app
     kinds: [ACCOUNT, ENTRY],
     documentation: {
       description:
-        'Credits of users. Without an active account and more than 10 credits, routes that need a token answer 402 with `claims`.',
+        'User credits. Without an active account and more than 10 credits, routes that require a token answer 402 with `claims`.',
     },
     routes: creditRoutes({ gate, audit, open }),
     async gate(ctx) {
       if (ctx.path !== PATH) await gate.check(ctx, open(ctx));
     },
-    // What runs at the same time may cost is held first: else each of them would see the whole balance.
+    // Hold the cost first, or concurrent runs would each see the whole balance.
     async begin({ runId, owner }, ctx) {
       const held = -settings.heldPerRun * MICRO;
       const { account, amount } = await open(ctx).book({
@@ -199,7 +201,7 @@ export function creditsPlugin(settings: CreditsSettings, audit: Pick<Audit, 'app
       gate.forget(owner);
       throw gate.refuseEmpty(ctx, account);
     },
-    // A reply whose tokens cost more than was held takes what else is left, and no more.
+    // If the tokens cost more than was held, the rest is taken from the balance, down to zero.
     async settle({ runId, owner, status, usage }, ctx) {
       const desk = open(ctx);
       const held = -((await desk.bookedAmount(`hold/${runId}`)) ?? 0);
@@ -211,13 +213,13 @@ export function creditsPlugin(settings: CreditsSettings, audit: Pick<Audit, 'app
   };
 }
 
-// Keys are the operator's: one may be used again for another account.
+// Operators choose the keys, and may use one again for another account.
 function grantId(did: string, key: string): string {
   const hash = createHash('sha256').update(JSON.stringify([did, key]));
   return `grant/${hash.digest('hex')}`;
 }
 
-// In millionths of a credit, so that it is a whole number.
+// Tokens times credits per million: a whole number of millionths.
 function tokensCost({ perMillionInput, perMillionOutput }: CreditsSettings, usage: TokenUsage): number {
   return usage.inputTokens * perMillionInput + usage.outputTokens * perMillionOutput;
 }

@@ -1,22 +1,22 @@
-// Events of a team chat: whether they are signed by it, the few fields that are read, and which are messages of a user.
-// Signatures are `v0=` and the HMAC-SHA256 of `v0:<timestamp>:<body>`, as Slack and those like it sign.
+// Team chat events: verifies their signature, reads the few fields used, and picks the messages of users. Signatures are
+// `v0=` and the HMAC-SHA256 of `v0:<timestamp>:<body>`, as in Slack.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { wellFormedText } from '../../../lib/agent/well-formed.ts';
 import { isObject } from '../../../lib/given.ts';
 
-/** Characters of a message that are read. */
+/** Messages are cut to this many characters. */
 const TEXT_CHARS = 8_000;
 
-/** Something that a person has said. */
+/** A message from a person. */
 export interface ChatMessage {
   /** The same for every delivery of one event. */
   readonly eventId: string;
   readonly team: string;
   readonly channel: string;
-  /** Of the message. */
+  /** Timestamp of the message. */
   readonly ts: string;
-  /** Of the message that the thread begins with. */
+  /** Timestamp of the first message of the thread. */
   readonly thread: string;
   readonly text: string;
 }
@@ -24,13 +24,13 @@ export interface ChatMessage {
 export type ChatEvent =
   | { readonly kind: 'challenge'; readonly challenge: string }
   | { readonly kind: 'said'; readonly said: ChatMessage }
-  /** Nothing to answer: of a bot, without words, or of another type. */
+  /** Nothing to answer: from a bot, empty, or of another type. */
   | { readonly kind: 'other' };
 
 const KINDS = new Set(['message', 'app_mention']);
 const short = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= 128;
 
-/** Reads the body of a request whose signature was checked. */
+/** Reads the body of a request whose signature was verified. */
 export function readEvent(body: unknown): ChatEvent {
   if (!isObject(body)) return OTHER;
   const { type, challenge, event_id: eventId, team_id: team, event } = body;
@@ -50,17 +50,17 @@ export function readEvent(body: unknown): ChatEvent {
 
 const OTHER: ChatEvent = { kind: 'other' };
 
-/** Seconds that a timestamp may be from our time; what is older may be a replay. */
+/** Accepted clock difference in seconds; older requests may be replays. */
 const WINDOW_SECONDS = 300;
 
 export interface SignedRequest {
-  /** Seconds since 1970, as the header has it. */
+  /** Seconds since 1970, as in the header. */
   readonly timestamp: string;
   readonly signature: string;
   readonly body: string;
 }
 
-/** Whether who sent this knows the secret, within five minutes of `now`, in milliseconds since 1970. */
+/** Whether the signature is valid and its timestamp is within five minutes of `now` (milliseconds since 1970). */
 export function isSigned(secret: string, { timestamp, signature, body }: SignedRequest, now: number): boolean {
   if (!/^\d{1,12}$/.test(timestamp) || !/^v0=[0-9a-f]{64}$/.test(signature)) return false;
   if (Math.abs(now / 1_000 - Number(timestamp)) > WINDOW_SECONDS) return false;

@@ -1,4 +1,4 @@
-// The plugin `team-chat`: messages of a team chat such as Slack are answered by the agent, in their threads.
+// The plugin `team-chat`: the agent answers messages of a team chat such as Slack in their threads.
 
 import { TwinlineError } from '../../../lib/errors.ts';
 import { record } from '../../../lib/json/schema.ts';
@@ -15,7 +15,7 @@ function eventRoute(secret: string, api: ChatApi): PluginRoute {
   return {
     method: 'POST',
     path: '/team-chat/events',
-    // The signature is over the body, and is checked when that is read.
+    // Authenticated by the signature over the body, once that is read.
     access: 'public',
     id: 'receiveTeamChat',
     summary: 'An event of the team chat',
@@ -26,21 +26,21 @@ function eventRoute(secret: string, api: ChatApi): PluginRoute {
     body: { types: { 'application/json': { type: 'object', additionalProperties: true } } },
     answers: {
       200: jsonAnswer(
-        'It is taken in, or it was before; or the challenge is given back',
-        record('Taken in', { ok: { const: true }, challenge: TEXT }, ['ok', 'challenge']),
+        'Accepted, now or before; or the challenge is returned',
+        record('Accepted', { ok: { const: true }, challenge: TEXT }, ['ok', 'challenge']),
       ),
       ...BODY_ANSWERS,
     },
     async handle(koa, ctx) {
       const timestamp = koa.get('x-slack-request-timestamp');
       const { rawBody = '' } = koa.request as { rawBody?: string };
-      const signed = { timestamp, signature: koa.get('x-slack-signature'), body: rawBody };
-      if (!isSigned(secret, signed, ctx.clock.now()))
+      const signedRequest = { timestamp, signature: koa.get('x-slack-signature'), body: rawBody };
+      if (!isSigned(secret, signedRequest, ctx.clock.now()))
         throw agentError(401, 'The signature is missing, wrong or too old');
       const event = readEvent(readInput(koa).body);
       koa.body = event.kind === 'challenge' ? { challenge: event.challenge } : { ok: true };
       if (event.kind !== 'said') return;
-      // The chat waits three seconds for an answer, and the agent may take longer.
+      // The chat waits three seconds for an answer; the agent may take longer.
       const turn = await takeIn(ctx, event.said);
       if (turn) void carryOn(ctx, api, turn);
     },
@@ -53,7 +53,7 @@ export function teamChatPlugin({ signingSecret, botToken, replyUrl }: TeamChatSe
       ...(signingSecret === undefined ? ['TEAM_CHAT_SIGNING_SECRET'] : []),
       ...(botToken === undefined ? ['TEAM_CHAT_BOT_TOKEN'] : []),
     ];
-    const fix = 'is not set, and the plugin team-chat needs it. Copy it from the settings of your chat app.';
+    const fix = 'is not set, but the team-chat plugin requires it. Copy it from the settings of your chat app.';
     throw new TwinlineError('ERR_CONFIG', missing.map((name) => `${name}: ${fix}`).join('\n'));
   }
   const api: ChatApi = { url: replyUrl, token: botToken };
@@ -61,7 +61,7 @@ export function teamChatPlugin({ signingSecret, botToken, replyUrl }: TeamChatSe
     name: 'team-chat',
     version: '1.0.0',
     kinds: [TURN, THREAD],
-    documentation: { description: 'Messages of a team chat, signed by it; their replies are posted to its API.' },
+    documentation: { description: 'Signed messages of a team chat; replies are posted to its API.' },
     routes: [eventRoute(signingSecret, api)],
     sweep: (ctx) => sweepTurns(ctx, api),
   };

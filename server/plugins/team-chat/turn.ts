@@ -1,5 +1,5 @@
-// A message of a team chat on its way to its reply: stored, said to the agent, its reply posted to the thread. A crash at any
-// point leaves it to be carried on.
+// A team chat message on its way to a reply: stored, sent to the agent, and the reply posted to its thread. After a crash at
+// any point another process continues it.
 
 import { createHash } from 'node:crypto';
 import { wellFormedText } from '../../../lib/agent/well-formed.ts';
@@ -14,18 +14,18 @@ import { AgentError } from '../../user/errors.ts';
 import type { PluginContext, PluginHost } from '../plugin.ts';
 import type { ChatMessage } from './event.ts';
 
-/** What its document holds; its id is made of the event's. Times are milliseconds since 1970. */
+/** The stored document; its id is derived from the event id. Times are milliseconds since 1970. */
 export type StoredTurn = JsonObject & {
-  /** The message itself: two events about it are one turn. */
+  /** Hash of the message: two events for one message are one turn. */
   readonly message: string;
   readonly team: string;
   readonly channel: string;
   readonly thread: string;
-  /** Emptied once it is answered. */
+  /** Cleared once answered. */
   readonly text: string;
   readonly state: 'open' | 'done' | 'failed';
   readonly tries: number;
-  /** Milliseconds since 1970 when the sweep looks at it next; the process that works on it moves this ahead. */
+  /** When the sweep next looks at it; moved ahead by the process that works on it. */
   readonly dueAt: number;
 };
 
@@ -37,16 +37,16 @@ export const TURN: Kind = {
 };
 export const THREAD: Kind = { name: 'plugin-team-chat-thread', indexes: {} };
 
-/** Milliseconds for which a turn is left to the process that carries it on. */
+/** Lease of the process that works on a turn, in milliseconds. */
 const LEASE_MS = 120_000;
-/** Milliseconds that answered turns are kept: the chat may deliver their events once more. */
+/** How long answered turns are kept, in milliseconds: the chat may redeliver their events. */
 const KEEP_MS = 86_400_000;
 
 type Deps = Pick<PluginHost, 'documents' | 'clock'>;
 
-/** The turn of this message, held by this process; undefined when it has been taken in before. */
-export async function takeIn({ documents, clock }: Deps, said: ChatMessage): Promise<Turn | undefined> {
-  const { eventId, team, channel, ts, thread, text } = said;
+/** Stores the turn of a message, leased to this process; undefined if it was stored before. */
+export async function takeIn({ documents, clock }: Deps, chatMessage: ChatMessage): Promise<Turn | undefined> {
+  const { eventId, team, channel, ts, thread, text } = chatMessage;
   const message = makeHash(team, channel, ts);
   const dueAt = clock.now() + LEASE_MS;
   const body: StoredTurn = { message, team, channel, thread, text, state: 'open', tries: 0, dueAt };
@@ -54,7 +54,7 @@ export async function takeIn({ documents, clock }: Deps, said: ChatMessage): Pro
   return inserted.kind === 'inserted' ? inserted : undefined;
 }
 
-/** The next revision of a turn that this process holds; undefined when another one has it. */
+/** The next revision of a leased turn; undefined if another process has taken it over. */
 async function changeTurn(
   { documents }: Deps,
   { id, revision, body }: Turn,
@@ -65,7 +65,7 @@ async function changeTurn(
   return replaced.kind === 'replaced' ? { id, revision: replaced.revision, body: next } : undefined;
 }
 
-/** The owner of the sessions of a team: no DID, so that no token is ever taken for it. */
+/** The owner of a team's sessions: not a DID, so no user token matches it. */
 function nameOwner({ team }: Pick<StoredTurn, 'team'>): string {
   return `urn:team-chat:${/^[\w-]{1,64}$/.test(team) ? team : makeHash(team)}`;
 }
@@ -75,19 +75,19 @@ function runId({ id }: Turn): string {
   return id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 }
 
-/** The session of a thread, made when there is none. */
+/** The session of a thread, created if necessary. */
 async function findOrMakeSession(
   { documents, agent }: Pick<PluginHost, 'documents' | 'agent'>,
   turn: StoredTurn,
 ): Promise<string> {
   const owner = nameOwner(turn);
   const id = makeHash(turn.team, turn.channel, turn.thread);
-  const thread = await update<{ session: string }>(documents, THREAD, id, async (known) => {
-    if (known && (await agent.sessions.owns(owner, known.session))) return known;
+  const thread = await update<{ session: string }>(documents, THREAD, id, async (current) => {
+    if (current && (await agent.sessions.owns(owner, current.session))) return current;
     return { session: (await agent.sessions.create(owner)).sessionId };
   });
   if (thread.kind === 'updated') return thread.document.body.session;
-  throw new TwinlineError('ERR_CONFLICT', 'The session of a thread was changed by others. Try again.');
+  throw new TwinlineError('ERR_CONFLICT', 'The session of a thread was modified concurrently. Try again.');
 }
 
 function makeHash(...parts: readonly string[]): string {
@@ -95,38 +95,40 @@ function makeHash(...parts: readonly string[]): string {
 }
 
 export interface ChatApi {
-  /** Where replies are posted: `chat.postMessage`. */
+  /** URL of `chat.postMessage`. */
   readonly url: string;
   readonly token: string;
 }
 
-/** Characters of a reply that a chat takes. */
+/** The maximum length of a reply. */
 const REPLY_CHARS = 39_000;
-/** With the pauses between them about 17 minutes. */
+/** About 17 minutes, including the pauses. */
 const TRIES = 11;
-/** Milliseconds before the second try; doubles with each further one. */
+/** Backoff; doubles with each retry. */
 const BACKOFF = { firstMs: 1_000 };
 const FAILED = 'The reply could not be made. Please try again.';
 
-/** Carries on a turn that this process holds. Never rejects: what fails is tried again later, by the sweep of any process. */
+/** Continues a leased turn. Never rejects: after a failure the sweep of any process retries it. */
 export async function carryOn(ctx: PluginContext, api: ChatApi, turn: Turn): Promise<void> {
-  let held: Turn | undefined = turn;
+  let currentTurn: Turn | undefined = turn;
   try {
     const text = await replyTo(ctx, turn);
     if (text === undefined) return;
-    // The process that took the turn over meanwhile posts the reply.
-    held = await changeTurn(ctx, turn, { dueAt: ctx.clock.now() + LEASE_MS });
-    if (!held) return;
-    await post(ctx, api, { turn: held, text });
-    await changeTurn(ctx, held, { state: 'done', text: '', dueAt: ctx.clock.now() + KEEP_MS });
+    // If another process has taken over the turn, that one posts the reply.
+    currentTurn = await changeTurn(ctx, turn, { dueAt: ctx.clock.now() + LEASE_MS });
+    if (!currentTurn) return;
+    await post(ctx, api, { turn: currentTurn, text });
+    await changeTurn(ctx, currentTurn, { state: 'done', text: '', dueAt: ctx.clock.now() + KEEP_MS });
   } catch (error) {
-    if (ctx.closing.aborted || !held) return;
-    ctx.log.warn({ err: error, tries: held.body.tries }, 'a message of the team chat is not answered yet');
-    await putOff(ctx, held).catch((problem: unknown) => ctx.log.warn({ err: problem }, 'a message waits for its turn'));
+    if (ctx.closing.aborted || !currentTurn) return;
+    ctx.log.warn({ err: error, tries: currentTurn.body.tries }, 'could not answer a team chat message yet');
+    await putOff(ctx, currentTurn).catch((problem: unknown) =>
+      ctx.log.warn({ err: problem }, 'could not reschedule a team chat message'),
+    );
   }
 }
 
-/** Carries on what others have left, and forgets what is over; how much. */
+/** Continues turns left by other processes and removes finished ones; returns the number handled. */
 export async function sweepTurns(ctx: PluginContext, api: ChatApi): Promise<number> {
   const isOver = ({ body }: Turn) => body.state !== 'open';
   const items = await findDue(ctx, TURN, { index: 'due', field: 'dueAt', limit: COMMON_LIMITS.sweepBatch, isOver });
@@ -140,17 +142,17 @@ export async function sweepTurns(ctx: PluginContext, api: ChatApi): Promise<numb
   return items.length;
 }
 
-/** What to post; undefined when the server ends before it is known. */
+/** The text to post; undefined if the server shuts down first. */
 async function replyTo(ctx: PluginContext, turn: Turn): Promise<string | undefined> {
   const [owner, run] = [nameOwner(turn.body), runId(turn)];
   const sessionId = await findOrMakeSession(ctx, turn.body);
   try {
     const sent = await ctx.send({ did: owner, sessionId, message: turn.body.text, runId: run });
-    if (sent.kind !== 'accepted') throw new TwinlineError('ERR_BUSY', 'The agent has too much to do.');
+    if (sent.kind !== 'accepted') throw new TwinlineError('ERR_BUSY', 'The agent is overloaded.');
   } catch (error) {
-    // A gate has refused it, in words for the user.
+    // A gate refused the message, with a text for the user.
     if (error instanceof AgentError && error.body.statusCode < 500) return String(error.body.message);
-    // It was said before; its run goes on, or has ended.
+    // Sent before; its run continues or has ended.
     if (!(error instanceof TwinlineError && error.code === 'ERR_EXISTS')) throw error;
   }
   const outcome = await ctx.agent.outcome({ owner, runId: run, signal: ctx.closing });
@@ -162,19 +164,19 @@ async function replyTo(ctx: PluginContext, turn: Turn): Promise<string | undefin
 async function post(ctx: PluginContext, { url, token }: ChatApi, { turn, text }: { turn: Turn; text: string }) {
   const { channel, thread: thread_ts } = turn.body;
   const signal = AbortSignal.any([AbortSignal.timeout(COMMON_LIMITS.webhookAnswerMs), ctx.closing]);
-  // The same after a crash between the post and the note of it, so that a chat that looks at it shows the reply once.
+  // The same id after a crash between the post and its record, so that a chat that deduplicates shows the reply once.
   const client_msg_id = runId(turn);
   const body = JSON.stringify({ channel, thread_ts, client_msg_id, text: wellFormedText(text) });
   const headers = { 'content-type': 'application/json; charset=utf-8', authorization: `Bearer ${token}` };
   const answer = await ctx.post({ url, headers, body }, signal);
   if (answer.status < 200 || answer.status > 299)
-    throw new TwinlineError('ERR_SERVICE', `The team chat answered ${answer.status} to a reply.`);
+    throw new TwinlineError('ERR_SERVICE', `The team chat answered a reply with status ${answer.status}.`);
   const { ok, error } = parseAnswer(answer.text);
-  // A word such as channel_not_found.
+  // An error code such as channel_not_found.
   if (ok === false)
     throw new TwinlineError(
       'ERR_SERVICE',
-      `The team chat refused a reply: ${/^\w{1,64}$/.exec(String(error)) ?? 'it does not say why'}.`,
+      `The team chat refused a reply: ${/^\w{1,64}$/.exec(String(error)) ?? 'no reason given'}.`,
     );
 }
 

@@ -1,4 +1,4 @@
-// The plugin `user-preferences`: how users want to be talked to. Agents write it down, users read it.
+// The plugin `user-preferences`: how users want to be addressed. Agents record it, users read it.
 
 import type { JsonObject } from '../../../lib/json/json.ts';
 import type { Kind } from '../../../lib/store/store.ts';
@@ -17,15 +17,15 @@ const FIELDS = {
   language: text(20, 'The language to answer in, such as en or sw'),
   tone: manner('The tone to use'),
   formality: manner('How formal to be'),
-  customInstructions: text(2_000, 'What else the user wants to be heeded'),
+  customInstructions: text(2_000, 'Other instructions of the user'),
 };
 
-/** The fields as a tool takes them: null removes one. */
+/** The tool's fields: null removes one. */
 const PREFERENCE_FIELDS = Object.fromEntries(
   Object.entries(FIELDS).map(([name, field]) => [name, { anyOf: [field, { type: 'null' }] }]),
 );
 
-/** What a user reads. */
+/** The user's view. */
 const SHOWN = {
   type: 'object',
   description: 'Preferences of a user',
@@ -41,21 +41,21 @@ export const KIND: Kind = { name: 'plugin-user-preferences-user', indexes: {} };
 
 type Deps = Pick<PluginHost, 'documents' | 'clock'>;
 
-/** What is known of a user. */
+/** The preferences of a user. */
 export async function readPreferences({ documents }: Deps, did: string): Promise<Preferences | undefined> {
   return (await documents.get<Preferences>(KIND, did))?.body;
 }
 
-/** Fields that are not in `changes` stay, null removes one; of two writers at once both count. */
+/** Keeps fields that `changes` leaves out; null removes one. Concurrent changes are both kept. */
 export async function mergePreferences(
   { documents, clock }: Deps,
   { did, changes }: { readonly did: string; readonly changes: JsonObject },
 ): Promise<Preferences> {
-  const merged = await update<Preferences>(documents, KIND, did, (known) => {
-    const all = { ...known, ...changes, updatedAt: new Date(clock.now()).toISOString() };
+  const merged = await update<Preferences>(documents, KIND, did, (preferences) => {
+    const all = { ...preferences, ...changes, updatedAt: new Date(clock.now()).toISOString() };
     return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)) as Preferences;
   });
-  // The change always gives a body.
+  // The change always returns a body.
   return (merged as Extract<typeof merged, { kind: 'updated' }>).document.body;
 }
 
@@ -65,17 +65,17 @@ export function userPreferencesPlugin(): Plugin {
     version: '1.0.0',
     kinds: [KIND],
     documentation: {
-      description: 'How users want to be talked to. The agent writes it down with the tool `set_user_preferences`.',
+      description: 'How users want to be addressed. The agent records it with the tool `set_user_preferences`.',
     },
     routes: [
       {
         method: 'GET',
         path: '/user-preferences',
         id: 'getUserPreferences',
-        summary: 'What is known of how you want to be talked to',
+        summary: 'Your preferences',
         answers: { 200: jsonAnswer('The preferences, or null', { anyOf: [SHOWN, { type: 'null' }] }) },
         async handle(koa, ctx) {
-          // Koa takes null for an empty answer.
+          // Koa answers a null body with 204.
           koa.type = 'application/json';
           koa.body = JSON.stringify((await readPreferences(ctx, ctx.requireDid())) ?? null);
         },
@@ -109,9 +109,11 @@ const WORDS: { readonly [field in keyof Preferences]?: string } = {
   customInstructions: 'The user asks you to heed this:',
 };
 
-function describePreferences(known: JsonObject | undefined): string | undefined {
-  if (!known) return undefined;
+function describePreferences(preferences: JsonObject | undefined): string | undefined {
+  if (!preferences) return undefined;
   return Object.entries(WORDS)
-    .flatMap(([field, words]) => (known[field] === undefined ? [] : [`${words} ${JSON.stringify(known[field])}.`]))
+    .flatMap(([field, words]) =>
+      preferences[field] === undefined ? [] : [`${words} ${JSON.stringify(preferences[field])}.`],
+    )
     .join('\n');
 }
