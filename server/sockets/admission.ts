@@ -1,4 +1,4 @@
-// Who is let in: a handshake must name one session, show a token that counts, and the session must be the user's.
+// Socket admission: a handshake must name one session and present a valid token, and the user must own the session.
 
 import type { Socket } from 'socket.io';
 import type { Agent } from '../../lib/agent/agent.ts';
@@ -13,24 +13,24 @@ export type AdmissionVerdict =
       readonly user: AgentUser;
       readonly session: string;
       readonly sessions: Set<string>;
-      /** Of one that comes back: the ids of the calls that still wait for an answer. */
+      /** After a reconnection: ids of the calls still waiting for an answer. */
       readonly waiting: ReadonlySet<unknown>;
     }
-  /** Coming again will not help. */
+  /** Retrying will not help. */
   | { readonly kind: 'refused' }
-  /** It cannot be found out now: coming again may help. */
+  /** A dependency failed; retrying may help. */
   | { readonly kind: 'unknown'; readonly error: unknown };
 
 export interface AdmissionOptions extends AuthOptions {
   readonly agent: Pick<Agent, 'offers'> & { readonly sessions: Pick<Agent['sessions'], 'owns'> };
-  /** Rejects with what plugins refuse a user with. @default everybody may */
+  /** Rejects if a plugin refuses the user. @default admits everyone */
   readonly gate?: ((user: { readonly did: string; readonly sessionId: string }) => Promise<void>) | undefined;
 }
 
 const NONE: ReadonlySet<unknown> = new Set();
 const REFUSED: AdmissionVerdict = { kind: 'refused' };
 
-/** Looks at a handshake. Never rejects. */
+/** Checks a handshake. Never rejects. */
 export async function admit(options: AdmissionOptions, socket: Socket): Promise<AdmissionVerdict> {
   try {
     const session = readSession(socket);
@@ -50,7 +50,7 @@ export async function admit(options: AdmissionOptions, socket: Socket): Promise<
   }
 }
 
-// One session, named once: two servers could read two of them differently.
+// Exactly one session id: two servers could read duplicates differently.
 function readSession({ handshake }: Socket): string | undefined {
   const named = new URL(handshake.url, 'http://socket').searchParams.getAll('sessionId');
   return named.length === 1 && named[0] !== '' && named[0]!.length <= SESSION_CHARS ? named[0] : undefined;
@@ -60,13 +60,13 @@ const SESSION_CHARS = 128;
 
 function readPresented(auth: unknown): PresentedTokens | undefined {
   const { invocation, ucanDelegation } = (auth ?? {}) as { invocation?: unknown; ucanDelegation?: unknown };
-  const given = [invocation, ucanDelegation].map((token) => (token === null || token === '' ? undefined : token));
-  if (given.some((token) => token !== undefined && typeof token !== 'string')) return undefined;
-  const [first, second] = given as (string | undefined)[];
+  const tokens = [invocation, ucanDelegation].map((token) => (token === null || token === '' ? undefined : token));
+  if (tokens.some((token) => token !== undefined && typeof token !== 'string')) return undefined;
+  const [first, second] = tokens as (string | undefined)[];
   return { invocation: first, delegation: second };
 }
 
-// What this socket was before its connection broke, if it comes back.
+// The state of a socket before its connection broke, after a reconnection.
 function readKept({ recovered, data }: Socket): KeptState | undefined {
   return recovered ? (data as KeptState) : undefined;
 }

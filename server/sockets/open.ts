@@ -1,4 +1,4 @@
-// The sockets of the agent service: who is let in, what is said, who has to go, and that nothing of it ends the process.
+// The sockets of the agent service: admission, events, disconnection. No error in here may end the process.
 
 import type { Socket } from 'socket.io';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
@@ -15,15 +15,15 @@ export type SocketsOptions = Pick<AdmissionOptions, 'guard' | 'delegationAuth' |
   Pick<AnswerDeps, 'agent'> & {
     readonly server: SocketServer;
     /** Whether a token with one of these keys was revoked. */
-    readonly revoked: (keys: readonly string[]) => Promise<boolean>;
+    readonly isRevoked: (keys: readonly string[]) => Promise<boolean>;
   };
 
 export interface Sockets extends Pick<Leaving<Member>, 'revoke'> {
-  /** Ends what goes on beside the connections; those end with the server. */
+  /** Stops background work; connections end with the server. */
   close(): void;
 }
 
-/** Accepts clients from now on; before, they are asked to retry. */
+/** Starts to accept clients; earlier ones were asked to retry. */
 export async function openSockets(options: SocketsOptions): Promise<Sockets> {
   const { server, onProblem, clock, agent } = options;
   const { io } = server;
@@ -39,7 +39,7 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
   const verdicts = new WeakMap<Socket, AdmissionVerdict>();
   const asking = new WeakSet<object>();
 
-  // Clients are connected first and then sent away, as they expect; those who may come again lose their connection.
+  // Connect clients first and disconnect them afterwards, as they expect. If a retry may help, drop the connection instead.
   io.use(async (socket, next) => {
     const isFirst = !asking.has(socket.conn);
     asking.add(socket.conn);
@@ -49,7 +49,7 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
       onProblem(verdict.error);
       socket.conn.close();
     }
-    // Two with one id: the older one has lost its connection and does not know it yet.
+    // A duplicate id: the older socket has lost its connection without noticing.
     if (verdict.kind === 'welcome') io.of('/').sockets.get(socket.id)?.disconnect(true);
     next();
   });
@@ -74,7 +74,7 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     const sendAway = () => void socket.disconnect(true);
     const member: Member = { socket, user: { did, expiresAt }, keys, session, sessions, sendAway };
     members.add(member);
-    // From here on: what is sent below may cut a connection that takes nothing.
+    // Register first: anything sent below may cut a connection that does not read.
     const stopWatching = leaving.watch(member);
     socket.once('disconnect', () => {
       members.remove(member);
@@ -84,13 +84,13 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     for (const room of [...socket.rooms]) if (room !== socket.id) void socket.leave(room);
     void socket.join([...sessions].map(nameRoom));
     socket.onAny((event: unknown, ...words: unknown[]) => void hear(member, event, words));
-    recovery.catchUp(socket, (missed) => isStillWaiting(waiting, missed)).catch(onProblem);
-    // Kept like the events of a session: a client that got no event has no offset from which to recover.
+    recovery.catchUp(socket, (packet) => isStillWaiting(waiting, packet)).catch(onProblem);
+    // Recorded like session events: a client without any event has no offset to recover from.
     socket.emit('connected', greeting(deps, member));
     for (const id of sessions) offerCalls(agent, member, id).catch(onProblem);
   }
 
-  // Called by socket.io without a net: nothing may come out of it.
+  // socket.io does not catch errors of listeners, so this must never throw or reject.
   async function hear(member: Member, event: unknown, words: readonly unknown[]): Promise<void> {
     const answering = ANSWERS.get(event as string);
     if (!answering) return;
@@ -102,24 +102,24 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
       if (typeof acknowledge === 'function') acknowledge(answer.payload);
     } catch (error) {
       onProblem(error);
-      if (typeof acknowledge === 'function') acknowledge(makeFailure('It did not work; try again').payload);
+      if (typeof acknowledge === 'function') acknowledge(makeFailure('The request failed; try again').payload);
     }
   }
 
   return { revoke: leaving.revoke, close: leaving.close };
 }
 
-/** Lets go of the request of a handshake and of its tokens: they would be kept as long as the socket. */
+/** Releases the handshake request and its tokens, which would otherwise live as long as the socket. */
 function forgetHandshake({ handshake, request, conn }: Socket): void {
   Object.assign(handshake, { auth: {}, headers: {}, query: {}, url: '' });
-  // Node and what has listened to the request may keep it for a while yet.
+  // Node and listeners of the request may hold it a little longer.
   Object.assign(request, { headers: {}, rawHeaders: [], url: '', _parsedUrl: undefined, _query: {} });
   Object.assign(conn, { request: undefined });
 }
 
 /**
- * What a client sent, as JSON: binary parts become their JSON. Nothing at all counts as nothing in it. A text says why it
- * cannot be taken; whole numbers beyond 2^53 cannot, for the library may have rounded them.
+ * Converts a client payload to JSON; binary parts become their JSON form, a missing payload becomes {}. Returns a message if
+ * the payload is invalid, as are integers beyond 2^53, which the library may have rounded.
  */
 function toObject(word: unknown): JsonObject | string {
   if (word === undefined || word === null || typeof word === 'function') return {};
