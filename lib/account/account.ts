@@ -72,17 +72,11 @@ export interface AccountsOptions {
   readonly documents: DocumentStore;
   readonly vault: PinVault;
   readonly clock: Clock;
-  /**
-   * Generates customer ids.
-   * @default `C` and 8 random characters of Crockford's base 32
-   */
+  /** Generates customer ids. @default `C` and 8 random characters of Crockford's base 32 */
   readonly id?: () => string;
   /** Called when too many checks fail; must not throw. */
   readonly onAlarm?: (alarm: SprayAlarm) => void;
-  /**
-   * Pools the counts of all instances, see SprayOptions.
-   * @default each process counts on its own
-   */
+  /** Pools the counts of all instances, see SprayOptions. @default each process counts on its own */
   readonly shareSpray?: SprayOptions['share'];
   /** Called when an account is opened from a different SIM; must not throw. */
   readonly onSimChange?: (account: { readonly phone: string; readonly customerId: string }) => void;

@@ -36,20 +36,11 @@ export interface PinVault {
 
 export interface PinVaultOptions {
   readonly keyring: Keyring;
-  /**
-   * Concurrent slow hashes.
-   * @default the number of processors minus one, at least 1
-   */
+  /** Concurrent slow hashes. @default the number of processors minus one, at least 1 */
   readonly workers?: number;
-  /**
-   * Slow hashes that may queue.
-   * @default ACCOUNT_LIMITS.pinQueue
-   */
+  /** Slow hashes that may queue. @default ACCOUNT_LIMITS.pinQueue */
   readonly queue?: number;
-  /**
-   * The slow hash: derives 32 bytes from PIN and salt.
-   * @default scryptDigest
-   */
+  /** The slow hash: derives 32 bytes from PIN and salt. @default scryptDigest */
   readonly derive?: (pin: Buffer, salt: Buffer) => Promise<Buffer>;
 }
 

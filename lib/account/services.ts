@@ -8,10 +8,7 @@ import type { Accounts } from './account.ts';
 import { ACCOUNT_LIMITS } from './limits.ts';
 
 export interface AccountServicesOptions {
-  /**
-   * Accounts of simulated phones.
-   * @default the callers' accounts
-   */
+  /** Accounts of simulated phones. @default the callers' accounts */
   readonly simulated?: Accounts;
 }
 

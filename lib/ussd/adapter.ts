@@ -20,15 +20,9 @@ export type RouteWords = {
   summary?: string;
   /** Query parameters, each with a JSON Schema. */
   query?: Readonly<Record<string, { description: string; schema: JsonObject }>>;
-  /**
-   * A JSON Schema of the body, and an example.
-   * @default an object with any fields; none for GET
-   */
+  /** A JSON Schema of the body, and an example. @default an object with any fields; none for GET */
   body?: { schema: JsonObject; example?: JsonObject };
-  /**
-   * A JSON Schema of the response by media type.
-   * @default text whose first word is CON or END
-   */
+  /** A JSON Schema of the response by media type. @default text whose first word is CON or END */
   answers?: Readonly<Record<string, JsonObject>>;
 };
 
@@ -49,8 +43,6 @@ export type Adapter = {
    * it.
    */
   write(reply: UssdReply, request: UssdRequest): RawReply;
-  /**
-   * Writes the response to a request that was refused or never parsed, so that the caller still sees the text. Never throws.
-   */
+  /** Writes the response to a request that was refused or never parsed, so that the caller still sees the text. Never throws. */
   refuse(reply: UssdReply, raw: RawRequest): RawReply;
 };

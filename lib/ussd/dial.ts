@@ -34,15 +34,9 @@ export type DialRefusal = 'not-yours' | 'mismatch' | 'unknown';
 
 export interface DialRules {
   readonly flow: string;
-  /**
-   * Initial variables besides those the gateway sets; only variables that the flow declares apply.
-   * @default none
-   */
+  /** Initial variables besides those the gateway sets; only variables that the flow declares apply. @default none */
   readonly given?: JsonObject;
-  /**
-   * The phone is a simulated one; services are told.
-   * @default false
-   */
+  /** The phone is a simulated one; services are told. @default false */
   readonly simulated?: boolean;
   /** The first key makes turn keys; the others recognise turn keys made before a rotation. At least one. */
   readonly keys: readonly Buffer[];

@@ -22,10 +22,7 @@ export interface PhoneSessionsOptions {
   readonly endSession: (key: string) => Promise<boolean>;
   /** Called for each session ended because of the limit. */
   readonly onEnded?: (() => void) | undefined;
-  /**
-   * Shared tracking across instances.
-   * @default each process tracks its own
-   */
+  /** Shared tracking across instances. @default each process tracks its own */
   readonly shared?: SharedPhones | undefined;
 }
 

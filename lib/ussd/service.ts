@@ -26,26 +26,17 @@ export interface UssdServiceOptions<C extends Conversation = Conversation> {
   /** The flow that a dial starts. */
   readonly flow: string;
   readonly keyring: Keyring;
-  /**
-   * Adapters whose sessions are listed and inspected.
-   * @default the shipped ones
-   */
+  /** Adapters whose sessions are listed and inspected. @default the shipped ones */
   readonly dialects?: readonly string[];
   /** @default 'end' */
   readonly unknownSession?: UnknownSession;
-  /**
-   * Deadline for a reply, in milliseconds.
-   * @default 8000
-   */
+  /** Deadline for a reply, in milliseconds. @default 8000 */
   readonly deadlineMs?: number;
   /** Called with the cause of an UNAVAILABLE, and the request that got it. */
   readonly onProblem?: (error: unknown, requestId: string | undefined) => void;
   /** Called after each turn. */
   readonly onTurn?: (turn: UssdTurn) => void;
-  /**
-   * Shared tracking of a phone's sessions across instances.
-   * @default each process tracks its own
-   */
+  /** Shared tracking of a phone's sessions across instances. @default each process tracks its own */
   readonly notes?: SharedNotes | undefined;
   /** A session was ended because its phone started more than USSD_LIMITS.sessionsPerPhone. */
   readonly onCrowded?: () => void;
@@ -80,10 +71,7 @@ export interface SessionDebug {
 /** Facts about a request that are not in the request itself. */
 export interface TurnAbout {
   readonly requestId?: string;
-  /**
-   * What a dial starts.
-   * @default the gateway's flow, without initial variables
-   */
+  /** What a dial starts. @default the gateway's flow, without initial variables */
   readonly begin?: Partial<Pick<DialRules, 'flow' | 'given'>> | undefined;
   /**
    * The phone is simulated: its sessions are separate from callers' sessions, even with the same id and number.
