@@ -181,7 +181,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
       log.info({ route: '/socket.io/', reason }, 'a socket was not let in');
     },
     server: socketServer,
-    revoked: revoked.has,
+    isRevoked: revoked.has,
     gate: plugins.gate,
     onProblem: onSocketProblem,
   });

@@ -55,7 +55,7 @@ const WORDS: { readonly [keyword: string]: (error: ErrorObject) => string } = {
   enum: ({ schema }) => `must be one of the following values: ${(schema as unknown as Json[]).join(', ')}`,
   format: ({ params }) => INPUT_FORMATS[params.format]?.must ?? `must be a ${params.format}`,
   anyOf: ({ schema }) => {
-    const names = (schema as unknown as { members?: string[] }[]).flatMap(({ required = [] }) => required);
+    const names = (schema as unknown as { required?: string[] }[]).flatMap(({ required = [] }) => required);
     return names.length ? `must have ${names.join(' or ')}` : 'has none of the allowed forms';
   },
 };

@@ -66,7 +66,7 @@ export async function openPlace(options: PlaceOptions = {}): Promise<Place> {
   const sockets = await openSockets({
     ...{ server, agent, guard, channel, clock, onProblem },
     delegationAuth: true,
-    revoked: revoked.has,
+    isRevoked: revoked.has,
   });
   const granted = delegations({
     ...{ documents, clock, keyring, guard, key, revocations: revoked },
