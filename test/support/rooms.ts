@@ -198,12 +198,12 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store',
   ),
   'server/domain': room(
-    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/audit server/config server/domain/routes server/http server/telemetry server/web/proposal server/web/registry',
+    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/audit server/config server/domain/routes server/http server/telemetry server/web/registry',
     'lib/delegation/issuer lib/engine lib/store',
   ),
   'server/domain/routes': room(
     'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/domain/voting lib/domain/webhook lib/json server/config server/domain server/http server/web/kit',
-    'lib/store server/audit server/web/proposal',
+    'lib/store server/audit server/web/registry',
   ),
   'server/gateway': room(
     'lib lib/gateway lib/gateway/channel lib/gateway/descriptors lib/gateway/request lib/gateway/route lib/http server/config server/gateway/answers server/http server/http/middleware server/telemetry',
@@ -261,11 +261,11 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'server/config server/http server/http/middleware server/web/chat server/web/home server/web/inspector server/web/kit server/web/simulator server/web/studio',
     'lib lib/engine lib/flow/run lib/store server/health',
   ),
-  'server/web/browser': room('server/web/kit'),
+  'server/web/browser': room('lib server/web/kit'),
   'server/web/browser/chat': room('lib server/web/browser', 'lib/agent/run lib/agent/session'),
   'server/web/browser/inspector': room('server/web/browser', 'server/web/inspector'),
   'server/web/browser/phone': room('lib/flow/run lib/ussd server/web/browser'),
-  'server/web/browser/registry': room('server/web/browser'),
+  'server/web/browser/registry': room('server/web/browser server/web/registry', 'lib/domain/voting'),
   'server/web/browser/studio': room(
     'server/web/browser server/web/browser/inspector server/web/browser/phone',
     'lib/flow/editing lib/flow/format lib/flow/testing server/menus server/web/studio',
@@ -284,11 +284,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/flow/run server/config server/health',
   ),
   'server/web/kit': room('lib server/http server/http/middleware server/web', 'lib/json lib/store'),
-  'server/web/proposal': room(
-    'lib lib/domain lib/domain/voting server/http server/web server/web/kit',
-    'lib/domain/twin lib/store machines',
+  'server/web/registry': room(
+    'lib lib/domain lib/domain/voting server/http server/web server/web/diagram server/web/kit',
+    'lib/diagram lib/domain/twin lib/store machines',
   ),
-  'server/web/registry': room('lib server/http server/web/diagram server/web/kit', 'lib/diagram'),
   'server/web/simulator': room(
     'lib lib/flow/run lib/flow/testing lib/json lib/ussd server/config server/http server/ussd server/web server/web/kit',
     'lib/engine server/menus',

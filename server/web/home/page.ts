@@ -64,14 +64,14 @@ function operatorHome({ stores, wrongClocks, menus, refused }: HomeFacts, frame:
     title: 'Twinline',
     style: 'home.css',
     layout: 'wide',
-    body: html`<section class="card state"><h1>Twinline <small>${frame.version} · ${frame.environment}</small></h1>
-<ul class="signs">${stores.map(storeLine)}${wrongClocks.map(clockLine)}
+    body: html`<section class="card"><h1>Twinline <small>${frame.version} · ${frame.environment}</small></h1>
+<ul class="row signs">${stores.map(storeLine)}${wrongClocks.map(clockLine)}
 ${signLine(refused.length === 0, describeEdits(refused.length))}
-<li class="plain">Up for ${formatSpan(Math.floor(process.uptime()))} · <a href="/health">health</a></li></ul></section>
+<li class="soft">Up for ${formatSpan(Math.floor(process.uptime()))} · <a href="/health">health</a></li></ul></section>
 ${menuCard(menus, frame)}
 <section class="card"><h2>Dial</h2>
 <p>A phone in the browser: <a href="/simulator">Phones</a>. In a terminal: <code>npx twinline chat</code>. As a telecom does:</p>
-<pre class="line" tabindex="0" role="region" aria-label="command">curl -s ${frame.url}/api/ussd -d sessionId=s1 -d serviceCode='*2233#' -d phoneNumber=+260971230001 -d text=</pre></section>
+<pre>curl -s ${frame.url}/api/ussd -d sessionId=s1 -d serviceCode='*2233#' -d phoneNumber=+260971230001 -d text=</pre></section>
 <section class="card"><h2>Where everything is</h2>
 ${tiles([...frame.tools.map(({ href, name }) => [href, name, ABOUT[href] ?? ''] as const), ...READING])}</section>`,
   };
@@ -101,7 +101,7 @@ function describeEdits(refused: number): string {
 }
 
 function signLine(isFine: boolean, words: string): Markup {
-  return html`<li class="${isFine ? 'fine' : 'bad'}">${words}</li>`;
+  return html`<li${!isFine && html` class="bad"`}><span class="dot ${isFine ? 'live' : 'bad'}"></span>${words}</li>`;
 }
 
 const AWAY_WORDS: { readonly [away in NonNullable<StoreHealth['away']>]: string } = {
@@ -150,13 +150,14 @@ const NAMED = 3;
 
 function testWords(tested: Tested): Markup {
   if (tested.kind === 'none') return html`<span class="at">none</span>`;
-  if (tested.kind === 'unreadable') return html`<span class="bad">the file cannot be read</span>`;
+  if (tested.kind === 'unreadable')
+    return html`<span class="dot bad"></span><span class="bad">the file cannot be read</span>`;
   const { count, failed } = tested;
-  if (failed.length === 0) return html`<span class="fine">${count} passed</span>`;
+  if (failed.length === 0) return html`<span class="dot live"></span>${count} passed`;
   const more = failed.length > NAMED ? ` and ${failed.length - NAMED} more` : '';
-  return html`<span class="bad">${failed.length} of ${count} fail: ${failed.slice(0, NAMED).join(', ')}${more}</span>`;
+  return html`<span class="dot bad"></span><span class="bad">${failed.length} of ${count} fail: ${failed.slice(0, NAMED).join(', ')}${more}</span>`;
 }
 
 function tiles(links: readonly (readonly [href: string, name: string, about: string])[]): Markup {
-  return html`<ul class="tiles">${links.map(([href, name, about]) => html`<li><a href="${href}"><strong>${name}</strong><span>${about}</span></a></li>\n`)}</ul>`;
+  return html`<ul class="tiles">${links.map(([href, name, about]) => html`<li><a class="tile" href="${href}"><strong>${name}</strong><span>${about}</span></a></li>\n`)}</ul>`;
 }

@@ -32,7 +32,7 @@ ${part('Set here', set)}${part('By default', others)}`,
 
 function part(title: string, settings: readonly ShownSetting[]): Markup {
   return html`<section class="card"><h2>${title} <small>${settings.length}</small></h2>
-<dl class="settings">${settings.map(entry)}</dl></section>`;
+<dl class="settings lined">${settings.map(entry)}</dl></section>`;
 }
 
 function entry({ name, value, source, usual, meaning }: ShownSetting): Markup {
@@ -40,5 +40,5 @@ function entry({ name, value, source, usual, meaning }: ShownSetting): Markup {
   const by = source === 'default' || usual === undefined ? '' : ` · default ${usual}`;
   return html`<div><dt><code>${name}</code></dt>
 <dd>${value === undefined ? html`<span class="soft">not set</span>` : html`<code class="value">${value}</code>`}<span class="soft">${from}${by}</span></dd>
-<dd class="meaning">${meaning}</dd></div>\n`;
+<dd class="soft">${meaning}</dd></div>\n`;
 }

@@ -19,7 +19,6 @@ const ENTRIES = {
   'inspector.css': 'inspector/inspector.css',
   'inspector.js': 'browser/inspector/inspector.ts',
   'page.css': 'kit/page.css',
-  'proposal.css': 'proposal/proposal.css',
   'reference.js': 'browser/reference.ts',
   'registry.css': 'registry/registry.css',
   'registry.js': 'browser/registry/registry.ts',

@@ -17,8 +17,8 @@ export interface PageContent {
   readonly style?: StyleName;
   /** What its script and style stand on: elements of the head, before theirs. @default none */
   readonly head?: Part;
-  /** `wide`: a tool that fills the window; `docs`: contents beside what is read. @default 'text' */
-  readonly layout?: 'text' | 'wide' | 'docs';
+  /** `full`: fills the window and scrolls inside; `docs`: a list of pages beside the text. @default 'text' */
+  readonly layout?: 'text' | 'wide' | 'full' | 'docs';
   /** Origins of other sites that the page may show in frames. @default none */
   readonly frames?: readonly string[];
 }
@@ -89,5 +89,5 @@ export function prefersHtml(ctx: Pick<Context, 'accepts'>): boolean {
 
 /** A page that says one thing, such as that something is not there. */
 export function messagePage(title: string, words: Part): PageContent {
-  return { title, body: html`<section class="card message"><h1>${title}</h1>${words}</section>` };
+  return { title, body: html`<section class="card"><h1>${title}</h1>${words}</section>` };
 }

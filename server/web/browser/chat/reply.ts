@@ -43,13 +43,13 @@ export function replyView({ writer, choose, retry }: ReplyOptions): ReplyView {
   const summary = element('summary', { text: THINKING });
   const thoughts = element('p');
   const reasoning = element('details', { class: 'reasoning', is: { hidden: true } }, [summary, thoughts]);
-  const cards = element('div', { class: 'events' });
+  const cards = element('div', { class: 'events stack' });
   const text = element('div', { class: 'text' });
   const notes = element('div', { class: 'notes' });
-  const copy = copyButton(() => said, 'small');
-  const again = button('Try again', retry, { class: 'small', is: { hidden: true } });
-  const actions = element('div', { class: 'actions', is: { hidden: true } }, [copy, again]);
-  const whole = element('article', { class: 'message ai', is: { 'aria-label': 'Reply', 'aria-busy': true } }, [
+  const copy = copyButton(() => said);
+  const again = button('Try again', retry, { is: { hidden: true } });
+  const actions = element('div', { class: 'row small quiet', is: { hidden: true } }, [copy, again]);
+  const whole = element('article', { class: 'message ai stack', is: { 'aria-label': 'Reply', 'aria-busy': true } }, [
     reasoning,
     cards,
     text,
@@ -96,7 +96,7 @@ export function replyView({ writer, choose, retry }: ReplyOptions): ReplyView {
     summary.textContent = 'Thoughts';
     reasoning.hidden = thoughts.textContent === '';
     const ending = ENDINGS[status];
-    if (ending !== undefined) note(ending, 'ending');
+    if (ending !== undefined) note(ending, 'soft');
     actions.hidden = false;
     copy.hidden = said === '';
     again.hidden = status === 'finished';
@@ -109,7 +109,7 @@ export function replyView({ writer, choose, retry }: ReplyOptions): ReplyView {
         ? element('p', { text: part.lines })
         : element(
             'div',
-            { class: 'choices' },
+            { class: 'choices stack' },
             part.choices.map(({ key, label }) =>
               element('button', { is: { type: 'button' }, on: { click: () => choose(key) } }, [
                 element('kbd', { text: key }),
@@ -137,8 +137,8 @@ export function replyView({ writer, choose, retry }: ReplyOptions): ReplyView {
       addCard(toolCallId, { kind: 'browser tool', name, status: 'isRunning', input }),
     render_component: ({ eventId, componentName: name, args: input, status }) =>
       addCard(eventId ?? `component ${facts.size}`, { kind: 'component', name, status, input }),
-    'router.update': ({ step }) => note(`Step: ${step}`, 'step'),
-    error: ({ error, detail }) => note([error, detail].filter(Boolean).join(' '), 'fault'),
+    'router.update': ({ step }) => note(`Step: ${step}`, 'soft'),
+    error: ({ error, detail }) => note([error, detail].filter(Boolean).join(' '), 'bad'),
     done: ({ status, partialText }) => {
       if (status !== 'finished' && partialText !== undefined) setText(partialText);
       end(status);
@@ -184,14 +184,14 @@ const STATUS: { readonly [status: string]: string } = { isRunning: 'running', do
 /** A card for a call or a component. */
 export function card({ kind, name, status, input, output, error }: CardFacts): HTMLElement {
   const state = error !== undefined ? 'error' : status;
-  return element('section', { class: `event ${state ?? ''}`, is: { 'aria-label': `${kind} ${name}` } }, [
-    element('header', {}, [
-      element('span', { class: 'kind', text: kind }),
+  return element('section', { class: `event stack ${state ?? ''}`, is: { 'aria-label': `${kind} ${name}` } }, [
+    element('header', { class: 'row' }, [
+      element('span', { class: 'soft', text: kind }),
       element('code', { text: name }),
-      state !== undefined && element('span', { class: 'status', text: STATUS[state] ?? state }),
+      state !== undefined && element('span', { class: 'status soft', text: STATUS[state] ?? state }),
     ]),
     hasContent(input) && element('div', {}, [table(input)]),
-    error !== undefined && element('p', { class: 'fault', text: error }),
+    error !== undefined && element('p', { class: 'bad', text: error }),
     output !== undefined &&
       element('details', {}, [element('summary', { text: 'Result' }), table(parseIfText(output))]),
   ]);
@@ -219,7 +219,7 @@ function table(value: unknown, depth = 0): HTMLElement {
   if (entries.length === 0) return element('span', { class: 'value', text: Array.isArray(value) ? 'none' : 'nothing' });
   return element(
     'dl',
-    { class: 'facts' },
+    {},
     entries.flatMap(([key, part]) => [
       element('dt', { text: Array.isArray(value) ? String(Number(key) + 1) : key }),
       element('dd', {}, [table(part, depth + 1)]),

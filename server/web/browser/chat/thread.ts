@@ -39,7 +39,7 @@ export function thread(place: HTMLElement, options: ReplyOptions): Thread {
   return {
     clear(words) {
       last = undefined;
-      place.replaceChildren(element('p', { class: 'empty', text: words }));
+      place.replaceChildren(element('p', { class: 'empty soft', text: words }));
     },
     prepend(messages) {
       if (messages.length === 0) return;
