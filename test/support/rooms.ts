@@ -258,7 +258,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'server/audit server/http/middleware',
   ),
   'server/web': room(
-    'server/config server/http server/http/middleware server/web/chat server/web/home server/web/inspector server/web/kit server/web/simulator server/web/studio',
+    'server/config server/http server/http/middleware server/web/inspector server/web/kit server/web/simulator server/web/studio',
     'lib lib/engine lib/flow/run lib/store server/health',
   ),
   'server/web/browser': room('lib server/web/kit'),
@@ -270,7 +270,6 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'server/web/browser server/web/browser/inspector server/web/browser/phone',
     'lib/flow/editing lib/flow/format lib/flow/testing server/menus server/web/studio',
   ),
-  'server/web/chat': room('lib lib/delegation lib/delegation/issuer lib/json server/http server/web server/web/kit'),
   'server/web/diagram': room(
     'lib lib/diagram lib/flow/expression machines server/config server/web',
     'lib/flow/run lib/flow/testing',
@@ -278,10 +277,6 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/web/inspector': room(
     'lib lib/engine lib/flow/run lib/flow/testing lib/json lib/store/redis lib/ussd server/config server/http server/web server/web/diagram server/web/kit',
     'lib/store server/audit',
-  ),
-  'server/web/home': room(
-    'lib lib/flow/testing server/http server/menus server/web server/web/kit',
-    'lib/engine lib/flow/run server/config server/health',
   ),
   'server/web/kit': room('lib server/http server/http/middleware server/web', 'lib/json lib/store'),
   'server/web/registry': room(

@@ -1,14 +1,16 @@
 // The page at /: for operators how the server is, which menus it serves and where everything stands; for others that it runs.
 
 import type { Context } from 'koa';
-import { html, type Markup } from '../../../lib/markup.ts';
-import type { WrongClock } from '../../health/clock-watch.ts';
-import type { StoreHealth } from '../../health/health.ts';
-import { localUrl } from '../../http/listen.ts';
-import { type PageContent, prefersHtml, sendPage } from '../kit/frame.ts';
-import { identifyReader, listTools, type SiteLink } from '../kit/header.ts';
-import { formatSpan } from '../kit/time-words.ts';
-import type { HomeFacts, ServedMenu, Tested } from './facts.ts';
+import { html, type Markup } from '../../lib/markup.ts';
+import type { ShownSetting } from '../config/secrets.ts';
+import type { WrongClock } from '../health/clock-watch.ts';
+import type { StoreHealth } from '../health/health.ts';
+import { localUrl } from '../http/listen.ts';
+import type { Route } from '../http/route-table.ts';
+import type { HomeFacts, ServedMenu, Tested } from './home-facts.ts';
+import { type PageContent, pageRoute, prefersHtml, sendPage } from './kit/frame.ts';
+import { identifyReader, listTools, type SiteLink } from './kit/header.ts';
+import { formatSpan } from './kit/time-words.ts';
 
 export interface HomeOptions {
   readonly version: string;
@@ -160,4 +162,44 @@ function testWords(tested: Tested): Markup {
 
 function tiles(links: readonly (readonly [href: string, name: string, about: string])[]): Markup {
   return html`<ul class="tiles">${links.map(([href, name, about]) => html`<li><a class="tile" href="${href}"><strong>${name}</strong><span>${about}</span></a></li>\n`)}</ul>`;
+}
+
+// --- GET /settings ---
+
+export interface SettingsDeps {
+  readonly settings: readonly ShownSetting[];
+}
+
+export const SETTINGS_ROUTE: Route<SettingsDeps> = pageRoute({
+  path: '/settings',
+  id: 'getSettings',
+  summary: 'What this server was started with; secrets are hidden',
+  page: ({ settings }) => settingsPage(settings),
+});
+
+/** Those that were set come first: they are what differs from other servers. */
+export function settingsPage(settings: readonly ShownSetting[]): PageContent {
+  const set = settings.filter(({ source }) => source !== 'default');
+  const others = settings.filter(({ source }) => source === 'default');
+  return {
+    title: 'Settings · Twinline',
+    style: 'home.css',
+    layout: 'wide',
+    body: html`<section class="card"><h1>Settings</h1>
+<p class="lead">Read once, at the start, from the environment of the server. What each is for in full: <a href="/docs/guides/operators#settings">Running a server</a>; the same in a terminal: <code>npx twinline config</code>.</p></section>
+${part('Set here', set)}${part('By default', others)}`,
+  };
+}
+
+function part(title: string, settings: readonly ShownSetting[]): Markup {
+  return html`<section class="card"><h2>${title} <small>${settings.length}</small></h2>
+<dl class="settings lined">${settings.map(entry)}</dl></section>`;
+}
+
+function entry({ name, value, source, usual, meaning }: ShownSetting): Markup {
+  const from = source === 'default' || source === 'environment' ? '' : ` · ${source}`;
+  const by = source === 'default' || usual === undefined ? '' : ` · default ${usual}`;
+  return html`<div><dt><code>${name}</code></dt>
+<dd>${value === undefined ? html`<span class="soft">not set</span>` : html`<code class="value">${value}</code>`}<span class="soft">${from}${by}</span></dd>
+<dd class="soft">${meaning}</dd></div>\n`;
 }

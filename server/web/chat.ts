@@ -2,16 +2,16 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Context } from 'koa';
-import { makeOracleKey, type OracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
-import { mintInvocation } from '../../../lib/delegation/tokens.ts';
-import { record, type Schema } from '../../../lib/json/schema.ts';
-import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
-import { html } from '../../../lib/markup.ts';
-import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
-import type { Route } from '../../http/route-table.ts';
-import { type PageContent, pageRoute } from '../kit/frame.ts';
-import { siteCookie } from '../kit/passes.ts';
-import { PAGE_LIMITS } from '../limits.ts';
+import { makeOracleKey, type OracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
+import { mintInvocation } from '../../lib/delegation/tokens.ts';
+import { record, type Schema } from '../../lib/json/schema.ts';
+import { hmacSha256, type Keyring } from '../../lib/keyring.ts';
+import { html } from '../../lib/markup.ts';
+import { JSON_BODY_ANSWERS, jsonTypes } from '../http/common-answers.ts';
+import type { Route } from '../http/route-table.ts';
+import { type PageContent, pageRoute } from './kit/frame.ts';
+import { siteCookie } from './kit/passes.ts';
+import { PAGE_LIMITS } from './limits.ts';
 
 export interface ChatDeps {
   readonly keyring: Keyring;
