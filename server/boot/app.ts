@@ -57,7 +57,7 @@ import { forbiddenGateways, type UssdGateways } from '../ussd/gateways.ts';
 import type { OperatorNotes } from '../ussd/operator-notes.ts';
 import { operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { ussdRoutes } from '../ussd/routes.ts';
-import { sendErrorPage, sendWaitPage } from '../web/kit/error-page.ts';
+import { sendErrorPage, sendWaitPage } from '../web/kit/frame.ts';
 import { setHeaderOptions } from '../web/kit/header.ts';
 import { PAGE_FILE_ROUTES } from '../web/kit/routes.ts';
 import { REGISTRY_ROUTES } from '../web/registry/routes.ts';

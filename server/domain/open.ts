@@ -29,7 +29,7 @@ import { SERVER_LIMITS } from '../config/limits.ts';
 import { readSettingFile } from '../config/modules.ts';
 import { eventStreams } from '../http/event-streams.ts';
 import type { Log } from '../telemetry/log.ts';
-import { proposalPages } from '../web/proposal/routes.ts';
+import { proposalPages } from '../web/registry/proposal-pages.ts';
 import { twinDrawer } from '../web/registry/twin-drawing.ts';
 import { twinLinks } from './answers.ts';
 import { type ApiKeys, type ApiKeysOptions, apiKeys, DEFAULT_TENANT, type HeldKeys } from './api-keys.ts';

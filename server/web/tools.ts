@@ -15,10 +15,9 @@ import { PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../http/common-answers.t
 import type { OperatorRule } from '../http/middleware/operator.ts';
 import { ownPagesOnly } from '../http/middleware/own-origin.ts';
 import { addRoutes, type RouteGroup } from '../http/route-table.ts';
-import { CHAT_ROUTES, type ChatDeps } from './chat/routes.ts';
-import { homeReader } from './home/facts.ts';
-import { homeSender } from './home/page.ts';
-import { SETTINGS_ROUTE, type SettingsDeps } from './home/settings-page.ts';
+import { CHAT_ROUTES, type ChatDeps } from './chat.ts';
+import { homeSender, SETTINGS_ROUTE, type SettingsDeps } from './home.ts';
+import { homeReader } from './home-facts.ts';
 import { INSPECTOR_ROUTES, type InspectorDoor } from './inspector/routes.ts';
 import type { HeaderOptions } from './kit/header.ts';
 import {
@@ -31,8 +30,8 @@ import {
 } from './kit/operators.ts';
 import { operatorPasses, SIGN_OUT } from './kit/passes.ts';
 import { SIMULATOR_ROUTES, type SimulatorDeps } from './simulator/routes.ts';
-import type { StudioDeps } from './studio/asked.ts';
 import { NO_STUDIO } from './studio/open.ts';
+import type { StudioDeps } from './studio/requests.ts';
 import { STUDIO_ROUTES } from './studio/routes.ts';
 
 export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SettingsDeps & SignInDeps> = {

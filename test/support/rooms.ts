@@ -198,12 +198,12 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store',
   ),
   'server/domain': room(
-    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/audit server/config server/domain/routes server/http server/telemetry server/web/proposal server/web/registry',
+    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/audit server/config server/domain/routes server/http server/telemetry server/web/registry',
     'lib/delegation/issuer lib/engine lib/store',
   ),
   'server/domain/routes': room(
     'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/domain/voting lib/domain/webhook lib/json server/config server/domain server/http server/web/kit',
-    'lib/store server/audit server/web/proposal',
+    'lib/store server/audit server/web/registry',
   ),
   'server/gateway': room(
     'lib lib/gateway lib/gateway/channel lib/gateway/descriptors lib/gateway/request lib/gateway/route lib/http server/config server/gateway/answers server/http server/http/middleware server/telemetry',
@@ -258,19 +258,18 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'server/audit server/http/middleware',
   ),
   'server/web': room(
-    'server/config server/http server/http/middleware server/web/chat server/web/home server/web/inspector server/web/kit server/web/simulator server/web/studio',
+    'server/config server/http server/http/middleware server/web/inspector server/web/kit server/web/simulator server/web/studio',
     'lib lib/engine lib/flow/run lib/store server/health',
   ),
-  'server/web/browser': room('server/web/kit'),
+  'server/web/browser': room('lib server/web/kit'),
   'server/web/browser/chat': room('lib server/web/browser', 'lib/agent/run lib/agent/session'),
   'server/web/browser/inspector': room('server/web/browser', 'server/web/inspector'),
   'server/web/browser/phone': room('lib/flow/run lib/ussd server/web/browser'),
-  'server/web/browser/registry': room('server/web/browser'),
+  'server/web/browser/registry': room('server/web/browser server/web/registry', 'lib/domain/voting'),
   'server/web/browser/studio': room(
     'server/web/browser server/web/browser/inspector server/web/browser/phone',
     'lib/flow/editing lib/flow/format lib/flow/testing server/menus server/web/studio',
   ),
-  'server/web/chat': room('lib lib/delegation lib/delegation/issuer lib/json server/http server/web server/web/kit'),
   'server/web/diagram': room(
     'lib lib/diagram lib/flow/expression machines server/config server/web',
     'lib/flow/run lib/flow/testing',
@@ -279,16 +278,11 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/engine lib/flow/run lib/flow/testing lib/json lib/store/redis lib/ussd server/config server/http server/web server/web/diagram server/web/kit',
     'lib/store server/audit',
   ),
-  'server/web/home': room(
-    'lib lib/flow/testing server/http server/menus server/web server/web/kit',
-    'lib/engine lib/flow/run server/config server/health',
-  ),
   'server/web/kit': room('lib server/http server/http/middleware server/web', 'lib/json lib/store'),
-  'server/web/proposal': room(
-    'lib lib/domain lib/domain/voting server/http server/web server/web/kit',
-    'lib/domain/twin lib/store machines',
+  'server/web/registry': room(
+    'lib lib/domain lib/domain/voting server/http server/web server/web/diagram server/web/kit',
+    'lib/diagram lib/domain/twin lib/store machines',
   ),
-  'server/web/registry': room('lib server/http server/web/diagram server/web/kit', 'lib/diagram'),
   'server/web/simulator': room(
     'lib lib/flow/run lib/flow/testing lib/json lib/ussd server/config server/http server/ussd server/web server/web/kit',
     'lib/engine server/menus',

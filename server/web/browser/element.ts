@@ -1,6 +1,8 @@
 // Making elements: what is put into one is text, unless it is an element itself; and values of variables as trees, in which
 // what is large is closed until it is opened.
 
+import { type Markup, markupText } from '../../../lib/markup.ts';
+
 type Child = Node | string | false | undefined;
 
 interface Shape {
@@ -27,6 +29,13 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** The elements of a template, which escapes the text in it. */
+export function markupElements(markup: Markup): Element[] {
+  const template = document.createElement('template');
+  template.innerHTML = markupText(markup);
+  return [...template.content.children];
+}
+
 /** A button that does something. */
 export function button(
   label: string,
@@ -39,7 +48,7 @@ export function button(
 const COPIED_MS = 1_500;
 
 /** A button that copies a text, and says for a moment whether it could. */
-export function copyButton(readText: () => string, names: string): HTMLButtonElement {
+export function copyButton(readText: () => string, names = ''): HTMLButtonElement {
   const copy = button('Copy', () => void press(), { class: names });
   async function press(): Promise<void> {
     copy.textContent = (await copyText(readText())) ? 'Copied' : 'Not allowed';

@@ -16,7 +16,7 @@ async function ask(place: HTMLElement): Promise<void> {
   place.hidden = problems.length === 0;
   const more = problems.length - SHOWN;
   place.replaceChildren(
-    element('strong', { text: 'An edit is not served. Callers get the version before it.' }),
+    element('strong', { class: 'bad', text: 'An edit is not served. Callers get the version before it.' }),
     ...problems.slice(0, SHOWN).map((line) => element('pre', { text: line })),
     ...(more > 0 ? [element('p', { text: `and ${more} more: npx twinline lint and test show all` })] : []),
   );

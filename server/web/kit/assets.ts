@@ -10,16 +10,15 @@ import { keepMade } from '../../../lib/retry.ts';
 
 /** Where each begins, from the folder of pages. */
 const ENTRIES = {
-  'chat.css': 'chat/chat.css',
+  'chat.css': 'chat.css',
   'chat.js': 'browser/chat/chat.ts',
   'docs.css': '../docs/docs.css',
   'guide.js': 'browser/guide.ts',
   'header.js': 'browser/header.ts',
-  'home.css': 'home/home.css',
+  'home.css': 'home.css',
   'inspector.css': 'inspector/inspector.css',
   'inspector.js': 'browser/inspector/inspector.ts',
   'page.css': 'kit/page.css',
-  'proposal.css': 'proposal/proposal.css',
   'reference.js': 'browser/reference.ts',
   'registry.css': 'registry/registry.css',
   'registry.js': 'browser/registry/registry.ts',

@@ -4,6 +4,7 @@ import type { Context } from 'koa';
 import helmet from 'koa-helmet';
 import { html, type Markup, markupText, type Part } from '../../../lib/markup.ts';
 import { PAGE } from '../../http/common-answers.ts';
+import type { ErrorAnswer, RefusalKind } from '../../http/errors.ts';
 import type { Route, RouteDescription } from '../../http/route-table.ts';
 import { assetAddress, type ScriptName, type StyleName } from './assets.ts';
 import { identifyReader, siteHeader } from './header.ts';
@@ -17,8 +18,8 @@ export interface PageContent {
   readonly style?: StyleName;
   /** What its script and style stand on: elements of the head, before theirs. @default none */
   readonly head?: Part;
-  /** `wide`: a tool that fills the window; `docs`: contents beside what is read. @default 'text' */
-  readonly layout?: 'text' | 'wide' | 'docs';
+  /** `full`: fills the window and scrolls inside; `docs`: a list of pages beside the text. @default 'text' */
+  readonly layout?: 'text' | 'wide' | 'full' | 'docs';
   /** Origins of other sites that the page may show in frames. @default none */
   readonly frames?: readonly string[];
 }
@@ -89,5 +90,56 @@ export function prefersHtml(ctx: Pick<Context, 'accepts'>): boolean {
 
 /** A page that says one thing, such as that something is not there. */
 export function messagePage(title: string, words: Part): PageContent {
-  return { title, body: html`<section class="card message"><h1>${title}</h1>${words}</section>` };
+  return { title, body: html`<section class="card"><h1>${title}</h1>${words}</section>` };
+}
+
+// --- errors as pages ---
+
+const TITLES: { readonly [kind in RefusalKind]?: string } = {
+  'not-found': 'There is no such page',
+  'too-many-requests': 'Too many requests',
+  internal: 'Something went wrong here',
+  'bad-gateway': 'Something that is needed did not answer',
+  unavailable: 'This server cannot answer now',
+};
+
+const WORDS: { readonly [kind in RefusalKind]?: string } = {
+  'not-found': 'The address may be mistyped, or the page may be for operators only.',
+  internal: 'It is not your fault. It was logged, and operators can find it by the id below.',
+  unavailable: 'It has too much to do, or a store is away. Try again in a moment.',
+};
+
+/** Answers with a page when a browser asks for one; programs send `Authorization`. Resolves to whether it did. */
+export async function sendErrorPage(ctx: Context, { status, body }: ErrorAnswer): Promise<boolean> {
+  ctx.vary('Accept');
+  if (!prefersHtml(ctx) || ctx.get('authorization') !== '') return false;
+  ctx.status = status;
+  ctx.set('Cache-Control', 'no-store');
+  const title = TITLES[body.code] ?? body.error;
+  await sendPage(ctx, { ...messagePage(title, errorWords(body)), title: `${title} · Twinline` });
+  return true;
+}
+
+function errorWords({ code, error, requestId }: ErrorAnswer['body']): Part {
+  const words = WORDS[code] ?? (TITLES[code] === undefined ? '' : `${error}.`);
+  return html`${words !== '' && html`<p>${words}</p>`}
+<p>Go to the <a href="/">home</a> of this server or its <a href="/docs/guides">guides</a>, or read <a href="/docs/errors/${code}">what ${code} means</a>.</p>
+<p class="at">Request <code>${requestId}</code></p>`;
+}
+
+/**
+ * Answers 429 with a page when a browser asks for one; resolves to whether it did. The page asks again by itself when the time has
+ * come.
+ */
+export async function sendWaitPage(ctx: Context, seconds: number): Promise<boolean> {
+  if (!prefersHtml(ctx)) return false;
+  const now = Date.now();
+  const until = new Date(now + seconds * 1_000).toISOString();
+  const left = `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
+  const words = html`<p>This address has asked for more than this server answers in so short a time.</p>
+<p>Try again in <time data-until="${until}" data-now="${new Date(now).toISOString()}">${left}</time>.</p>`;
+  ctx.status = 429;
+  ctx.set('Cache-Control', 'no-store');
+  await sendPage(ctx, { ...messagePage('Too many requests', words), script: 'header.js' });
+  return true;
 }

@@ -74,5 +74,5 @@ export function siteHeader(ctx: Context, reader: PageReader): Markup {
 ${links.map(({ href, name }) => html`<a href="${href}"${href === here && html` aria-current="page"`}>${name}</a>\n`)}</nav>
 <form class="find" action="/docs/search" role="search"><input type="search" name="q" value="${query}" aria-label="Search the documentation" placeholder="Search the docs" maxlength="100" required></form>
 ${reader.kind === 'operator' && reader.isSignedIn && html`<button id="sign-out" type="button">Sign out</button>`}</header>
-${reader.kind === 'operator' && html`<div id="refused" class="refused" role="alert" hidden></div>`}`;
+${reader.kind === 'operator' && html`<div id="refused" class="card refused" role="alert" hidden></div>`}`;
 }

@@ -111,9 +111,9 @@ export function browserOperators({ passes }: SignInDeps, rule: OperatorRule): Mi
 const SIGN_IN = {
   title: 'Sign in · Twinline',
   script: 'sign-in.js' as const,
-  body: html`<section class="card message"><h1>For operators</h1>
+  body: html`<section class="card"><h1>For operators</h1>
 <p>This page opens for holders of the OPERATOR_TOKEN of this server. You stay signed in for eight hours.</p>
-<form id="sign-in" class="sign-in"><label>Token <input id="token" type="password" autocomplete="off" required></label>
+<form id="sign-in" class="row sign-in"><label class="stack grow">Token <input id="token" type="password" autocomplete="off" required></label>
 <button class="primary" type="submit">Sign in</button></form>
 <p id="notice" role="alert"></p>
 <noscript><p>Signing in needs JavaScript.</p></noscript></section>`,

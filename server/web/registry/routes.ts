@@ -10,7 +10,7 @@ const REGISTRY_PAGE: PageContent = {
   style: 'registry.css',
   script: 'registry.js',
   layout: 'wide',
-  body: html`<div id="registry" class="registry"></div>
+  body: html`<div id="registry" class="registry stack"></div>
 <noscript><p class="card">The registry needs JavaScript. Without it, see <a href="/docs">the routes of domains</a>.</p></noscript>`,
 };
 

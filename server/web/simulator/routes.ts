@@ -253,15 +253,15 @@ export function simulatorPage({ mode, flow, flows, canSave }: SimulatorPageOptio
     layout: 'wide',
     style: 'simulator.css',
     script: 'simulator.js',
-    body: html`<header class="tool">
+    body: html`<header class="tool row apart">
 <div><h1>Phones</h1>
 <p class="lead">They dial the flow <code>${flow}</code> as telecoms do with <code>POST /api/ussd</code>: ${MODES[mode]}.
 Each may speak another dialect, dial another flow, and begin in another language.
 Type no PIN of yours: this tab keeps what was typed until you close it.</p></div>
 <button id="add" class="primary" type="button">Add a phone</button>
 </header>
-<div id="phones" class="phones" data-mode="${mode}" data-flow="${flow}" data-flows="${JSON.stringify(flows)}" data-can-save="${String(canSave)}" data-code="*2233#" data-text-chars="${COMMON_LIMITS.ussdTextChars}"></div>
-<p id="none" class="none" hidden>There is no phone. Add one.</p>
+<div id="phones" class="phones stack" data-mode="${mode}" data-flow="${flow}" data-flows="${JSON.stringify(flows)}" data-can-save="${String(canSave)}" data-code="*2233#" data-text-chars="${COMMON_LIMITS.ussdTextChars}"></div>
+<p id="none" class="soft" hidden>There is no phone. Add one.</p>
 <noscript><p class="card">Phones need JavaScript. Without it there is <code>npx twinline chat</code>.</p></noscript>`,
   };
 }

@@ -12,8 +12,8 @@ import { flowFiles } from '../../menus/files.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { messagePage, sendPage } from '../kit/frame.ts';
 import type { ServiceRecorder } from '../simulator/flow-test.ts';
-import type { NoteEdit, StudioDeps } from './asked.ts';
 import { drafts } from './drafts.ts';
+import type { NoteEdit, StudioDeps } from './requests.ts';
 import { STUDIO_ROUTES } from './routes.ts';
 import { STUDIO_VERSION, versions } from './versions.ts';
 

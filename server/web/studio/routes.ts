@@ -1,6 +1,8 @@
 // GET /studio and everything that its page asks for: flows as drafts, checked, drawn, tested and dialled, and saved as files. In
 // development on this machine, or for operators where STUDIO is on.
 
+import type { Context } from 'koa';
+import type { JsonObject } from '../../../lib/json/json.ts';
 import { record, type Schema } from '../../../lib/json/schema.ts';
 import { jsonTypes, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
@@ -8,9 +10,10 @@ import type { RouteGroup } from '../../http/route-table.ts';
 import { FLOW_NAME } from '../../menus/files.ts';
 import { pageRoute } from '../kit/frame.ts';
 import { nameOperator } from '../kit/operators.ts';
-import { asked, type StudioDeps } from './asked.ts';
+import type { DraftText, TestedDraft } from './draft-work.ts';
+import type { Drafts } from './drafts.ts';
 import { studioPage } from './page.ts';
-import { saveDraft } from './save.ts';
+import { type Body, pageRequest, type StudioDeps } from './requests.ts';
 import { STARTERS, writeStarter } from './starters.ts';
 
 const TEXT: Schema = { type: 'string' };
@@ -104,7 +107,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
         ctx.body = state;
       },
     },
-    asked('/studio/check', {
+    pageRequest('/studio/check', {
       id: 'checkDraft',
       summary: 'What is wrong with a draft, and where its screens are',
       needs: ['flow', 'text'],
@@ -120,7 +123,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
         ctx.body = await drafts.check(draft);
       },
     }),
-    asked('/studio/complete', {
+    pageRequest('/studio/complete', {
       id: 'completeDraft',
       summary: 'What may be written at a place of a draft, or of its tests where they are given',
       needs: ['flow', 'text', 'offset'],
@@ -130,7 +133,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
         ctx.body = found ?? { from: offset, to: offset, items: [] };
       },
     }),
-    asked('/studio/explain', {
+    pageRequest('/studio/explain', {
       id: 'explainDraft',
       summary: 'What stands at a place of a draft, or of its tests where they are given',
       needs: ['flow', 'text', 'offset'],
@@ -139,7 +142,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
         ctx.body = { found: await drafts.ask('explain', { flow, text }, { tests, offset }) };
       },
     }),
-    asked('/studio/texts', {
+    pageRequest('/studio/texts', {
       id: 'listDraftTexts',
       summary: 'The texts of a draft in all its languages, with the room that they take',
       needs: ['flow', 'text'],
@@ -147,7 +150,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
         ctx.body = await drafts.ask('words', draft, undefined);
       },
     }),
-    asked('/studio/drawing', {
+    pageRequest('/studio/drawing', {
       id: 'drawDraft',
       summary: 'A draft as SVG; of a large one the part around a state',
       needs: ['flow', 'text'],
@@ -156,7 +159,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
         ctx.body = await drawings.draw(drafts.drawing(draft), focus === undefined ? {} : { focus });
       },
     }),
-    asked('/studio/dial', {
+    pageRequest('/studio/dial', {
       id: 'dialDraft',
       summary: 'A phone that dials a draft, or goes on in it',
       needs: ['flow', 'text', 'sessionId', 'phoneNumber', 'serviceCode', 'typed'],
@@ -164,7 +167,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
         ctx.body = await drafts.dial({ flow, text }, { ...phone, text: typed });
       },
     }),
-    asked('/studio/test', {
+    pageRequest('/studio/test', {
       id: 'testDraft',
       summary: 'Runs tests on a draft; with `update`, writes into them what they show',
       needs: ['flow', 'text', 'tests'],
@@ -173,7 +176,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
         ctx.body = await drafts.ask('test', draft, { tests, update });
       },
     }),
-    asked('/studio/record', {
+    pageRequest('/studio/record', {
       id: 'recordDraftTest',
       summary: 'A dialogue of a phone as one more test in the tests of a draft',
       needs: ['flow', 'text', 'tests', 'name', 'sessionId', 'phoneNumber', 'inputs'],
@@ -182,7 +185,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
         ctx.body = { tests: await drafts.ask('record', { flow, text }, { tests, name, dialogue, answers }) };
       },
     }),
-    asked('/studio/save', {
+    pageRequest('/studio/save', {
       id: 'saveDraft',
       summary: 'Writes a draft and its tests into their files, when lint and tests pass and nobody has changed them',
       needs: ['flow', 'text', 'base'],
@@ -193,7 +196,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       },
       handle: saveDraft,
     }),
-    asked('/studio/new', {
+    pageRequest('/studio/new', {
       id: 'beginFlow',
       summary: 'Begins a flow with a few screens and a test',
       needs: ['flow', 'starter'],
@@ -211,3 +214,52 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
     }),
   ],
 };
+
+type SaveRequest = Body<'flow' | 'text' | 'base', 'tests' | 'testsBase'>;
+
+/** Answers 200 with the files as they are then, 409 with the text that is in the way, or 422 with what is wrong. */
+export async function saveDraft(
+  ctx: Context,
+  body: SaveRequest,
+  { drafts, files, versions, noteEdit, reload }: StudioDeps,
+): Promise<void> {
+  const { flow, text, base, tests, testsBase } = body;
+  const { problems } = await drafts.check({ flow, text });
+  const before = await files.read(flow);
+  const shown = tests ?? (before.tests.hash === '' ? undefined : before.tests.text);
+  const tested = await testBeforeSave(drafts, { flow, text }, shown);
+  const isRight =
+    !problems.some(({ severity }) => severity === 'error') &&
+    !tested.problems.length &&
+    tested.reports.every(({ failures }) => !failures.length);
+  if (!isRight) {
+    ctx.status = 422;
+    ctx.body = { ...tested, problems: [...problems, ...tested.problems] } as unknown as JsonObject;
+    return;
+  }
+  const change = tests === undefined ? undefined : { text: tests, base: testsBase ?? '' };
+  const by = nameOperator(ctx);
+  const note = () => noteEdit({ by, flow, wrote: change ? ['flow', 'tests'] : ['flow'] });
+  const written = await files.write(flow, { flow: { text, base }, tests: change, note });
+  if (written.kind === 'conflict') {
+    ctx.status = 409;
+    ctx.body = { file: written.file, present: written.present };
+    return;
+  }
+  if (!(await versions.list(flow)).length) await versions.keep(flow, { text: before.flow.text, by: 'disk' });
+  await versions.keep(flow, { text, by });
+  await reload();
+  ctx.body = await files.read(flow);
+}
+
+async function testBeforeSave(drafts: Drafts, draft: DraftText, tests: string | undefined): Promise<TestedDraft> {
+  try {
+    if (tests !== undefined) return await drafts.ask('test', draft, { tests, update: false });
+    await drafts.ask('compile', draft, undefined);
+    return { problems: [], reports: [] };
+  } catch (error) {
+    // Lint has said it already, or will not be able to.
+    const failure = { step: 0, typed: '', message: (error as Error).message, details: [], pointer: '' };
+    return { problems: [], reports: [{ name: draft.flow, failures: [failure] }] };
+  }
+}

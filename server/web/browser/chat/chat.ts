@@ -140,8 +140,8 @@ async function read(runId: string, { signal, answer, onFirst }: ReplyReading): P
       if (!reply) await onFirst?.();
       if (signal.aborted) return;
       reply ??= shown.reply();
-      const { take } = reply;
-      shown.growing(() => take(frame));
+      const view = reply;
+      shown.growing(() => view.take(frame));
     }
   } catch (error) {
     reply?.end('interrupted');

@@ -2,7 +2,7 @@
 
 import type { Message } from '../../../../lib/agent/session/message.ts';
 import { button, element } from '../element.ts';
-import { type ReplyOptions, type ReplyView, replyView } from './reply.ts';
+import { type ReplyOptions, ReplyView } from './reply.ts';
 
 export interface Thread {
   /** Shows nothing, with words in its place. */
@@ -27,7 +27,7 @@ export function thread(place: HTMLElement, options: ReplyOptions): Thread {
 
   function newReply(): ReplyView {
     last?.close();
-    last = replyView(options);
+    last = new ReplyView(options);
     return last;
   }
   function append(made: HTMLElement): void {
@@ -39,7 +39,7 @@ export function thread(place: HTMLElement, options: ReplyOptions): Thread {
   return {
     clear(words) {
       last = undefined;
-      place.replaceChildren(element('p', { class: 'empty', text: words }));
+      place.replaceChildren(element('p', { class: 'empty soft', text: words }));
     },
     prepend(messages) {
       if (messages.length === 0) return;
@@ -47,7 +47,7 @@ export function thread(place: HTMLElement, options: ReplyOptions): Thread {
       const isFirst = last === undefined && place.querySelector('.message') === null;
       const made = messages.map((message, at) => {
         if (message.type === 'human') return human(message.content);
-        const view = replyView(options);
+        const view = new ReplyView(options);
         tell(view, message);
         // Only what was said last can be answered.
         if (isFirst && at === messages.length - 1) last = view;

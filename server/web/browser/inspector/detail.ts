@@ -64,10 +64,10 @@ function eventLine(traced: TraceEvent, isHere: boolean, onEvent: (id: string) =>
   const said = typed.map(({ text }) => (text === null ? 'a secret' : text === '' ? 'nothing' : `“${text}”`)).join(', ');
   const press = button('', () => onEvent(id), { class: 'line', is: { 'aria-current': isHere && 'true' } });
   press.append(
-    element('time', { text: new Date(at).toTimeString().slice(0, 8) }),
+    element('time', { class: 'soft', text: new Date(at).toTimeString().slice(0, 8) }),
     ...edges.map(({ event }) => element('code', { text: eventName(event) })),
     element('span', { class: 'to', text: `→ ${state}${waiting ? ' (waiting)' : ''}` }),
-    ...(said ? [element('span', { class: 'typed', text: `typed ${said}` })] : []),
+    ...(said ? [element('span', { class: 'typed soft', text: `typed ${said}` })] : []),
   );
   return element('li', {}, [press]);
 }

@@ -47,7 +47,7 @@ export function sideLists({ onMachine, onSession }: Choices) {
             element('span', { class: `dot ${one.ended ? 'gone' : one.hasFailed ? 'failed' : 'live'}` }),
             element('strong', { text: one.caller ?? one.label }),
             element('small', { text: formatAge(one) }),
-            element('span', { class: 'where', text: formatPlace(one) }),
+            element('span', { class: 'where soft', text: formatPlace(one) }),
           );
           line.title = `${one.door} ${one.label}`;
           setCurrent(line, one.actor === actor);

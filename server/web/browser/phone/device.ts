@@ -36,6 +36,7 @@ export function device(phone: Phone, { name, textChars, save, addTest, remove, s
   const saving = button('Save as flow test', () => void save(phone).then(tell, tellFault));
   const tellFault = ({ message }: Error) => tell(`No test was made: ${message}`);
   const testName = element('input', {
+    class: 'grow',
     is: {
       'aria-label': deps.nameControl('Name of a test'),
       maxlength: 80,
@@ -52,30 +53,34 @@ export function device(phone: Phone, { name, textChars, save, addTest, remove, s
     };
     addTest?.(phone, testName.value).then(confirmAdded, tellFault);
   };
-  const addForm = element('form', { class: 'add-test', on: { submit: addNamed } }, [testName, adding]);
-  const log = element('ol', { class: 'log', is: { 'aria-label': deps.nameControl('Requests') } });
-  const noLog = element('p', { class: 'none', text: 'Nothing was sent so far.' });
+  const addForm = element('form', { class: 'add-test row', on: { submit: addNamed } }, [testName, adding]);
+  const log = element('ol', { class: 'log lined', is: { 'aria-label': deps.nameControl('Requests') } });
+  const noLog = element('p', { class: 'soft', text: 'Nothing was sent so far.' });
   const removal = button('Remove', remove, { is: { 'aria-label': deps.nameControl('Remove') } });
 
-  const standing = element('p', { class: 'standing' });
+  const standing = element('p', { class: 'row apart' });
 
-  const whole = element('section', { class: 'phone card', is: { 'aria-label': name }, on: { keydown: answer.type } }, [
-    element('header', {}, [element('h2', { text: name }), removal]),
-    element('div', { class: 'hand' }, [
-      ...dialler.elements,
-      speech.element,
-      element('div', { class: 'device' }, [...screen.elements, ...answer.elements]),
-    ]),
-    element('div', { class: 'network' }, [
-      standing,
-      ...faults.elements,
-      element('div', { class: 'over-log' }, [element('h3', { text: 'On the wire' }), saving]),
-      addTest && addForm,
-      notice,
-      noLog,
-      log,
-    ]),
-  ]);
+  const whole = element(
+    'section',
+    { class: 'phone card stack', is: { 'aria-label': name }, on: { keydown: answer.type } },
+    [
+      element('header', { class: 'row apart small' }, [element('h2', { text: name }), removal]),
+      element('div', { class: 'hand stack' }, [
+        ...dialler.elements,
+        speech.element,
+        element('div', { class: 'device' }, [...screen.elements, ...answer.elements]),
+      ]),
+      element('div', { class: 'network stack' }, [
+        standing,
+        ...faults.elements,
+        element('div', { class: 'row apart small' }, [element('h3', { text: 'On the wire' }), saving]),
+        addTest && addForm,
+        notice,
+        noLog,
+        log,
+      ]),
+    ],
+  );
 
   function update(): void {
     for (const part of [screen, answer, faults, dialler]) part.show();
@@ -146,7 +151,7 @@ export function diallerPart(
 
 function field({ label, ...is }: Field): [HTMLInputElement, HTMLLabelElement] {
   const input = element('input', { is: { ...is, required: true, autocomplete: 'off', spellcheck: 'false' } });
-  return [input, element('label', {}, [label, input])];
+  return [input, element('label', { class: 'stack' }, [label, input])];
 }
 
 const DELAY_MS = { min: 0, max: 10_000, step: 250 } as const;
@@ -163,15 +168,15 @@ export function faultsPart(phone: Phone, { nameControl }: PartDeps): DevicePart 
     button(label, () => phone.setFault(phone.fault === fault ? 'none' : fault), { is: { title } });
   const twice = toggle('Send twice', 'twice', 'The next request leaves two times at once');
   const drop = toggle('Lose answer', 'drop', 'The answer to the next request is thrown away');
-  const delay = element('input', { is: { type: 'range', ...DELAY_MS, value: phone.state.delay } });
+  const delay = element('input', { class: 'grow', is: { type: 'range', ...DELAY_MS, value: phone.state.delay } });
   delay.addEventListener('input', () => phone.set({ delay: Number(delay.value) }));
   const seconds = element('output');
   const group = { role: 'group', 'aria-label': nameControl('What goes wrong') };
 
   return {
     elements: [
-      element('div', { class: 'faults', is: group }, [retry, twice, drop, expire, anew]),
-      element('label', { class: 'delay' }, ['Delay', delay, seconds]),
+      element('div', { class: 'faults small', is: group }, [retry, twice, drop, expire, anew]),
+      element('label', { class: 'delay row' }, ['Delay', delay, seconds]),
     ],
     show: () => {
       const { state, busy, fault } = phone;

@@ -47,7 +47,7 @@ export function screenPart(phone: Phone, { nameControl, textChars }: PartDeps): 
     sent.textContent =
       textChars > 0 ? `text ${requestText(session?.typed ?? [], 'cumulative').length}/${textChars}` : '';
   }
-  return { elements: [screen, meter, element('p', { class: 'count' }, [taken, sent])], show };
+  return { elements: [screen, meter, element('p', { class: 'count row apart' }, [taken, sent])], show };
 }
 
 const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '*', '0', '#'];
@@ -61,6 +61,7 @@ export interface AnswerPart extends DevicePart {
 
 export function answerPart(phone: Phone, { nameControl }: PartDeps): AnswerPart {
   const line = element('input', {
+    class: 'grow',
     is: {
       'aria-label': nameControl('Your answer'),
       placeholder: 'Your answer',
@@ -86,7 +87,7 @@ export function answerPart(phone: Phone, { nameControl }: PartDeps): AnswerPart 
     line.value = '';
     void phone.answer(text).then(() => line.focus());
   };
-  const form = element('form', { class: 'answer', on: { submit: answer } }, [line, clear, send]);
+  const form = element('form', { class: 'answer row', on: { submit: answer } }, [line, clear, send]);
 
   return {
     elements: [

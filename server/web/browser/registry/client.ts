@@ -1,5 +1,7 @@
-// What the registry asks of /v1, with the API key that was pasted: it stays in this tab and goes nowhere but into requests to
-// this server.
+// Requests of the registry to /v1 and the records that they return. The API key stays in this tab and is sent to this server
+// only.
+
+import type { ProposalView } from '../../../../lib/domain/voting/proposal.ts';
 
 const KEPT = 'twinline-api-key';
 
@@ -72,3 +74,45 @@ export async function askJson<T>(line: string, sent?: Sent): Promise<T> {
 
 /** The part of a path that names a twin. */
 export const segment = (did: string) => encodeURIComponent(did);
+
+export interface Twin {
+  readonly did: string;
+  readonly type: string;
+  readonly status: string;
+  readonly entityVerified: boolean;
+  readonly controller: string | readonly string[];
+  readonly protocol: string | null;
+  readonly metadata: { readonly name?: string; readonly description?: string };
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly relationships: Readonly<Record<string, unknown>>;
+  readonly services: readonly unknown[];
+  readonly revision: number;
+  readonly created: string;
+  readonly updated: string;
+  readonly [field: string]: unknown;
+}
+
+/** `name` of its twin: only in the list of all proposals. */
+export type ListedProposal = ProposalView & { readonly name?: string | null };
+
+export interface Protocol {
+  readonly did: string;
+  readonly name: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+export interface HistoryItem {
+  readonly revision: number;
+  readonly at: string;
+  readonly by: string;
+  readonly action: string;
+  readonly changes: readonly { readonly op: string; readonly path: string; readonly value?: unknown }[];
+}
+
+export interface RecordPage<Item> {
+  readonly items: readonly Item[];
+  readonly next: string | null;
+}
+
+export const readName = ({ metadata, did }: Pick<Twin, 'metadata' | 'did'>) => metadata.name ?? did;
+export const formatTime = (iso: string) => new Date(iso).toLocaleString();

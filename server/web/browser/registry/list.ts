@@ -1,8 +1,7 @@
 // The list of twins: searched by words of the name, type, status and a property, a page at a time.
 
 import { button, element } from '../element.ts';
-import { askJson } from './client.ts';
-import { type RecordPage, readName, type Twin } from './records.ts';
+import { askJson, type RecordPage, readName, type Twin } from './client.ts';
 
 const STATUSES = ['Created', 'UnderReview', 'Verified', 'Rejected', 'Suspended', 'Revoked', 'Deactivated'];
 const PAGE_SIZE = 25;
@@ -47,7 +46,7 @@ export function twinList(): HTMLElement {
     ...STATUSES.map((name) => element('option', { text: name })),
   ]);
   const property = element('input', { is: { 'aria-label': 'Property', placeholder: 'Property, such as stoves > 10' } });
-  const rows = element('ul', { class: 'twins' });
+  const rows = element('ul', { class: 'twins lined named' });
   const notice = element('p', { class: 'at', is: { role: 'status' } });
   const more = button('More', () => void read(), { is: { hidden: true } });
   let next: string | null = null;
@@ -93,7 +92,7 @@ export function twinList(): HTMLElement {
   }
 
   void search();
-  const form = element('form', { class: 'search', on: { submit: search, change: search } }, [
+  const form = element('form', { class: 'search row', on: { submit: search, change: search } }, [
     words,
     type,
     status,
@@ -101,9 +100,9 @@ export function twinList(): HTMLElement {
     element('button', { class: 'primary', text: 'Search', is: { type: 'submit' } }),
   ]);
   return element('section', { class: 'card' }, [
-    element('div', { class: 'over' }, [
+    element('div', { class: 'row apart' }, [
       element('h1', { text: 'Registry' }),
-      element('a', { text: 'Register a twin', class: 'action', is: { href: '#/new' } }),
+      element('a', { text: 'Register a twin', is: { href: '#/new' } }),
     ]),
     form,
     notice,
@@ -118,7 +117,7 @@ function tellCount(count: number, isAll: boolean): string {
 }
 
 function twinRow(twin: Twin): HTMLElement {
-  return element('li', {}, [
+  return element('li', { class: 'row' }, [
     element('a', { text: readName(twin), is: { href: `#/twin/${encodeURIComponent(twin.did)}` } }),
     element('span', { class: `badge ${twin.status}`, text: twin.status }),
     element('span', { class: 'at', text: twin.type }),

@@ -1,8 +1,7 @@
 // Registers a twin: from a protocol, whose properties the form asks for.
 
 import { element } from '../element.ts';
-import { askJson } from './client.ts';
-import type { Protocol, RecordPage, Twin } from './records.ts';
+import { askJson, type Protocol, type RecordPage, type Twin } from './client.ts';
 import { card } from './twin.ts';
 
 const TYPES = ['Organisation', 'Project', 'Device', 'Asset', 'Oracle'];
@@ -18,8 +17,8 @@ export async function newTwin(): Promise<HTMLElement> {
   );
   const name = element('input', { is: { required: true, maxlength: 200 } });
   const description = element('input', { is: { maxlength: 2_000 } });
-  const place = element('div', { class: 'fields' });
-  const notice = element('p', { class: 'notice', is: { role: 'alert' } });
+  const place = element('div', { class: 'fields stack' });
+  const notice = element('p', { class: 'notice bad', is: { role: 'alert' } });
   let inputs: readonly (readonly [string, HTMLInputElement])[] = [];
 
   function showProperties(): void {
@@ -55,7 +54,7 @@ export async function newTwin(): Promise<HTMLElement> {
       'There is no protocol yet that a twin could be made from: POST /v1/protocols makes one.',
     ]);
   return card('Register a twin', [
-    element('form', { class: 'fields', on: { submit: register } }, [
+    element('form', { class: 'fields stack', on: { submit: register } }, [
       addLabel('Type', type),
       element(
         'datalist',
@@ -72,7 +71,7 @@ export async function newTwin(): Promise<HTMLElement> {
   ]);
 }
 
-const addLabel = (words: string, input: HTMLElement) => element('label', {}, [words, input]);
+const addLabel = (words: string, input: HTMLElement) => element('label', { class: 'stack' }, [words, input]);
 
 // Texts are texts; anything else is written as JSON.
 function readValue(field: string, { value, dataset }: HTMLInputElement): unknown {

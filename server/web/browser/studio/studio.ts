@@ -6,7 +6,6 @@ import { findElement } from '../element.ts';
 import { startHeader } from '../site.ts';
 import { beginning } from './begin.ts';
 import { checking, describeState } from './checking.ts';
-import { type Conflict, conflictPart } from './conflict.ts';
 import { dialling } from './dialling.ts';
 import { drawingPart } from './drawing.ts';
 import { type EditedDocument, openEditor } from './editor.ts';
@@ -14,7 +13,7 @@ import type { SentText } from './followed.ts';
 import { storeDrafts } from './kept.ts';
 import { get, post, type Refused } from './requests.ts';
 import { testing } from './testing.ts';
-import { versionsPart } from './versions.ts';
+import { type Conflict, conflictPart, versionsPart } from './versions.ts';
 import { wordsPart } from './words.ts';
 
 startHeader();

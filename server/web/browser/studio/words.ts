@@ -39,7 +39,7 @@ export function wordsPart({ draft, write, onPick }: WordsOptions): { refresh(): 
       values.some((one) => one?.text.toLowerCase().includes(wanted));
     const found = all.filter(fits);
     box.style.setProperty('--langs', String(langs.length));
-    const head = element('div', { class: 'wording head' }, [
+    const head = element('div', { class: 'wording head quiet' }, [
       element('span', { text: 'Where' }),
       ...langs.map((lang) => element('span', { text: lang })),
     ]);
@@ -82,7 +82,7 @@ export function wordsPart({ draft, write, onPick }: WordsOptions): { refresh(): 
     const size = value ? `${value.used}${value.isGsm ? '' : ' · UCS-2'}` : '';
     return element('div', { class: value ? '' : 'missing', is: { 'data-lang': lang } }, [
       field,
-      element('small', { class: isTooLong ? 'over' : '', text: size }),
+      element('small', { class: isTooLong ? 'bad' : '', text: size }),
     ]);
   }
 

@@ -9,15 +9,16 @@ import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import type { Caller } from '../../../lib/domain/caller.ts';
 import { findDomain } from '../../../lib/domain/find.ts';
 import { PROPOSAL } from '../../../lib/domain/kinds.ts';
+import type { Domain } from '../../../lib/domain/twin/record.ts';
 import type { VerificationService } from '../../../lib/domain/verification.ts';
-import type { Proposal, StoredProposal } from '../../../lib/domain/voting/proposal.ts';
+import { type Proposal, proposalView, type StoredProposal } from '../../../lib/domain/voting/proposal.ts';
 import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
 import { html } from '../../../lib/markup.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { localUrl } from '../../http/listen.ts';
-import { messagePage, prefersHtml, sendPage } from '../kit/frame.ts';
+import { messagePage, type PageContent, prefersHtml, sendPage } from '../kit/frame.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { proposalPage } from './page.ts';
+import { proposalCards, proposalTitle, type ShownBallot, type ShownProposal } from './proposal-view.ts';
 
 export interface ProposalPages {
   /** Answers with the page of a proposal that the caller may read. */
@@ -44,9 +45,9 @@ export function proposalPages(options: ProposalPageOptions): ProposalPages {
   const show: ProposalPages['show'] = async (ctx, proposal, { rationales }) => {
     const { tenant, subject } = proposal.body;
     const domain = await findDomain(documents, tenant, subject);
-    const given = rationales ? await readRationales(proposal) : undefined;
+    const reasons = rationales ? await readRationales(proposal) : undefined;
     ctx.set('Cache-Control', 'private, no-store');
-    await sendPage(ctx, proposalPage({ proposal, domain, rationales: given, now: clock.now() }));
+    await sendPage(ctx, proposalPage({ proposal, domain, reasons, now: clock.now() }));
   };
 
   async function readRationales({ id, body, context }: Proposal): Promise<Map<string, string>> {
@@ -88,6 +89,36 @@ export function proposalPages(options: ProposalPageOptions): ProposalPages {
       return { url, expiresAt: new Date(expiresAt).toISOString(), ...view };
     },
     browsers: router.routes() as Middleware,
+  };
+}
+
+interface PageFacts {
+  readonly proposal: Proposal;
+  readonly domain: Domain | undefined;
+  /** By voter; undefined: the page shows none. */
+  readonly reasons: ReadonlyMap<string, string> | undefined;
+  readonly now: number;
+}
+
+function proposalPage({ proposal, domain, reasons, now }: PageFacts): PageContent {
+  const { voters } = proposal.context;
+  const name = domain?.body.metadata.name;
+  const shown: ShownProposal = {
+    proposal: proposalView(proposal),
+    domain: domain && { type: domain.body.type, name: typeof name === 'string' && name.trim() ? name : undefined },
+    ballots: voters
+      .flatMap(({ did, power, vote, at = 0 }): ShownBallot[] =>
+        vote ? [{ voter: did, power, vote, at: new Date(at).toISOString(), rationale: reasons?.get(did) }] : [],
+      )
+      .sort((a, b) => Date.parse(b.at) - Date.parse(a.at)),
+    silent: voters.flatMap(({ did, power, vote }) => (vote ? [] : [{ voter: did, power }])),
+    now,
+  };
+  return {
+    title: `${proposalTitle(shown)} · Proposal`,
+    script: 'header.js',
+    style: 'registry.css',
+    body: proposalCards(shown),
   };
 }
 

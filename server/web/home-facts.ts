@@ -2,13 +2,13 @@
 
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Library } from '../../../lib/engine/conversation.ts';
-import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
-import { runFlowTests } from '../../../lib/flow/testing/run.ts';
-import type { ClockWatch, WrongClock } from '../../health/clock-watch.ts';
-import type { Health, StoreHealth } from '../../health/health.ts';
-import { readTests } from '../../menus/menus.ts';
-import { PAGE_LIMITS } from '../limits.ts';
+import type { Library } from '../../lib/engine/conversation.ts';
+import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
+import { runFlowTests } from '../../lib/flow/testing/run.ts';
+import type { ClockWatch, WrongClock } from '../health/clock-watch.ts';
+import type { Health, StoreHealth } from '../health/health.ts';
+import { readTests } from '../menus/menus.ts';
+import { PAGE_LIMITS } from './limits.ts';
 
 /** What the tests beside a flow say of the version that is served. */
 export type Tested =

@@ -1,14 +1,16 @@
 // The page at /: for operators how the server is, which menus it serves and where everything stands; for others that it runs.
 
 import type { Context } from 'koa';
-import { html, type Markup } from '../../../lib/markup.ts';
-import type { WrongClock } from '../../health/clock-watch.ts';
-import type { StoreHealth } from '../../health/health.ts';
-import { localUrl } from '../../http/listen.ts';
-import { type PageContent, prefersHtml, sendPage } from '../kit/frame.ts';
-import { identifyReader, listTools, type SiteLink } from '../kit/header.ts';
-import { formatSpan } from '../kit/time-words.ts';
-import type { HomeFacts, ServedMenu, Tested } from './facts.ts';
+import { html, type Markup } from '../../lib/markup.ts';
+import type { ShownSetting } from '../config/secrets.ts';
+import type { WrongClock } from '../health/clock-watch.ts';
+import type { StoreHealth } from '../health/health.ts';
+import { localUrl } from '../http/listen.ts';
+import type { Route } from '../http/route-table.ts';
+import type { HomeFacts, ServedMenu, Tested } from './home-facts.ts';
+import { type PageContent, pageRoute, prefersHtml, sendPage } from './kit/frame.ts';
+import { identifyReader, listTools, type SiteLink } from './kit/header.ts';
+import { formatSpan } from './kit/time-words.ts';
 
 export interface HomeOptions {
   readonly version: string;
@@ -64,14 +66,14 @@ function operatorHome({ stores, wrongClocks, menus, refused }: HomeFacts, frame:
     title: 'Twinline',
     style: 'home.css',
     layout: 'wide',
-    body: html`<section class="card state"><h1>Twinline <small>${frame.version} · ${frame.environment}</small></h1>
-<ul class="signs">${stores.map(storeLine)}${wrongClocks.map(clockLine)}
+    body: html`<section class="card"><h1>Twinline <small>${frame.version} · ${frame.environment}</small></h1>
+<ul class="row signs">${stores.map(storeLine)}${wrongClocks.map(clockLine)}
 ${signLine(refused.length === 0, describeEdits(refused.length))}
-<li class="plain">Up for ${formatSpan(Math.floor(process.uptime()))} · <a href="/health">health</a></li></ul></section>
+<li class="soft">Up for ${formatSpan(Math.floor(process.uptime()))} · <a href="/health">health</a></li></ul></section>
 ${menuCard(menus, frame)}
 <section class="card"><h2>Dial</h2>
 <p>A phone in the browser: <a href="/simulator">Phones</a>. In a terminal: <code>npx twinline chat</code>. As a telecom does:</p>
-<pre class="line" tabindex="0" role="region" aria-label="command">curl -s ${frame.url}/api/ussd -d sessionId=s1 -d serviceCode='*2233#' -d phoneNumber=+260971230001 -d text=</pre></section>
+<pre>curl -s ${frame.url}/api/ussd -d sessionId=s1 -d serviceCode='*2233#' -d phoneNumber=+260971230001 -d text=</pre></section>
 <section class="card"><h2>Where everything is</h2>
 ${tiles([...frame.tools.map(({ href, name }) => [href, name, ABOUT[href] ?? ''] as const), ...READING])}</section>`,
   };
@@ -101,7 +103,7 @@ function describeEdits(refused: number): string {
 }
 
 function signLine(isFine: boolean, words: string): Markup {
-  return html`<li class="${isFine ? 'fine' : 'bad'}">${words}</li>`;
+  return html`<li${!isFine && html` class="bad"`}><span class="dot ${isFine ? 'live' : 'bad'}"></span>${words}</li>`;
 }
 
 const AWAY_WORDS: { readonly [away in NonNullable<StoreHealth['away']>]: string } = {
@@ -150,13 +152,54 @@ const NAMED = 3;
 
 function testWords(tested: Tested): Markup {
   if (tested.kind === 'none') return html`<span class="at">none</span>`;
-  if (tested.kind === 'unreadable') return html`<span class="bad">the file cannot be read</span>`;
+  if (tested.kind === 'unreadable')
+    return html`<span class="dot bad"></span><span class="bad">the file cannot be read</span>`;
   const { count, failed } = tested;
-  if (failed.length === 0) return html`<span class="fine">${count} passed</span>`;
+  if (failed.length === 0) return html`<span class="dot live"></span>${count} passed`;
   const more = failed.length > NAMED ? ` and ${failed.length - NAMED} more` : '';
-  return html`<span class="bad">${failed.length} of ${count} fail: ${failed.slice(0, NAMED).join(', ')}${more}</span>`;
+  return html`<span class="dot bad"></span><span class="bad">${failed.length} of ${count} fail: ${failed.slice(0, NAMED).join(', ')}${more}</span>`;
 }
 
 function tiles(links: readonly (readonly [href: string, name: string, about: string])[]): Markup {
-  return html`<ul class="tiles">${links.map(([href, name, about]) => html`<li><a href="${href}"><strong>${name}</strong><span>${about}</span></a></li>\n`)}</ul>`;
+  return html`<ul class="tiles">${links.map(([href, name, about]) => html`<li><a class="tile" href="${href}"><strong>${name}</strong><span>${about}</span></a></li>\n`)}</ul>`;
+}
+
+// --- GET /settings ---
+
+export interface SettingsDeps {
+  readonly settings: readonly ShownSetting[];
+}
+
+export const SETTINGS_ROUTE: Route<SettingsDeps> = pageRoute({
+  path: '/settings',
+  id: 'getSettings',
+  summary: 'What this server was started with; secrets are hidden',
+  page: ({ settings }) => settingsPage(settings),
+});
+
+/** Those that were set come first: they are what differs from other servers. */
+export function settingsPage(settings: readonly ShownSetting[]): PageContent {
+  const set = settings.filter(({ source }) => source !== 'default');
+  const others = settings.filter(({ source }) => source === 'default');
+  return {
+    title: 'Settings · Twinline',
+    style: 'home.css',
+    layout: 'wide',
+    body: html`<section class="card"><h1>Settings</h1>
+<p class="lead">Read once, at the start, from the environment of the server. What each is for in full: <a href="/docs/guides/operators#settings">Running a server</a>; the same in a terminal: <code>npx twinline config</code>.</p></section>
+${part('Set here', set)}${part('By default', others)}`,
+  };
+}
+
+function part(title: string, settings: readonly ShownSetting[]): Markup {
+  return html`<section class="card"><h2>${title} <small>${settings.length}</small></h2>
+<dl class="settings lined">${settings.map(entry)}</dl></section>`;
+}
+
+function entry({ name, value, source, usual, meaning }: ShownSetting): Markup {
+  const from = source === 'default' || source === 'environment' ? '' : ` · ${source}`;
+  const by = source === 'default' || usual === undefined ? '' : ` · default ${usual}`;
+  return html`<div><dt><code>${name}</code></dt>
+<dd>${value === undefined ? html`<span class="soft">not set</span>` : html`<code class="value">${value}</code>`}<span class="soft">${from}${by}</span></dd>
+<dd class="soft">${meaning}</dd></div>\n`;
 }

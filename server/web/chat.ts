@@ -2,16 +2,16 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Context } from 'koa';
-import { makeOracleKey, type OracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
-import { mintInvocation } from '../../../lib/delegation/tokens.ts';
-import { record, type Schema } from '../../../lib/json/schema.ts';
-import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
-import { html } from '../../../lib/markup.ts';
-import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
-import type { Route } from '../../http/route-table.ts';
-import { type PageContent, pageRoute } from '../kit/frame.ts';
-import { siteCookie } from '../kit/passes.ts';
-import { PAGE_LIMITS } from '../limits.ts';
+import { makeOracleKey, type OracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
+import { mintInvocation } from '../../lib/delegation/tokens.ts';
+import { record, type Schema } from '../../lib/json/schema.ts';
+import { hmacSha256, type Keyring } from '../../lib/keyring.ts';
+import { html } from '../../lib/markup.ts';
+import { JSON_BODY_ANSWERS, jsonTypes } from '../http/common-answers.ts';
+import type { Route } from '../http/route-table.ts';
+import { type PageContent, pageRoute } from './kit/frame.ts';
+import { siteCookie } from './kit/passes.ts';
+import { PAGE_LIMITS } from './limits.ts';
 
 export interface ChatDeps {
   readonly keyring: Keyring;
@@ -32,24 +32,24 @@ const TEXT: Schema = { type: 'string' };
 /** The page; what answers there decides how replies are shown. */
 export const chatPage = (writer: ChatDeps['writer']): PageContent => ({
   title: 'Chat · Twinline',
-  layout: 'wide',
+  layout: 'full',
   style: 'chat.css',
   script: 'chat.js',
   body: html`<div class="chat card">
 <aside class="side" aria-label="Chats">
 <button id="new" class="primary" type="button">New chat</button>
-<ul id="sessions" class="sessions"></ul>
+<ul id="sessions" class="sessions stack"></ul>
 <button id="more" type="button" hidden>Older chats</button>
-<p id="user" class="user"></p>
+<p id="user" class="quiet"></p>
 </aside>
 <section class="thread" aria-label="Messages">
 <h1 id="title" class="title">New chat</h1>
 <div id="messages" class="messages" data-writer="${writer}" tabindex="0" aria-label="Messages"></div>
-<p id="trouble" class="trouble" role="alert" hidden></p>
-<p id="state" class="state" role="status"></p>
-<form id="composer" class="composer">
-<label class="unseen" for="message">Your message</label>
-<textarea id="message" rows="1" placeholder="Your message" required></textarea>
+<p id="trouble" class="trouble bad" role="alert" hidden></p>
+<p id="state" class="state quiet" role="status"></p>
+<form id="composer" class="composer row">
+<label class="hidden" for="message">Your message</label>
+<textarea id="message" class="grow" rows="1" placeholder="Your message" required></textarea>
 <button id="send" class="primary" type="submit">Send</button>
 <button id="abort" type="button" hidden>Stop</button>
 </form>

@@ -76,7 +76,7 @@ function drawBar({ title, label, whole, segments, line }: Bar): Markup {
   const anchor = line && (line.at < 20 ? 'start' : line.at > 80 ? 'end' : 'middle');
   return html`<figure>
 <figcaption>${title}</figcaption>
-<svg class="bar" role="img" aria-label="${label}" height="58" width="100%">
+<svg class="tally" role="img" aria-label="${label}" height="58" width="100%">
 <svg y="22" height="26" width="100%"><rect class="track" width="100%" height="100%"></rect>${rects}</svg>
 ${
   line &&

@@ -110,7 +110,7 @@ interface StudioRequest<Needed extends Field, Optional extends Field> {
 }
 
 /** A route that only the page asks: POST with the fields that it names. */
-export function asked<Needed extends Field, Optional extends Field = never>(
+export function pageRequest<Needed extends Field, Optional extends Field = never>(
   path: string,
   { needs, takes = [], handle, answers, ...about }: StudioRequest<Needed, Optional>,
 ): Route<StudioDeps> {
