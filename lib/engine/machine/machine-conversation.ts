@@ -89,10 +89,7 @@ export function machineConversation<M extends Machine | Statechart>(
       if (typeof input !== 'string' || !show) return checkEvent(machine, input);
       const text = input.trim();
       if (text === '' || view.waiting) return undefined;
-      if (!read)
-        return (machine.source.events as readonly string[]).includes(text)
-          ? checkEvent(machine, { type: text })
-          : undefined;
+      if (!read) return isOwnType(text) && findDescriptor(machine, text) === text ? { type: text } : undefined;
       const meant = run(machine, 'read', () => read(makeSnapshot(machine, view) as never, text));
       if (meant === undefined || typeof meant === 'string') return meant;
       checkEvent(machine, meant as Json);
@@ -139,9 +136,11 @@ function omit(context: JsonObject, names: readonly string[]): JsonObject {
 }
 
 // `xstate.…` events belong to the engine: `xstate.stop` from outside would stop the machine.
+const isOwnType = (type: string): boolean => type !== '' && type !== '*' && !type.startsWith('xstate.');
+
 function checkEvent(machine: Machine, input: Json): EventObject {
   const type = isObject(input) ? input.type : undefined;
-  if (typeof type !== 'string' || type === '' || type === '*' || type.startsWith('xstate.'))
+  if (typeof type !== 'string' || !isOwnType(type))
     throw new TwinlineError(
       'ERR_INPUT',
       `Machine "${machine.id}" takes events { "type": "…" }; got ${JSON.stringify(type ?? null)}. Types that begin with "xstate." are not accepted.`,

@@ -2,12 +2,12 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { InspectionEvent } from '../../../lib/engine/conversation.ts';
-import { feed } from '../../../lib/inspection/feed.ts';
-import { createHub, type Hub, type HubOptions } from '../../../lib/inspection/hub.ts';
-import { INSPECTION_LIMITS } from '../../../lib/inspection/limits.ts';
-import type { TraceEvent } from '../../../lib/inspection/trace.ts';
-import { until } from '../../support/until.ts';
+import type { InspectionEvent } from '../../lib/engine/conversation.ts';
+import { feed } from '../../lib/inspection/feed.ts';
+import { createHub, type Hub, type HubOptions } from '../../lib/inspection/hub.ts';
+import { INSPECTION_LIMITS } from '../../lib/inspection/limits.ts';
+import type { TraceEvent } from '../../lib/inspection/trace.ts';
+import { until } from '../support/until.ts';
 
 const test = suite('inspector hub');
 
