@@ -28,6 +28,10 @@ const KINDS = {
   engine: { words: 'an engine from createEngine', fits: hasMembers('inOrder') },
   flow: { words: 'a flow, such as await loadFlow(file)', fits: hasMembers('screens') },
   machine: { words: 'a compiled machine, such as compileMachine(createMachine(…))', fits: hasMembers('source') },
+  ownMachine: {
+    words: 'a machine, such as createMachine(…)',
+    fits: (value: unknown): boolean => hasMembers('source')(value) || hasMembers('config', 'implementations')(value),
+  },
   statechart: { words: 'an XState machine, such as createMachine(…)', fits: hasMembers('config', 'implementations') },
   conversations: {
     words: 'a list of conversations, such as [compileFlow(flow)]',

@@ -71,6 +71,13 @@ function isSecretNumber(value: number, secrets: readonly string[]): boolean {
   return secrets.some((secret) => secret.length >= SHORT_CHARS && /^\d+$/.test(secret) && Number(secret) === value);
 }
 
+/** Every text and number in a value, as text. */
+export function listTexts(value: Json): string[] {
+  if (typeof value === 'object' && value !== null)
+    return Object.values(value).flatMap((part) => listTexts(part as Json));
+  return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
+}
+
 /** Whether a text contains a secret in any of its forms, even inside other words. */
 export function holdsSecret(text: string, secrets: readonly string[]): boolean {
   return secrets.some((secret) =>

@@ -2,10 +2,10 @@
 
 import type { Conversation } from '../engine/conversation.ts';
 import type { Engine } from '../engine/engine.ts';
+import { toPath } from '../engine/machine/state-path.ts';
 import { openStored } from '../engine/session/open.ts';
 import { type Decision, type SessionState, type TurnMove, type TurnResult, takeTurn } from '../engine/session/turn.ts';
 import { endSession, type SessionView, sessionKeys, showSession, viewSession } from '../engine/sessions.ts';
-import { toPath } from '../flow/run/scope.ts';
 import { requireGiven } from '../given.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
 import type { SharedNotes } from '../store/shared-note.ts';

@@ -12,9 +12,8 @@ import { tokenGuard } from '../../lib/delegation/guard.ts';
 import { didIxoKeys, didWebKeys, type ResolveKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
 import type { OracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
-import type { Inspector } from '../../lib/engine/conversation.ts';
+import type { Conversation, Inspector } from '../../lib/engine/conversation.ts';
 import type { Services } from '../../lib/engine/service.ts';
-import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
 import type { Channel } from '../../lib/store/channel.ts';
 import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
@@ -70,7 +69,7 @@ export interface AgentServiceOptions {
   readonly redis: RedisConnection | undefined;
   /** The first signs; tokens to the DIDs of all of them are taken. */
   readonly oracleKeys: readonly [OracleKey, ...OracleKey[]];
-  readonly conversations: readonly CompiledFlow[];
+  readonly conversations: readonly Conversation[];
   readonly services: Services;
   /** Receives the inspection events of chats, runs and delegations. */
   readonly inspector?: Inspector | undefined;

@@ -3,10 +3,10 @@
 import type { Responder } from '../../lib/agent/responder.ts';
 import { type FlowResponder, flowResponder } from '../../lib/agent/responders/flow.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Inspector } from '../../lib/engine/conversation.ts';
+import type { Conversation, Inspector } from '../../lib/engine/conversation.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
+import { isFlow } from '../../lib/flow/run/compile.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
@@ -17,7 +17,7 @@ export interface ResponderOptions {
   readonly given?: Responder | undefined;
   readonly snapshots: SnapshotStore;
   readonly keyring: Keyring;
-  readonly conversations: readonly CompiledFlow[];
+  readonly conversations: readonly Conversation[];
   readonly services: Services;
   readonly clock: Clock;
   /** The clock for sessions. */
@@ -66,7 +66,7 @@ function checkResponder(responder: Responder): Responder {
 
 function openFlowResponder({ config, snapshots, report, ...options }: ResponderOptions): OpenedResponder {
   const { flow } = config.agent;
-  const isOurs = ({ id }: CompiledFlow) => id === flow;
+  const isOurs = ({ id }: Conversation) => id === flow;
   options.conversations.filter(isOurs).forEach(refuseSecrets);
   const responder = flowResponder({
     store: snapshots,
@@ -92,7 +92,16 @@ function openFlowResponder({ config, snapshots, report, ...options }: ResponderO
 }
 
 // A chat stores and shows what is typed, so its flow must not ask for a PIN.
-function refuseSecrets({ id, screens }: CompiledFlow): void {
+function refuseSecrets(conversation: Conversation): void {
+  const { id } = conversation;
+  if (!isFlow(conversation)) {
+    if (!conversation.secretsIn) return;
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      `AGENT_FLOW=${id} is a machine with \`secrets\`, and chats keep what is typed. Choose one that asks for no secrets.`,
+    );
+  }
+  const { screens } = conversation;
   for (const [path, { screen, scope }] of screens)
     if (screen.type === 'input' && scope.flow.vars?.[screen.save]?.secret)
       throw new TwinlineError(

@@ -6,12 +6,11 @@ import { pinVault } from '../../lib/account/pin.ts';
 import { accountServices } from '../../lib/account/services.ts';
 import { sharedSpray } from '../../lib/account/spray.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import type { Inspector } from '../../lib/engine/conversation.ts';
+import type { Conversation, Inspector } from '../../lib/engine/conversation.ts';
 import { createEngine, type Engine, type EngineProblem } from '../../lib/engine/engine.ts';
 import type { Service, Services } from '../../lib/engine/service.ts';
 import { isRewritten, keepSecrets } from '../../lib/engine/session/secret-calls.ts';
 import { problemLine } from '../../lib/flow/format/problem.ts';
-import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import { httpServices } from '../../lib/http/service.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { findRedactor } from '../../lib/redact.ts';
@@ -23,6 +22,7 @@ import { auditLog } from '../audit/writer.ts';
 import type { Config } from '../config/config.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
 import { loadLintRules } from '../menus/lint-rules.ts';
+import { loadMachines } from '../menus/machines.ts';
 import { listRefused, loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
 import { isBuiltIn, lintedServices, loadServices } from '../menus/services.ts';
 import type { GivenStores } from '../stores/given.ts';
@@ -36,8 +36,10 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis' | 'sessionCl
   readonly stores: WatchedStores;
   readonly menuFolder: MenuFolder;
   readonly menus: Menus;
-  readonly engine: Engine<CompiledFlow>;
-  readonly ussd: UssdService<CompiledFlow>;
+  /** Machines of their own, beside the menus. */
+  readonly machines: readonly Conversation[];
+  readonly engine: Engine;
+  readonly ussd: UssdService;
   readonly audit: Audit;
   /** What operators can do for callers. */
   readonly desk: AccountDesk;
@@ -64,7 +66,7 @@ export interface HostOptions {
   /** Receives the inspection events of sessions. */
   readonly inspector?: Inspector | undefined;
   /** Stores and services that a program gives, and its rules for menus. */
-  readonly parts?: Pick<ServerParts, 'services' | 'lintRules'> & { readonly stores?: GivenStores };
+  readonly parts?: Pick<ServerParts, 'services' | 'lintRules' | 'conversations'> & { readonly stores?: GivenStores };
   /** For tests: puts something between the stores and everything else. */
   readonly stores?: ((stores: Stores) => Stores) | undefined;
   /** Puts something between flows and the services that they call. */
@@ -140,13 +142,17 @@ async function build(
   const desk = accountDesk({ accounts: kept, simulated, alias: vault.alias, audit });
   const services = between(await allServices(config, { callers: kept, simulated, given: parts.services, clock }));
   const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
-  const menuFolder = { folder: config.menusDir, services: lintedServices(services), rules, clock };
+  const known = lintedServices(services);
+  const given = parts.conversations;
+  const machines = await loadMachines(config.machines, { folder: process.cwd(), given, services: known, clock });
+  const ids = new Set(machines.map(({ id }) => id));
+  const menuFolder = { folder: config.menusDir, services: known, machines: ids, rules, clock };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
   logProblems(menus, log);
   const observed = logFailures(services, { log, production: config.production });
-  const engine = createEngine({
+  const engine = createEngine<Conversation>({
     store: stores.snapshots,
-    conversations: [...menus.compiled.values()],
+    conversations: [...menus.compiled.values(), ...machines],
     services: observed,
     keyring,
     clock: sessionClock,
@@ -178,7 +184,7 @@ async function build(
       log.debug('a USSD session ended: its phone has begun too many');
     },
   });
-  return { menuFolder, menus, engine, ussd, desk, alias: vault.alias, services: observed };
+  return { menuFolder, menus, machines, engine, ussd, desk, alias: vault.alias, services: observed };
 }
 
 const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } = {

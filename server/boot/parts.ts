@@ -1,6 +1,7 @@
 // What a program gives a server besides its configuration. Published types come from here: nothing in them may need Koa's.
 
 import type { Responder } from '../../lib/agent/responder.ts';
+import type { Conversation } from '../../lib/engine/conversation.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import type { LintRule } from '../../lib/flow/lint/rule.ts';
 import type { Adapter } from '../../lib/ussd/adapter.ts';
@@ -16,6 +17,8 @@ export interface ServerParts {
   readonly adapters?: readonly Adapter[];
   /** What flows may call, besides the modules of SERVICES; names that are taken are refused. */
   readonly services?: Services;
+  /** Machines of your own, after those of MACHINES, as `machineConversation` makes them; names of flows are refused. */
+  readonly conversations?: readonly Conversation[];
   /** In the place of the stores that the configuration names. */
   readonly stores?: GivenStores;
   /** Answers chats in the place of the model or the flow of the configuration. */

@@ -93,7 +93,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     onCrowded: () => metrics.refused('sessions'),
   });
   defer(host.close);
-  const { engine, ussd, stores, places, redis, menuFolder, menus, services, audit } = host;
+  const { engine, ussd, stores, places, redis, menuFolder, menus, machines, services, audit } = host;
   // In development a line for people says it, and none of the log.
   const atStart = config.production ? 'info' : 'debug';
   for (const place of places) log[atStart](place, 'a store is open');
@@ -101,6 +101,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   warnAtStart(config, log);
   await warnOfPassedOver(config, stores, log);
   for (const { id, version } of menus.compiled.values()) log[atStart]({ flow: id, version }, 'a menu is served');
+  for (const { id, version } of machines) log[atStart]({ machine: id, version }, 'a machine is served');
   const clocks = watchClocks(host.clocks, { clock, log });
   defer(clocks.stop);
   metrics.add(clocks.metrics);
@@ -127,12 +128,11 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   await warnOfLostIssuers(stores.documents, config, log);
 
   const operators = operatorRule(config, { log, clock });
-  const conversations = [...menus.compiled.values()];
   const agent = await openAgentService({
     ...{ ownRoutes: ownRoutes(config, adapters), parts: given },
-    ...{ config, stores, redis, oracleKeys, conversations, services, inspector: hub, log, clock },
-    sessionClock: host.sessionClock,
-    sender: seams.webhookSender,
+    ...{ config, stores, redis, oracleKeys, services, inspector: hub, log, clock },
+    conversations: [...menus.compiled.values(), ...machines],
+    ...{ sessionClock: host.sessionClock, sender: seams.webhookSender },
     operatorsOnly: operatorsOnly(operators),
     readClient: operators.readClient,
     audit,
@@ -189,7 +189,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
       documents: stores.documents,
       oracleDid: oracleKeys[0].did,
       service: ussd,
-      flows: engine.library,
+      library: engine.library,
       refusedEdits: () => reloads.refused(),
       recorder,
       inspector: inspectorDoor,

@@ -56,7 +56,7 @@ function listOwnDialects(routes: RunningServer['routes']): string[] {
 const BELOW_USSD = /^\/api\/ussd\/([^/]+)/;
 
 // What settings have brought in; what a program gives, it knows.
-function listModules({ ussd, services, plugins, lintRules }: Config): string[][] {
-  const modules = { adapters: ussd.adapters, services, plugins: plugins.modules, 'lint rules': lintRules };
+function listModules({ ussd, machines, services, plugins, lintRules }: Config): string[][] {
+  const modules = { adapters: ussd.adapters, machines, services, plugins: plugins.modules, 'lint rules': lintRules };
   return Object.entries(modules).flatMap(([what, names]) => (names.length ? [[what, names.join(', ')]] : []));
 }

@@ -31,7 +31,7 @@ export const VERBS: Readonly<Record<string, ListedVerb>> = {
     load: async () => (await import('./verbs/test.ts')).testVerb,
   },
   graph: {
-    summary: 'Draw flows and lifecycles: SVG, Mermaid, or a machine for XState and Stately',
+    summary: 'Draw flows and machines: SVG, Mermaid, or a machine for XState and Stately',
     load: async () => (await import('./verbs/graph.ts')).graphVerb,
   },
   convert: {

@@ -67,6 +67,7 @@ export interface Config {
   /** They are the examples, because there are no others. */
   readonly menusAreShipped: boolean;
   readonly services: readonly string[];
+  readonly machines: readonly string[];
   /** Modules of rules for menus. */
   readonly lintRules: readonly string[];
   readonly serviceHosts: readonly string[];
@@ -212,6 +213,7 @@ function buildConfig(
     },
     ...readMenusDir(resolve(values.MENUS_DIR), isSet('MENUS_DIR')),
     services: values.SERVICES ?? [],
+    machines: values.MACHINES ?? [],
     lintRules: values.LINT_RULES ?? [],
     serviceHosts: values.SERVICE_HTTP_HOSTS ?? [],
     ussd: {

@@ -3,7 +3,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { growing } from '../../lib/common-limits.ts';
-import { toPath } from '../../lib/flow/run/scope.ts';
+import { toPath } from '../../lib/engine/machine/state-path.ts';
 import { describeSpan } from '../../lib/http/tracing.ts';
 import type { UssdTurn } from '../../lib/ussd/service.ts';
 import type { Log } from './log.ts';

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Library } from '../../lib/engine/conversation.ts';
-import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
+import type { Conversation, Library } from '../../lib/engine/conversation.ts';
+import { type CompiledFlow, flowsIn, isFlow } from '../../lib/flow/run/compile.ts';
 import { runFlowTests } from '../../lib/flow/testing/run.ts';
 import type { ClockWatch, WrongClock } from '../health/clock-watch.ts';
 import type { Health, StoreHealth } from '../health/health.ts';
@@ -28,6 +28,8 @@ export interface HomeFacts {
   readonly stores: readonly StoreHealth[];
   readonly wrongClocks: readonly WrongClock[];
   readonly menus: readonly ServedMenu[];
+  /** Machines of their own. */
+  readonly machines: readonly Pick<Conversation, 'id' | 'version'>[];
   /** Why edits are not served; empty when all are. */
   readonly refused: readonly string[];
 }
@@ -35,13 +37,13 @@ export interface HomeFacts {
 export interface HomeSources {
   readonly health: Health;
   readonly clocks: Pick<ClockWatch, 'wrong'>;
-  readonly flows: Library<CompiledFlow>;
+  readonly library: Library;
   readonly menusDir: string;
   refusedEdits(): readonly string[];
 }
 
 /** Reads the facts for the home of one server. Tests are run again when the flow or they have changed. */
-export function homeReader({ health, clocks, flows, menusDir, refusedEdits }: HomeSources): () => Promise<HomeFacts> {
+export function homeReader({ health, clocks, library, menusDir, refusedEdits }: HomeSources): () => Promise<HomeFacts> {
   const verdicts = new LRUCache<string, Promise<Tested>>({ max: PAGE_LIMITS.menusTested });
 
   async function readTested(compiled: CompiledFlow): Promise<Tested> {
@@ -64,9 +66,8 @@ export function homeReader({ health, clocks, flows, menusDir, refusedEdits }: Ho
   }
 
   return async () => {
-    const served = flows.ids.map((id) => flows.current(id)!);
     const menus = await Promise.all(
-      served.map(async (compiled) => ({
+      [...flowsIn(library).values()].map(async (compiled) => ({
         flow: compiled.id,
         version: compiled.version,
         screens: compiled.screens.size,
@@ -74,6 +75,7 @@ export function homeReader({ health, clocks, flows, menusDir, refusedEdits }: Ho
         tested: await readTested(compiled),
       })),
     );
-    return { stores: await health.stores(), wrongClocks: clocks.wrong(), menus, refused: refusedEdits() };
+    const machines = library.ids.flatMap((id) => (isFlow(library.current(id)!) ? [] : [library.current(id)!]));
+    return { stores: await health.stores(), wrongClocks: clocks.wrong(), menus, machines, refused: refusedEdits() };
   };
 }

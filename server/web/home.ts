@@ -61,7 +61,7 @@ interface HomeFrame extends HomeOptions {
   readonly url: string;
 }
 
-function operatorHome({ stores, wrongClocks, menus, refused }: HomeFacts, frame: HomeFrame): PageContent {
+function operatorHome({ stores, wrongClocks, menus, machines, refused }: HomeFacts, frame: HomeFrame): PageContent {
   return {
     title: 'Twinline',
     style: 'home.css',
@@ -71,6 +71,7 @@ function operatorHome({ stores, wrongClocks, menus, refused }: HomeFacts, frame:
 ${signLine(refused.length === 0, describeEdits(refused.length))}
 <li class="soft">Up for ${formatSpan(Math.floor(process.uptime()))} · <a href="/health">health</a></li></ul></section>
 ${menuCard(menus, frame)}
+${machines.length ? machineCard(machines) : ''}
 <section class="card"><h2>Dial</h2>
 <p>A phone in the browser: <a href="/simulator">Phones</a>. In a terminal: <code>npx twinline chat</code>. As a telecom does:</p>
 <pre>curl -s ${frame.url}/api/ussd -d sessionId=s1 -d serviceCode='*2233#' -d phoneNumber=+260971230001 -d text=</pre></section>
@@ -145,6 +146,16 @@ function menuCard(menus: readonly ServedMenu[], { tools }: HomeFrame): Markup {
   );
   return html`<section class="card"><h2>Menus <small>${menus.length}</small></h2>
 <div class="table" tabindex="0" role="region" aria-label="Menus"><table><thead><tr><th>Flow</th><th>Version</th><th>Screens</th><th>Languages</th><th>Tests</th><th></th></tr></thead><tbody>
+${rows}</tbody></table></div></section>`;
+}
+
+function machineCard(machines: HomeFacts['machines']): Markup {
+  const rows = machines.map(
+    ({ id, version }) =>
+      html`<tr><th scope="row">${id}</th><td>${version}</td><td><a href="/inspector#machine=${id}" aria-label="drawing of ${id}">drawing</a></td></tr>\n`,
+  );
+  return html`<section class="card"><h2>Machines of your own <small>${machines.length}</small></h2>
+<div class="table" tabindex="0" role="region" aria-label="Machines of your own"><table><thead><tr><th>Machine</th><th>Version</th><th></th></tr></thead><tbody>
 ${rows}</tbody></table></div></section>`;
 }
 

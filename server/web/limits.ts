@@ -18,21 +18,10 @@ export const PAGE_LIMITS = {
   pagePassMs: 3_600_000,
 
   // --- inspector --------------------------------------------------------------------------------------------------------
-  /** The last turns and steps that are kept while an inspector is open, and for how many milliseconds after the last one left. */
-  inspectorMoments: 500,
-  inspectorLingerMs: 15_000,
-  /** Characters of one of them as JSON; a larger one comes without its context. */
-  inspectorMomentChars: 16_384,
-  /** Milliseconds in which what happens is collected before it is shown. */
-  inspectorBatchMs: 40,
-  /** Turns and steps that wait for one viewer; one that is slower is cut off, and may come back. */
-  inspectorQueue: 1_000,
   /** Bytes that wait in the socket of one viewer; then it is too slow. */
   inspectorSocketBytes: 8_388_608,
   /** Viewers of one process. */
   inspectorViewers: 32,
-  /** Living sessions that a viewer gets when it connects. */
-  inspectorSessions: 200,
   /** Living sessions among which a caller is looked for by number. */
   inspectorSearched: 20_000,
   /** Living sessions among which one is looked for by its name, at some microseconds each. */

@@ -5,7 +5,6 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
 import type { Library } from '../../lib/engine/conversation.ts';
-import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 import { readVersion } from '../config/modules.ts';
@@ -51,7 +50,7 @@ export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SettingsDeps 
 
 export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder' | 'refusedEdits'> {
   readonly config: Config;
-  readonly flows: Library<CompiledFlow>;
+  readonly library: Library;
   /** The did:key of the agent service. */
   readonly oracleDid: string;
   readonly inspector: InspectorDoor;

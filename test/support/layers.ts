@@ -26,13 +26,13 @@ const NO_DOOR = /^(?!@?koa\b|helmet$|express$|fastify$|@?socket\.io\b|pino$|clos
 const ENGINE = ['base', 'store', 'engine', 'machines'];
 const LIBRARY = [
   ...ENGINE,
-  ...['json', 'http', 'flow', 'diagram', 'account', 'ussd', 'domain', 'delegation', 'agent', 'gateway'],
+  ...['json', 'http', 'flow', 'diagram', 'inspection', 'account', 'ussd', 'domain', 'delegation', 'agent', 'gateway'],
 ];
 const SERVER = [...LIBRARY, 'the table of limits'];
 
 /** The first area that matches a path is its area: the direction in which values may be imported. */
 export const AREAS: readonly Area[] = [
-  { name: 'the barrel', files: /^lib\/index\.ts$/, uses: [...ENGINE, 'flow', 'the table of limits'], packages: /^$/ },
+  { name: 'the barrel', files: /^lib\/index\.ts$/, uses: [...ENGINE, 'flow', 'inspection', 'the table of limits'], packages: /^$/ },
   { name: 'the table of limits', files: /^lib\/limits\.ts$/, uses: LIBRARY, packages: /^$/ },
   { name: 'packages', files: /^lib\/packages\.ts$/, uses: [], packages: NO_DOOR },
   { name: 'base', files: /^lib\/[^/]+\.ts$/, uses: [], packages: /^node:/ },
@@ -42,6 +42,7 @@ export const AREAS: readonly Area[] = [
   { name: 'engine', files: /^lib\/engine\//, uses: ENGINE, packages: NO_DOOR },
   { name: 'flow', files: /^lib\/flow\//, uses: [...ENGINE, 'json', 'packages'], packages: NO_DOOR },
   { name: 'diagram', files: /^lib\/diagram\//, uses: ['base', 'flow'], packages: NO_DOOR },
+  { name: 'inspection', files: /^lib\/inspection\//, uses: [...ENGINE, 'flow', 'diagram'], packages: NO_DOOR },
   { name: 'account', files: /^lib\/account\//, uses: ['base'], packages: NO_DOOR },
   { name: 'ussd', files: /^lib\/ussd\//, uses: [...ENGINE, 'flow', 'json'], packages: NO_DOOR },
   { name: 'domain', files: /^lib\/domain\//, uses: [...ENGINE, 'json', 'http', 'packages'], packages: NO_DOOR },

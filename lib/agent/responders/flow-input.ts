@@ -6,7 +6,7 @@ import type { Decision, SessionState } from '../../engine/session/turn.ts';
 import type { SessionView } from '../../engine/sessions.ts';
 import { TwinlineError } from '../../errors.ts';
 import { DEFAULT_KEYS, type NavigationKey } from '../../flow/format/flow.ts';
-import type { CompiledFlow } from '../../flow/run/compile.ts';
+import { isFlow } from '../../flow/run/compile.ts';
 import type { JsonObject } from '../../json/json.ts';
 
 /** `begin`: restart the conversation. `show`: repeat the current screen. */
@@ -35,7 +35,7 @@ const BEGIN = new Set(['/reset', '/start', '/restart']);
 const SHOW = new Set(['/help', '/again']);
 
 /** Interprets a message in the current state of the conversation. */
-export function readMeaning(engine: Engine<CompiledFlow>, { flow, view, text }: ChatInput): Meaning {
+export function readMeaning(engine: Engine, { flow, view, text }: ChatInput): Meaning {
   const word = text.trim().toLowerCase();
   if (BEGIN.has(word)) return { kind: 'begin' };
   if (SHOW.has(word)) return { kind: 'show' };
@@ -45,14 +45,18 @@ export function readMeaning(engine: Engine<CompiledFlow>, { flow, view, text }: 
 }
 
 function commandMeaning(
-  engine: Engine<CompiledFlow>,
+  engine: Engine,
   { flow, view, command }: Pick<ChatInput, 'flow' | 'view'> & { command: (typeof COMMANDS)[string] },
 ): Meaning {
   const conversation = view && engine.library.current(view.conversation);
-  const key = { ...DEFAULT_KEYS, ...engine.library.current(flow)?.flow.keys }[command.key];
-  if (!conversation || key === false) return { kind: 'show' };
+  const answering = engine.library.current(flow);
+  if (!conversation || !answering || !isFlow(answering)) return { kind: 'show' };
+  const key = { ...DEFAULT_KEYS, ...answering.flow.keys }[command.key];
+  if (key === false) return { kind: 'show' };
   const event = readSafely(conversation, view, key);
-  return event && command.event.test(event.type) ? { kind: 'input', input: key, isFirst: false } : { kind: 'show' };
+  return typeof event === 'object' && command.event.test(event.type)
+    ? { kind: 'input', input: key, isFirst: false }
+    : { kind: 'show' };
 }
 
 // A conversation started on another version may be on a screen that this version lacks.
@@ -65,14 +69,15 @@ function readSafely(conversation: Conversation, { rest }: SessionView, key: stri
 }
 
 /** Whether the first message answers the first screen; otherwise it only opens the conversation. */
-function isAnswer(engine: Engine<CompiledFlow>, flow: string, text: string): boolean {
+function isAnswer(engine: Engine, flow: string, text: string): boolean {
   const conversation = engine.library.current(flow);
   if (!conversation) throw new TwinlineError('ERR_FLOW_UNKNOWN', `No flow "${flow}" is loaded.`);
   const { live, effects } = conversation.machine.begin({});
   if (live.status !== 'active' || effects.some(({ type }) => type === 'call')) return false;
   const rest = conversation.machine.rest(live);
   const event = conversation.read({ ...rest, waiting: false }, text, () => '');
-  return event !== undefined && event.type !== 'invalid' && (event as { accepted?: boolean }).accepted !== false;
+  if (typeof event !== 'object') return false;
+  return event.type !== 'invalid' && (event as { accepted?: boolean }).accepted !== false;
 }
 
 /** Decides the turn; if the conversation has ended, the message starts a new one. */

@@ -2,14 +2,15 @@
 //
 // The turn key is the run's id, so a repeated turn gives the same answer and has no effect twice.
 
+import type { Conversation } from '../../engine/conversation.ts';
 import { createEngine, type Engine, type EngineOptions } from '../../engine/engine.ts';
+import { findInvokedServices } from '../../engine/machine/shortcut.ts';
 import type { Service, Services } from '../../engine/service.ts';
 import { showInput } from '../../engine/session/secret-calls.ts';
 import { takeTurn } from '../../engine/session/turn.ts';
 import { viewSession } from '../../engine/sessions.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { DoorValues } from '../../flow/format/names.ts';
-import type { CompiledFlow } from '../../flow/run/compile.ts';
 import { isObject, requireGiven } from '../../given.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { retryUntilAborted } from '../../retry.ts';
@@ -24,9 +25,9 @@ type Watching = Pick<EngineOptions, 'keyring' | 'clock' | 'onFact' | 'onTurn' | 
 export interface FlowResponderOptions extends Watching {
   /** May be shared with other doors: its keys start with `agent/`. */
   readonly store: SnapshotStore;
-  /** The loaded flows. */
-  readonly conversations: readonly CompiledFlow[];
-  /** The flow that answers. */
+  /** The loaded flows and machines. */
+  readonly conversations: readonly Conversation[];
+  /** The flow or machine that answers. */
   readonly flow: string;
   /** Services for `call` screens; `agent.tool`, which calls the tools of the turn, is added. */
   readonly services?: Services;
@@ -36,9 +37,9 @@ export interface FlowResponderOptions extends Watching {
 
 /** A responder that answers with a flow. */
 export interface FlowResponder extends Responder {
-  readonly engine: Engine<CompiledFlow>;
+  readonly engine: Engine;
   /** Makes this the current version of a flow; sessions started on older versions continue on those. */
-  add(conversation: CompiledFlow): void;
+  add(conversation: Conversation): void;
 }
 
 /** The service by which a flow calls a tool of the turn: `{ "service": "agent.tool", "with": { "name": …, "args": {…} } }`. */
@@ -67,13 +68,13 @@ export function flowResponder(options: FlowResponderOptions): FlowResponder {
   // Services to which some flow passes a secret: their input is not shown.
   const secret = new Set<string>();
   const { store, flow, conversations, services = {}, ttlSeconds = MONTH_SECONDS, ...others } = options;
-  const engine = createEngine<CompiledFlow>({
+  const engine = createEngine<Conversation>({
     ...others,
     store: withoutDueTimes(store),
     ttlSeconds,
     services: { ...reportCalls(services, { listeners, secret }), [TOOL_SERVICE]: toolService(listeners) },
   });
-  const add = (conversation: CompiledFlow): void => {
+  const add = (conversation: Conversation): void => {
     for (const name of secretServices(conversation)) secret.add(name);
     engine.library.add(withoutLimit(conversation));
   };
@@ -109,7 +110,7 @@ const sessionKey = (session: string) => `agent/${session}`;
 
 /** Takes the turn, retrying temporary store failures until the reply is no longer needed. */
 function takeChatTurn(
-  engine: Engine<CompiledFlow>,
+  engine: Engine,
   { flow, key, turn }: { flow: string; key: string; turn: ResponderTurn },
 ): Promise<string> {
   const { session: sessionId, owner: did, request, runId } = turn;
@@ -135,14 +136,12 @@ function* textParts(text: string): Generator<ResponderPart> {
 }
 
 // A flow's own limit of a few minutes is meant for phones.
-function withoutLimit({ ttlMs: _, ...conversation }: CompiledFlow): CompiledFlow {
+function withoutLimit({ ttlMs: _, ...conversation }: Conversation): Conversation {
   return conversation;
 }
 
-function secretServices({ screens, callPolicy }: CompiledFlow): string[] {
-  return [...screens].flatMap(([path, { screen }]) =>
-    screen.type === 'call' && callPolicy(path).secret ? [screen.service] : [],
-  );
+function secretServices({ machine, callPolicy }: Conversation): string[] {
+  return [...findInvokedServices(machine.source)].flatMap(([id, service]) => (callPolicy(id).secret ? [service] : []));
 }
 
 // The run itself continues an interrupted turn, so the sweep must not find the session due.

@@ -95,7 +95,8 @@ function requestsAfter({ busy, waiting, isOvertaken }: Work, turnKey: string | u
 function renderReply(work: Work): Reply {
   const view = makeView(work);
   if (work.waiting) return { kind: 'continue', text: work.conversation.waitText(view) };
-  const reply = work.conversation.render(view);
+  const screen = work.conversation.render(view);
+  const reply = work.refusal === undefined ? screen : { ...screen, text: `${work.refusal}\n${screen.text}` };
   return work.live.status === 'done' ? { ...reply, kind: 'end' } : reply;
 }
 

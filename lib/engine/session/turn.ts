@@ -1,5 +1,4 @@
 // A turn: load → retry? → due timers → transition → effects → one atomic commit → reply.
-//
 // Exactly once rests on one write: a compare-and-set on the revision that stores the turn key with its reply. A turn that calls a
 // service commits its intent first, so no other process makes the call, and a crash leaves its idempotency key behind.
 
@@ -234,7 +233,8 @@ async function takeInputs(
     const view = makeView(work);
     if (trace) noteTyped(trace, input, { conversation, view });
     const event = conversation.read(view, input, (secret) => engine.prove(key, secret));
-    if (event) feed(engine, work, event);
+    work.refusal = typeof event === 'string' ? event : undefined;
+    if (typeof event === 'object') feed(engine, work, event);
     fireDue(engine, work);
     if (work.calls.length) settled = await settle(engine, work, { writer, until });
   }

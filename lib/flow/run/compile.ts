@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { AnyStateMachine } from 'xstate';
 import { type MenuConfig, type MenuContext, menuVocabulary } from '../../../machines/ussd-menu.ts';
 import { type Clock, systemClock } from '../../clock.ts';
-import type { Conversation } from '../../engine/conversation.ts';
+import type { Conversation, Library } from '../../engine/conversation.ts';
 import { compileMachine } from '../../engine/machine/transition.ts';
 import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
@@ -30,6 +30,16 @@ export interface CompiledFlow extends Conversation {
   /** The machine config as plain JSON, as XState and its tools read it. */
   readonly config: JsonObject;
   readonly screens: ReadonlyMap<string, ScreenNode>;
+}
+
+/** Whether a conversation is a flow; others are machines of their own. */
+export const isFlow = (conversation: object): conversation is CompiledFlow => 'screens' in conversation;
+
+/** The flows among the conversations that are loaded, as they are now, by name. */
+export function flowsIn({ ids, current }: Pick<Library, 'ids' | 'current'>): Map<string, CompiledFlow> {
+  return new Map(
+    ids.map((id) => [id, current(id)!] as const).filter((entry): entry is [string, CompiledFlow] => isFlow(entry[1])),
+  );
 }
 
 interface Build {

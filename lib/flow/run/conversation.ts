@@ -5,8 +5,9 @@ import type { EventObject } from 'xstate';
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { CallPolicy, Conversation, Prove, ShownForms, View } from '../../engine/conversation.ts';
+import { toPath } from '../../engine/machine/state-path.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { MASK } from '../../redact.ts';
+import { listTexts, MASK } from '../../redact.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { maskPrinted } from '../expression/template.ts';
 import { DEFAULT_WAIT, durationMs, type Flow, type Screen } from '../format/flow.ts';
@@ -20,7 +21,6 @@ import {
   listExpressions,
   listPrivateNames,
   type ScreenNode,
-  toPath,
 } from './scope.ts';
 
 interface CompiledScreens {
@@ -208,10 +208,4 @@ function listPrivateTexts(context: JsonObject, names: ReadonlySet<string>): stri
   const own = [...names].flatMap((name) => listTexts(context[name] ?? null));
   const frames = (context.$frames as readonly JsonObject[] | undefined) ?? [];
   return [...own, ...frames.flatMap((frame) => listPrivateTexts(frame, names))];
-}
-
-function listTexts(value: Json): string[] {
-  if (typeof value === 'object' && value !== null)
-    return Object.values(value).flatMap((part) => listTexts(part as Json));
-  return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
 }

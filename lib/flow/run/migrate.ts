@@ -1,10 +1,11 @@
 // Taking a session from an older version of its flow to this one, step by step as the author says.
 
+import { toPath, toStateValue } from '../../engine/machine/state-path.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { type Flow, isInteractive, type Migration } from '../format/flow.ts';
-import { evaluateValues, type ScreenNode, toPath, toStateValue } from './scope.ts';
+import { evaluateValues, type ScreenNode } from './scope.ts';
 
 interface MigrationContext {
   readonly flow: Flow;

@@ -1,6 +1,6 @@
 // One flow while it is compiled, its texts, expressions and variables ready for use; and one screen of it by the path of its state.
 
-import type { EventObject, StateValue } from 'xstate';
+import type { EventObject } from 'xstate';
 import type { MenuImplementations } from '../../../machines/ussd-menu.ts';
 import type { Prove } from '../../engine/conversation.ts';
 import { TwinlineError } from '../../errors.ts';
@@ -128,19 +128,6 @@ export interface ScreenNode {
   readonly screen: Screen;
   readonly scope: FlowScope;
   readonly behaviour: Behaviour;
-}
-
-/** `{ login: 'pin' }` → `login.pin` */
-export function toPath(state: StateValue): string {
-  if (typeof state === 'string') return state;
-  const key = Object.keys(state)[0]!;
-  return `${key}.${toPath(state[key]!)}`;
-}
-
-/** `login.pin` → `{ login: 'pin' }` */
-export function toStateValue(path: string): StateValue {
-  const dot = path.indexOf('.');
-  return dot < 0 ? path : { [path.slice(0, dot)]: toStateValue(path.slice(dot + 1)) };
 }
 
 /** Whether what a screen saves, an answer or what a service gave, is a secret. */

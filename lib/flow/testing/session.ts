@@ -4,6 +4,7 @@
 import { type Clock, SimulatedClock } from '../../clock.ts';
 import type { Reply } from '../../engine/conversation.ts';
 import { createEngine, type Fact } from '../../engine/engine.ts';
+import { toPath } from '../../engine/machine/state-path.ts';
 import type { Service, Services } from '../../engine/service.ts';
 import { type Decision, takeTurn } from '../../engine/session/turn.ts';
 import { type ErrorCode, TwinlineError } from '../../errors.ts';
@@ -12,7 +13,7 @@ import { memorySnapshots } from '../../store/memory/index.ts';
 import { suggest } from '../expression/suggest.ts';
 import { pointerTo } from '../format/source.ts';
 import type { CompiledFlow } from '../run/compile.ts';
-import { asksForSecret, toPath } from '../run/scope.ts';
+import { asksForSecret } from '../run/scope.ts';
 import type { MarkedFlow } from './coverage.ts';
 import { type FlowTestSetup, type MockAnswer, TEST_PHONE } from './file.ts';
 

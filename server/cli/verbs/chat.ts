@@ -90,7 +90,10 @@ async function chatInside(env: NodeJS.ProcessEnv, { phone, from, record }: ChatO
     inspector: recording?.inspector,
   });
   try {
-    if (from) checkPlace(host.menus.compiled.get(flow)!, from);
+    const compiled = host.menus.compiled.get(flow);
+    if (!compiled && (from || record !== undefined))
+      throw new UsageError(`"${flow}" is a machine of your own: leave --from and --record out.`);
+    if (from) checkPlace(compiled!, from);
     const line = lineInside(host, { ...phone, flow, from });
     const recordedLine = recording?.line(line, { host, phone, flow }) ?? line;
     return await talk({ line: recordedLine, input: process.stdin, output: process.stdout });

@@ -1,4 +1,4 @@
-// `twinline graph`: flows and lifecycles as diagrams, as text for documents, as machines for Stately's tools.
+// `twinline graph`: flows, machines of your own and lifecycles as diagrams, as text for documents, as machines for Stately's tools.
 
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,8 +7,9 @@ import pc from 'picocolors';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import type { Coverage } from '../../../lib/flow/testing/coverage.ts';
 import { type CheckedMenus, checkMenus } from '../../menus/check.ts';
+import { readMachines } from '../../menus/machines.ts';
 import { cutFlowName, listRefused } from '../../menus/menus.ts';
-import { findDrawing, LIFECYCLES } from '../../web/diagram/drawings.ts';
+import { type Drawable, findDrawing, LIFECYCLES } from '../../web/diagram/drawings.ts';
 import { type DrawingRequest, FORMS, type FormName } from '../../web/diagram/forms.ts';
 import { layout } from '../../web/diagram/layout.ts';
 import { showProgress, writeOutput } from '../terminal.ts';
@@ -25,7 +26,7 @@ const OPTIONS = {
 } as const;
 
 export const graphVerb: Verb = {
-  usage: '[flow or machine …] [options]',
+  usage: '[flow, machine or module …] [options]',
   options: {
     '--svg': 'a diagram, light and dark; the default',
     '--mermaid': 'a stateDiagram-v2, for Markdown',
@@ -35,23 +36,30 @@ export const graphVerb: Verb = {
     '--focus <state>': 'only what is within two steps of a state, or what a state holds',
     '--coverage': 'show what the tests beside the flow never reach',
     '--menus-dir <value>': 'the folder of the flows, default MENUS_DIR, else ./menus',
+    '(a module)': 'a path such as ./order.js: the machines that it exports',
     '(no names)': `every flow, and the machines ${Object.keys(LIFECYCLES).join(', ')}`,
   },
   run: async (args, env) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const form = chooseForm(values);
     const folder = values['menus-dir'] ?? findMenusDir(env);
-    const menus = await readMenus(folder, { names: positionals, covers: values.coverage ?? false });
-    const { names, broken } = chooseNames(positionals, menus);
+    const own = await readModules(positionals.filter(isModule));
+    const asked = positionals.filter((name) => !isModule(name));
+    const isAll = positionals.length === 0;
+    const menus =
+      isAll || asked.length ? await readMenus(folder, { names: asked, covers: values.coverage ?? false }) : NO_MENUS;
+    const chosen = isAll || asked.length ? chooseNames(asked, menus) : { names: [], broken: [] };
+    const names = [...new Set([...chosen.names, ...own.keys()])];
+    const drawables = new Map<string, Drawable>([...menus.compiled, ...own]);
     const { focus, out } = values;
-    if (focus !== undefined) checkFocus(focus, names, menus);
-    const place = choosePlace(out, { names, isAll: positionals.length === 0, form });
-    const errors = listErrors(menus, positionals.length === 0 ? undefined : broken);
+    if (focus !== undefined) checkFocus(focus, names, drawables);
+    const place = choosePlace(out, { names, isAll, form });
+    const errors = listErrors(menus, isAll ? undefined : chosen.broken);
     for (const error of errors) console.error(pc.red(error));
     for (const flow of values.coverage ? menus.untested : [])
       console.error(pc.yellow(`${flow}: no ${flow}.test.json beside it`));
     const coverage = new Map(menus.reports.map((report) => [report.flow, report.coverage]));
-    await drawAll(names, { form, place, focus, coverage, menus });
+    await drawAll(names, { form, place, focus, coverage, drawables });
     return errors.length ? 1 : 0;
   },
 };
@@ -86,6 +94,19 @@ async function readMenus(
   return checkMenus({ folder }, { flow: (name) => covers && (names.length === 0 || names.includes(name)) });
 }
 
+// Names of flows and machines have neither.
+const isModule = (name: string): boolean => /[\\/]|\.[cm]?[jt]s$/.test(name);
+
+/** The machines of these modules, by name. Throws ERR_CONFIG where a module has none. */
+async function readModules(modules: readonly string[]): Promise<ReadonlyMap<string, Drawable>> {
+  const found = new Map<string, Drawable>();
+  for (const module of modules) {
+    const machines = await readMachines(module, process.cwd());
+    for (const { id, source } of machines) found.set(id, { id, machine: { source } });
+  }
+  return found;
+}
+
 /** What is to be drawn, and the flows that were asked for and are broken. Throws {@link UsageError} for unknown names. */
 function chooseNames(
   asked: readonly string[],
@@ -112,11 +133,11 @@ function listErrors({ problems, failures }: CheckedMenus, only: readonly string[
   return listRefused({ problems: meant, failures: only.length ? failures : [] });
 }
 
-function checkFocus(focus: string, names: readonly string[], { compiled }: CheckedMenus): void {
+function checkFocus(focus: string, names: readonly string[], drawables: ReadonlyMap<string, Drawable>): void {
   if (names.length > 1) throw new UsageError('--focus is about one flow or machine: name which.');
   const [name] = names;
   if (name === undefined) return;
-  const states = findDrawing(name, compiled).states.map(({ id }) => id);
+  const states = findDrawing(name, drawables).states.map(({ id }) => id);
   if (!states.includes(focus)) throw new UsageError(`"${name}" has no state "${focus}".${suggest(focus, states)}`);
 }
 
@@ -144,10 +165,13 @@ interface DrawingJob {
   readonly place: OutputPath;
   readonly focus: string | undefined;
   readonly coverage: ReadonlyMap<string, Coverage>;
-  readonly menus: CheckedMenus;
+  readonly drawables: ReadonlyMap<string, Drawable>;
 }
 
-async function drawAll(names: readonly string[], { form, place, focus, coverage, menus }: DrawingJob): Promise<void> {
+async function drawAll(
+  names: readonly string[],
+  { form, place, focus, coverage, drawables }: DrawingJob,
+): Promise<void> {
   const worker = layout();
   const shown = await showProgress({ total: names.length, stream: process.stderr, unit: 'diagrams' });
   const notices: string[] = [];
@@ -156,7 +180,7 @@ async function drawAll(names: readonly string[], { form, place, focus, coverage,
     for (const [at, machine] of names.entries()) {
       const asked: DrawingRequest = {
         machine,
-        flows: menus.compiled,
+        drawables,
         focus,
         coverage: coverage.get(machine),
         layout: worker,

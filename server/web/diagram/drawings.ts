@@ -7,9 +7,10 @@ import { flowDrawing } from '../../../lib/diagram/flow-drawing.ts';
 import { machineDrawing } from '../../../lib/diagram/machine-drawing.ts';
 import { renderSvg, type SvgOptions } from '../../../lib/diagram/svg.ts';
 import { makeView, type ViewOptions } from '../../../lib/diagram/view.ts';
+import type { Conversation } from '../../../lib/engine/conversation.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
-import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { isFlow } from '../../../lib/flow/run/compile.ts';
 import { keepMade } from '../../../lib/retry.ts';
 import { agentStream } from '../../../machines/agent-stream.ts';
 import { delegationMachine } from '../../../machines/delegation.ts';
@@ -29,7 +30,7 @@ export interface Diagram {
 }
 
 export interface Drawings {
-  /** Of a flow, or else of a lifecycle. Rejects with ERR_NOT_FOUND for a machine that is not there, and as the layout does. */
+  /** Of what is served, or else of a lifecycle. Rejects with ERR_NOT_FOUND for a machine that is not there, and as the layout does. */
   svg(machineId: string, view?: ViewOptions): Promise<Diagram>;
   /** The same of a machine that need not be served. */
   draw(machine: DrawnMachine, view?: ViewOptions): Promise<Diagram>;
@@ -43,20 +44,23 @@ export interface DrawnMachine {
   find(): Drawing | Promise<Drawing>;
 }
 
+/** A flow, or something else that has a machine. */
+export type Drawable = Pick<Conversation, 'id'> & { readonly machine: Pick<Conversation['machine'], 'source'> };
+
 export interface DrawingsOptions {
-  /** The flows as they are now, by name. */
-  flows(): ReadonlyMap<string, CompiledFlow>;
+  /** What is served now, by its name. */
+  served(): ReadonlyMap<string, Conversation>;
 }
 
 /** Diagrams that are made when they are asked for, each once, in a worker that ends when it is closed. */
-export function drawings({ flows }: DrawingsOptions): Drawings {
+export function drawings({ served }: DrawingsOptions): Drawings {
   const worker = layout();
   const kept = new LRUCache<string, Promise<Diagram>>({ max: PAGE_LIMITS.diagramsKept });
   return {
     svg: (machineId, view = {}) => {
-      const flow = flows().get(machineId);
-      const name = [machineId, ...(flow ? [`${flow.version}:${flow.hash}`] : [])];
-      return drawOnce({ name, find: () => findDrawing(machineId, flows()) }, view);
+      const found = served().get(machineId);
+      const name = [machineId, ...(found ? [`${found.version}:${found.hash}`] : [])];
+      return drawOnce({ name, find: () => findDrawing(machineId, served()) }, view);
     },
     draw: (machine, view = {}) => drawOnce(machine, view),
     close: () => worker.close(),
@@ -76,13 +80,13 @@ export function drawings({ flows }: DrawingsOptions): Drawings {
   }
 }
 
-/** The drawing of a flow, or else of a lifecycle. Throws ERR_NOT_FOUND with what there is. */
-export function findDrawing(machineId: string, flows: ReadonlyMap<string, CompiledFlow>): Drawing {
-  const flow = flows.get(machineId);
-  if (flow) return flowDrawing(flow);
+/** The drawing of one of these, or else of a lifecycle. Throws ERR_NOT_FOUND with what there is. */
+export function findDrawing(machineId: string, drawables: ReadonlyMap<string, Drawable>): Drawing {
+  const found = drawables.get(machineId);
+  if (found) return isFlow(found) ? flowDrawing(found) : machineDrawing(found.machine.source);
   const lifecycle = Object.hasOwn(LIFECYCLES, machineId) ? LIFECYCLES[machineId] : undefined;
   if (lifecycle) return machineDrawing(lifecycle.machine());
-  const names = [...flows.keys(), ...Object.keys(LIFECYCLES)];
+  const names = [...drawables.keys(), ...Object.keys(LIFECYCLES)];
   const words = `There is no flow and no machine "${machineId}".${suggest(machineId, names)}`;
   throw new TwinlineError('ERR_NOT_FOUND', `${words} There are: ${names.join(', ')}.`);
 }

@@ -3,9 +3,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Engine } from '../../../lib/engine/engine.ts';
 import { sessionKeys, showSession } from '../../../lib/engine/sessions.ts';
+import { maskSession, type OpenSession } from '../../../lib/inspection/trace.ts';
 import { KEY_PREFIX } from '../../../lib/ussd/keys.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { maskSession, type OpenSession } from './trace.ts';
 
 export interface CallerSearchOptions {
   readonly engine: Engine;

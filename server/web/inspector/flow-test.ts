@@ -6,8 +6,8 @@ import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { FlowTest, FlowTestFile, MockAnswer } from '../../../lib/flow/testing/file.ts';
 import { hidePrivateAnswers } from '../../../lib/flow/testing/mask.ts';
 import { recordFlowTest } from '../../../lib/flow/testing/run.ts';
+import { DOT, type TraceEvent, type Typed } from '../../../lib/inspection/trace.ts';
 import type { Json, JsonObject } from '../../../lib/json/json.ts';
-import { DOT, type TraceEvent, type Typed } from './trace.ts';
 
 /** The file of one test; throws ERR_INPUT where a test cannot be made of what was seen. */
 export async function makeFlowTest(compiled: CompiledFlow, events: readonly TraceEvent[]): Promise<FlowTestFile> {

@@ -1,8 +1,9 @@
 // What an operator may do with one session: see its private values, and end it. Who does it is in the audit log, before it is done.
 
 import type { Engine } from '../../../lib/engine/engine.ts';
+import { toPath } from '../../../lib/engine/machine/state-path.ts';
 import { type SessionView, sessionKeyPages, showSession, viewSession } from '../../../lib/engine/sessions.ts';
-import { toPath } from '../../../lib/flow/run/scope.ts';
+import { identify } from '../../../lib/inspection/trace.ts';
 import type { Json, JsonObject } from '../../../lib/json/json.ts';
 import { shortMac } from '../../../lib/keyring.ts';
 import { MASK } from '../../../lib/redact.ts';
@@ -11,7 +12,6 @@ import { closeSession } from '../../../lib/ussd/service.ts';
 import type { Audit } from '../../audit/audit.ts';
 import { Refusal } from '../../http/errors.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { identify } from './trace.ts';
 
 export interface SessionOptions {
   readonly engine: Engine;

@@ -2,7 +2,9 @@
 
 import type { Clock } from '../../../lib/clock.ts';
 import type { Engine } from '../../../lib/engine/engine.ts';
-import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { type FeedSource, feed } from '../../../lib/inspection/feed.ts';
+import { createHub, type Hub } from '../../../lib/inspection/hub.ts';
+import { listOpenSessions } from '../../../lib/inspection/trace.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
 import type { Audit } from '../../audit/audit.ts';
@@ -10,12 +12,11 @@ import { eventStreams } from '../../http/event-streams.ts';
 import { type Drawings, drawings } from '../diagram/drawings.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { findCallers } from './callers.ts';
-import { type FeedSource, feed, type StatelySocket, statelySocket } from './feed.ts';
-import { createHub, type Hub, type Instances, joinInstances } from './hub.ts';
+import { type Instances, joinInstances } from './instances.ts';
 import { listMachines } from './machines.ts';
 import { endCall, type SessionOptions, type SessionRequest, showPrivate } from './one-session.ts';
 import type { InspectorDoor } from './routes.ts';
-import { listOpenSessions } from './trace.ts';
+import { type StatelySocket, statelySocket } from './socket.ts';
 
 export interface Inspector {
   readonly hub: Hub;
@@ -29,7 +30,7 @@ export interface Inspector {
 }
 
 export interface InspectorSources {
-  readonly engine: Engine<CompiledFlow>;
+  readonly engine: Engine;
   readonly audit: Audit;
   /** The flow of a dial. */
   readonly flow: string;
@@ -63,9 +64,9 @@ export function createInspector({ keyring, clock, onProblem }: InspectorOptions)
     hub,
     open({ engine, audit, flow }) {
       const machines = listMachines(engine.library);
-      diagrams = drawings({ flows: machines.flows });
+      diagrams = drawings(machines);
       const openSessions = (signal: AbortSignal) => listOpenSessions(engine, { secret, signal });
-      const source: FeedSource = { hub, machines, openSessions, now: clock.now };
+      const source: FeedSource = { hub, definition: machines.definition, openSessions, now: clock.now };
       socket = statelySocket({ messages: (signal) => feed(source, { signal, definitions: 'always' }), onProblem });
       const options: SessionOptions = { engine, audit, secret };
       const reveal = (request: SessionRequest) => showPrivate(options, request);

@@ -1,7 +1,10 @@
 // GET /inspector and everything that its page asks for, for operators, and for pages of this server alone.
 
 import type { Context } from 'koa';
+import { isFlow } from '../../../lib/flow/run/compile.ts';
 import { writeFlowTests } from '../../../lib/flow/testing/update.ts';
+import { type FeedSource, feed } from '../../../lib/inspection/feed.ts';
+import { sessionMessage } from '../../../lib/inspection/stately.ts';
 import type { JsonObject } from '../../../lib/json/json.ts';
 import { record, type Schema } from '../../../lib/json/schema.ts';
 import { readInput } from '../../http/check-input.ts';
@@ -23,12 +26,11 @@ import type { Drawings } from '../diagram/drawings.ts';
 import { pageRoute } from '../kit/frame.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { CALLER_DIGITS, type FoundCallers } from './callers.ts';
-import { type FeedSource, feed, type StatelySocket } from './feed.ts';
 import { makeFlowTest } from './flow-test.ts';
 import type { Machines } from './machines.ts';
 import type { SessionRequest } from './one-session.ts';
 import { inspectorPage, sendStatelyPage } from './page.ts';
-import { sessionMessage } from './stately.ts';
+import type { StatelySocket } from './socket.ts';
 
 export interface InspectorDoor extends FeedSource {
   readonly machines: Machines;
@@ -57,7 +59,7 @@ const TEXT: Schema = { type: 'string' };
 
 const MACHINE = record('A machine', {
   id: TEXT,
-  kind: { enum: ['flow', 'lifecycle'] },
+  kind: { enum: ['flow', 'machine', 'lifecycle'] },
   version: { type: 'integer' },
   title: TEXT,
 });
@@ -122,7 +124,7 @@ export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
       method: 'GET',
       path: '/inspector/machines',
       id: 'listMachines',
-      summary: 'Flows and lifecycles',
+      summary: 'Flows, machines of your own and lifecycles',
       answers: {
         200: {
           description: 'The machines',
@@ -270,7 +272,9 @@ async function diagram(ctx: Context, { drawings }: InspectorDoor): Promise<void>
 async function flowTest(ctx: Context, { hub, machines }: InspectorDoor): Promise<void> {
   const events = hub.events().filter(({ actor }) => actor === ctx.params.actor);
   const machine = events.at(-1)?.machine;
-  const compiled = machine === undefined ? undefined : machines.flows().get(machine);
+  const compiled = machine === undefined ? undefined : machines.served().get(machine);
+  if (compiled && !isFlow(compiled))
+    throw new Refusal('bad-request', `"${machine}" is a machine of your own: tests beside menus are for flows`);
   if (!compiled) throw new Refusal('not-found', 'Nothing of this session was seen: keep the inspector open, and dial');
   const file = await makeFlowTest(compiled, events);
   ctx.body = { name: `${compiled.id}.test.json`, text: writeFlowTests(file) };

@@ -3,7 +3,7 @@
 import type { Context, Middleware } from 'koa';
 import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import type { Library } from '../../../lib/engine/conversation.ts';
-import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { isFlow } from '../../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE, type FlowTest } from '../../../lib/flow/testing/file.ts';
 import { addFlowTest } from '../../../lib/flow/testing/update.ts';
 import { record, type Schema } from '../../../lib/json/schema.ts';
@@ -36,8 +36,8 @@ export interface SimulatorDeps {
   readonly dial: Middleware;
   /** Answers what the gateway of a dialect would ask. */
   readonly ask: (asked: SimulatedRequest, ctx: Context) => Promise<RawReply>;
-  readonly service: Pick<UssdService<CompiledFlow>, 'locate'>;
-  readonly flows: Pick<Library<CompiledFlow>, 'current' | 'ids'>;
+  readonly service: Pick<UssdService, 'locate'>;
+  readonly library: Pick<Library, 'current' | 'ids'>;
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
   /** Where tests are written; undefined where operators may not. */
   readonly files: Pick<FlowFiles, 'read' | 'write'> | undefined;
@@ -118,8 +118,8 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     path: '/simulator',
     id: 'getSimulator',
     summary: 'Phones that dial',
-    page: ({ ussd, files, flows }) =>
-      simulatorPage({ mode: ussd.textMode, flow: ussd.flow, flows: listFlows(flows), canSave: files !== undefined }),
+    page: ({ ussd, files, library }) =>
+      simulatorPage({ mode: ussd.textMode, flow: ussd.flow, flows: listFlows(library), canSave: files !== undefined }),
   }),
   {
     method: 'POST',
@@ -153,9 +153,9 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     },
     answers: { 200: { description: 'What the gateway would get', types: jsonTypes(ANSWERED) }, ...JSON_BODY_ANSWERS },
     ownPages: true,
-    handle: async (ctx, { ask, flows }) => {
+    handle: async (ctx, { ask, library }) => {
       const { flow, lang, ...asked } = readInput<{ body: PhoneRequest }>(ctx).body;
-      if (flow !== undefined && !flows.current(flow))
+      if (flow !== undefined && !library.current(flow))
         throw new Refusal('bad-request', `There is no flow ${JSON.stringify(flow)} here`);
       const given = lang === undefined ? {} : { given: { lang } };
       const {
@@ -197,12 +197,14 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
       ...JSON_BODY_ANSWERS,
     },
     ownPages: true,
-    handle: async (ctx, { flows, ussd, recorder, files, noteEdit }) => {
+    handle: async (ctx, { library, ussd, recorder, files, noteEdit }) => {
       const { body } = readInput<{ body: Dialogue & { readonly name?: string; readonly flow?: string } }>(ctx);
       const dialogue = readDialogue(body);
       const { flow = ussd.flow } = body;
-      const compiled = flows.current(flow);
+      const compiled = library.current(flow);
       if (!compiled) throw new Refusal('bad-request', `There is no flow ${JSON.stringify(flow)} here`);
+      if (!isFlow(compiled))
+        throw new Refusal('bad-request', `"${flow}" is a machine of your own: tests beside menus are for flows`);
       const name = body.name?.trim() ?? '';
       if (name !== '') {
         if (!files) throw new Refusal('bad-request', 'Tests are not written here: start the server with STUDIO=true');
@@ -244,8 +246,11 @@ interface DialledFlow {
 }
 
 // Texts without languages are in none.
-const listFlows = ({ ids, current }: SimulatorDeps['flows']): DialledFlow[] =>
-  ids.map((id) => ({ id, langs: current(id)?.flow.langs ?? [] }));
+const listFlows = ({ ids, current }: SimulatorDeps['library']): DialledFlow[] =>
+  ids.map((id) => {
+    const served = current(id)!;
+    return { id, langs: isFlow(served) ? (served.flow.langs ?? []) : [] };
+  });
 
 export function simulatorPage({ mode, flow, flows, canSave }: SimulatorPageOptions): PageContent {
   return {

@@ -1,6 +1,6 @@
 // Where the session of a simulated phone stands, as far as its page has to know.
 
-import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { isFlow } from '../../../lib/flow/run/compile.ts';
 import { isAnswerHidden } from '../../../lib/flow/run/scope.ts';
 import type { UssdService } from '../../../lib/ussd/service.ts';
 
@@ -16,13 +16,13 @@ export interface PhoneSessionState {
 
 /** Undefined when there is no such session, or it is over. */
 export async function readSessionState(
-  service: Pick<UssdService<CompiledFlow>, 'locate'>,
+  service: Pick<UssdService, 'locate'>,
   sessionId: string,
 ): Promise<PhoneSessionState | undefined> {
   const found = await service.locate(sessionId);
   if (!found) return undefined;
   const { path, conversation } = found;
-  const node = conversation.screens.get(path);
+  const node = isFlow(conversation) ? conversation.screens.get(path) : undefined;
   // What is unknown may be a secret.
   if (!node) return { screen: path, secret: true, keys: [] };
   const keys = Object.values(node.scope.keys).filter((key) => typeof key === 'string');

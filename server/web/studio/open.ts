@@ -3,7 +3,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { Library } from '../../../lib/engine/conversation.ts';
 import type { Services } from '../../../lib/engine/service.ts';
-import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { flowsIn } from '../../../lib/flow/run/compile.ts';
 import { html } from '../../../lib/markup.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { PAGE, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
@@ -22,7 +22,7 @@ export interface StudioOptions {
   readonly folder: string;
   /** The flow that a dial starts. */
   readonly flow: string;
-  readonly library: Library<CompiledFlow>;
+  readonly library: Library;
   readonly services: Services;
   /** Whether drafts that are dialled call them. */
   readonly callsServices: boolean;
@@ -39,10 +39,11 @@ export async function openStudio(options: StudioOptions): Promise<StudioDeps> {
   const { folder, library, services, documents, clock, ...deps } = options;
   const { callsServices } = deps;
   await documents.declare([STUDIO_VERSION]);
-  const flows = () => new Map(library.ids.map((id) => [id, library.current(id)!]));
+  const flows = () => flowsIn(library);
+  const isMachine = (name: string) => library.ids.includes(name) && !flows().has(name);
   return {
     ...deps,
-    files: flowFiles(folder),
+    files: flowFiles(folder, isMachine),
     drafts: drafts({ flows, services, callsServices }),
     versions: versions(documents, clock),
   };

@@ -5,6 +5,8 @@ import type { ListedSession, TraceEvent } from './store.ts';
 
 interface DetailContent {
   readonly session: ListedSession | undefined;
+  /** Whether its machine is a flow, for which tests can be written. */
+  readonly isFlow: boolean;
   readonly events: readonly TraceEvent[];
   /** The one that is looked at; undefined when none was seen. */
   readonly event: TraceEvent | undefined;
@@ -28,7 +30,7 @@ export function sessionDetail({ onEvent }: { readonly onEvent: (id: string) => v
   });
   const end = endButton(() => chosen);
   return {
-    show({ session, events, event }: DetailContent): void {
+    show({ session, isFlow, events, event }: DetailContent): void {
       if (chosen?.actor !== session?.actor) {
         showStatus('');
         end.reset();
@@ -40,7 +42,7 @@ export function sessionDetail({ onEvent }: { readonly onEvent: (id: string) => v
         : event
           ? event.machine
           : 'No session chosen';
-      copy.hidden = session?.door !== 'ussd';
+      copy.hidden = session?.door !== 'ussd' || !isFlow;
       findElement('screen').textContent = event?.reply ?? '–';
       // Drawn anew only when there is something new: a list that moves cannot be read.
       const state = JSON.stringify([session?.actor, events.length, events.at(-1)?.id, event?.id]);
@@ -192,7 +194,7 @@ export function timeline({ onGo, onLive }: TimeChoices) {
     else onLive();
   });
   return {
-    show({ events, event, isLive }: { isLive: boolean } & Omit<DetailContent, 'session'>): void {
+    show({ events, event, isLive }: { isLive: boolean } & Pick<DetailContent, 'events' | 'event'>): void {
       shown = events;
       const at = event ? events.indexOf(event) : -1;
       slider.max = String(Math.max(0, events.length - 1));

@@ -1,5 +1,6 @@
 // The drawing of a machine: fetched once, then only its marks change: where a session is, what it took, how often.
 
+import { splitPath } from '../../../../lib/engine/machine/state-path.ts';
 import { bringIntoView, stateButtons } from '../drawn-states.ts';
 import { findElement } from '../element.ts';
 import type { Edge, TraceEvent } from './store.ts';
@@ -8,7 +9,7 @@ import type { Edge, TraceEvent } from './store.ts';
 export interface Picture {
   readonly machine: string;
   readonly version: number;
-  /** The path of the state that is active. */
+  /** The path of the state that is active; of several, as they stand beside each other. */
   readonly state: string | undefined;
   /** What led there. */
   readonly edges: TraceEvent['edges'];
@@ -42,7 +43,7 @@ export function drawingView({ onOpen }: { readonly onOpen: (state: string) => vo
     if (key === requested) return;
     requested = key;
     if (!around) clear('Drawing …');
-    const query = around && state !== undefined ? `?focus=${encodeURIComponent(state)}` : '';
+    const query = around && state !== undefined ? `?focus=${encodeURIComponent(splitPath(state)[0]!)}` : '';
     const answer = await fetch(`/inspector/machines/${encodeURIComponent(machine)}.svg${query}`).catch(() => undefined);
     const text = answer?.ok ? await answer.text() : undefined;
     if (key !== requested) return;
@@ -86,15 +87,19 @@ export function drawingView({ onOpen }: { readonly onOpen: (state: string) => vo
     const marked = new Set(edges.flatMap((edge) => marks.find(edge)));
     for (const old of svg.querySelectorAll('.taken')) if (!marked.has(old)) old.classList.remove('taken');
     for (const way of marked) way.classList.add('taken');
-    const active =
-      state === undefined ? null : svg.querySelector<SVGGElement>(`.state[data-state="${CSS.escape(state)}"]`);
-    for (const old of svg.querySelectorAll('.state.active')) if (old !== active) old.classList.remove('active');
-    if (active && !active.classList.contains('active')) {
-      active.classList.add('active');
+    const paths = state === undefined ? [] : splitPath(state);
+    const all = paths.map((path) => svg.querySelector<SVGGElement>(`.state[data-state="${CSS.escape(path)}"]`));
+    for (const old of svg.querySelectorAll<SVGGElement>('.state.active'))
+      if (!all.includes(old)) old.classList.remove('active');
+    const entered = all.filter((one) => one && !one.classList.contains('active'));
+    for (const one of all) one?.classList.add('active');
+    const [active] = entered;
+    if (active) {
       if (!box.contains(document.activeElement)) buttons.offer(active);
       bringIntoView(box, active, REDUCED_MOTION.matches ? 'auto' : 'smooth');
     }
-    if (!active && state !== undefined && loaded.isPart) void draw({ state, edges, heat, ...picture }, true);
+    if (all.some((one) => !one) && state !== undefined && loaded.isPart)
+      void draw({ state, edges, heat, ...picture }, true);
     markHeat(marks, heat);
   }
 
@@ -172,8 +177,7 @@ export function readMarks(svg: Element): EdgeMarks {
       (state) => state.getAttribute('data-state') ?? '',
     ),
   );
-  const find = ({ event, from, to }: Edge): readonly Element[] => {
-    if (from === null) return [];
+  const findWay = (event: string, from: string, to: string): readonly Element[] => {
     const leaving = (ways: readonly DrawnArrow[]) => ways.filter((way) => contains(way.from, from));
     const direct = bestMatch(
       leaving([...arrows, ...chips]).filter((way) => contains(way.to, to)),
@@ -187,6 +191,10 @@ export function readMarks(svg: Element): EdgeMarks {
     }
     return [];
   };
+  const find = ({ event, from, to }: Edge): readonly Element[] =>
+    (from === null ? [] : splitPath(from)).flatMap((left) =>
+      splitPath(to).flatMap((entered) => findWay(event, left, entered)),
+    );
   return { find, arrows: arrows.map(({ mark }) => mark) };
 }
 

@@ -91,7 +91,7 @@ function render(): void {
   const listed = machines.filter(({ id, title }) => matchesWords(search.words(), [id, title]));
   const whyNone = search.whyNone(store.sessions().length);
   side.show({ machines: listed, sessions, machine: view.machine, actor: view.actor, whyNone });
-  detail.show({ session, events, event });
+  detail.show({ session, isFlow: machine?.kind === 'flow', events, event });
   time.show({ events, event, isLive: view.at === undefined });
   findElement('heat').setAttribute('aria-pressed', String(view.heat));
   findElement('machine').textContent = view.machine ?? 'No machine';

@@ -31,9 +31,9 @@ export function sideLists({ onMachine, onSession }: Choices) {
           line.replaceChildren(
             element('span', { class: `dot ${one.kind}` }),
             element('strong', { text: one.id }),
-            one.kind === 'flow'
-              ? element('small', { text: `v${one.version}` })
-              : element('span', { class: 'hidden', text: 'lifecycle' }),
+            one.kind === 'lifecycle'
+              ? element('span', { class: 'hidden', text: 'lifecycle' })
+              : element('small', { text: `v${one.version}` }),
           );
           line.title = one.title;
           setCurrent(line, actor === undefined && one.id === machine);

@@ -1,7 +1,8 @@
 // Which sessions the list shows: those that fit the words, the flow, the screen and the standing that are chosen, and callers
 // whose number the server has compared.
 
-import type { StatelyMessage } from '../../inspector/stately.ts';
+import { splitPath } from '../../../../lib/engine/machine/state-path.ts';
+import type { StatelyMessage } from '../../../../lib/inspection/stately.ts';
 import { element, findElement } from '../element.ts';
 import type { ListedMachine, ListedSession } from './store.ts';
 
@@ -106,7 +107,8 @@ export function matchesWords(words: string, texts: readonly (string | undefined)
 }
 
 // A screen of a called flow is inside of the screen that calls it.
-const isAt = (screen: string, wanted: string) => screen === wanted || screen.startsWith(`${wanted}.`);
+const isAt = (screen: string, wanted: string) =>
+  screen === wanted || splitPath(screen).some((path) => path === wanted || path.startsWith(`${wanted}.`));
 
 function choose(select: HTMLSelectElement, value: string): void {
   if (![...select.options].some((option) => option.value === value))

@@ -1,7 +1,7 @@
 // What the page of the inspector knows, read from the stream of the server: the sessions, and the last events of all.
 
-import type { SessionMessage, StatelyMessage, TraceMessage } from '../../inspector/stately.ts';
-import type { Edge } from '../../inspector/trace.ts';
+import type { SessionMessage, StatelyMessage, TraceMessage } from '../../../../lib/inspection/stately.ts';
+import type { Edge } from '../../../../lib/inspection/trace.ts';
 import { element, findElement } from '../element.ts';
 
 export type { Edge };
@@ -25,7 +25,7 @@ export interface ListedSession extends SessionMessage, WithContext {
 /** A machine as the server lists it. */
 export interface ListedMachine {
   readonly id: string;
-  readonly kind: 'flow' | 'lifecycle';
+  readonly kind: 'flow' | 'machine' | 'lifecycle';
   readonly version: number;
   readonly title: string;
 }

@@ -1,13 +1,14 @@
 // Turns, steps and sessions as the inspector shows them: masked, so that they may go to any viewer and instance.
 
 import type { StateValue } from 'xstate';
-import type { InspectionEvent, TurnInspection } from '../../../lib/engine/conversation.ts';
-import type { Engine } from '../../../lib/engine/engine.ts';
-import { type SessionView, sessionKeys, showSession } from '../../../lib/engine/sessions.ts';
-import { toPath } from '../../../lib/flow/run/scope.ts';
-import type { Json, JsonObject } from '../../../lib/json/json.ts';
-import { shortMac } from '../../../lib/keyring.ts';
-import { PAGE_LIMITS } from '../limits.ts';
+import type { InspectionEvent, TurnInspection } from '../engine/conversation.ts';
+import type { Engine } from '../engine/engine.ts';
+import { joinPaths, splitPath, toPath } from '../engine/machine/state-path.ts';
+import type { Transition } from '../engine/machine/step.ts';
+import { type SessionView, sessionKeys, showSession } from '../engine/sessions.ts';
+import type { Json, JsonObject } from '../json/json.ts';
+import { shortMac } from '../keyring.ts';
+import { INSPECTION_LIMITS } from './limits.ts';
 
 /** Whose machine it is. */
 export interface Identity {
@@ -49,7 +50,7 @@ export interface TraceEvent extends Identity {
 
 /** Names sessions for viewers. */
 export function identify(key: string, door: JsonObject, secret: Buffer): Identity {
-  const [, kind = '', rest = ''] = /^([^:/]*)[:/](.*)$/s.exec(key) ?? [];
+  const [, kind = '', rest = key] = /^([^:/]*)[:/](.*)$/s.exec(key) ?? [];
   const { sessionId, phoneNumber } = door;
   return {
     actor: shortMac(secret, [key]),
@@ -70,20 +71,27 @@ export function maskEvent(event: InspectionEvent, { id, secret }: { id: string; 
     version,
     kind,
     at,
-    edges: transitions.map(({ event, from, to }) => ({
-      event,
-      from: from === null ? null : toPath(from),
-      to: toPath(to),
-    })),
+    edges: transitions.map(describeEdge),
     state: toPath(rest.state),
     value: rest.state,
     context: maskContext(event, who),
     ended,
     ...(turn && maskTurn(turn, isChat(who))),
   };
-  if (JSON.stringify(traced).length <= PAGE_LIMITS.inspectorMomentChars) return traced;
+  if (JSON.stringify(traced).length <= INSPECTION_LIMITS.inspectorMomentChars) return traced;
   const { answers: _, ...smaller } = traced;
   return { ...smaller, context: { $left: 'the context is too large to be shown' } };
+}
+
+// Of the states beside each other, those that the event has changed; all of them where it has changed none.
+function describeEdge({ event, from, to }: Transition): Edge {
+  if (from === null) return { event, from, to: toPath(to) };
+  const [before, after] = [splitPath(toPath(from)), splitPath(toPath(to))];
+  const changed = (paths: readonly string[], others: readonly string[]) => {
+    const some = paths.filter((path) => !others.includes(path));
+    return joinPaths(some.length ? some : paths);
+  };
+  return { event, from: changed(before, after), to: changed(after, before) };
 }
 
 /** What people write to the agent is theirs. */
@@ -169,12 +177,12 @@ export type OpenSession = Pick<
   'actor' | 'door' | 'label' | 'caller' | 'machine' | 'version' | 'state' | 'value' | 'context' | 'startedAt'
 >;
 
-/** Living sessions of phones and chats in key order, at most PAGE_LIMITS.inspectorSessions. */
+/** Living sessions of phones and chats in key order, at most INSPECTION_LIMITS.inspectorSessions. */
 export async function* listOpenSessions(
   engine: Engine,
   { secret, signal }: { secret: Buffer; signal: AbortSignal },
 ): AsyncGenerator<OpenSession> {
-  const keys = await sessionKeys(engine, { prefix: '', limit: PAGE_LIMITS.inspectorSessions });
+  const keys = await sessionKeys(engine, { prefix: '', limit: INSPECTION_LIMITS.inspectorSessions });
   for (const key of keys) {
     if (signal.aborted) return;
     const view = await showSession(engine, key);

@@ -3,16 +3,10 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { InspectionEvent } from '../../../lib/engine/conversation.ts';
-import type { Json } from '../../../lib/json/json.ts';
-import {
-  lifecycleContext,
-  maskEvent,
-  maskNumbers,
-  maskNumbersIn,
-  maskTexts,
-} from '../../../server/web/inspector/trace.ts';
-import { PAGE_LIMITS } from '../../../server/web/limits.ts';
+import type { InspectionEvent } from '../../lib/engine/conversation.ts';
+import { INSPECTION_LIMITS } from '../../lib/inspection/limits.ts';
+import { lifecycleContext, maskEvent, maskNumbers, maskNumbersIn, maskTexts } from '../../lib/inspection/trace.ts';
+import type { Json } from '../../lib/json/json.ts';
 
 const test = suite('inspector masks');
 
@@ -98,10 +92,21 @@ test('of a chat are shown its states and events, and no words', () => {
 });
 
 test('a moment that is too large comes without its context', () => {
-  const large = sighting({ rest: { state: 'home', context: { list: 'x '.repeat(PAGE_LIMITS.inspectorMomentChars) } } });
+  const large = sighting({
+    rest: { state: 'home', context: { list: 'x '.repeat(INSPECTION_LIMITS.inspectorMomentChars) } },
+  });
   const moment = maskEvent(large, { id: '1', secret });
   assert.equal(Object.keys(moment.context), ['$left']);
   assert.is(moment.state, 'home');
+});
+
+test('of states beside each other an event tells those that it has changed', () => {
+  const from = { bell: 'still', table: { corner: 'free' } };
+  const to = { bell: 'still', table: { corner: 'taken' } };
+  const moved = sighting({ transitions: [{ event: 'SIT', from, to }], rest: { state: to, context: {} } });
+  const seen = maskEvent(moved, { id: '1', secret });
+  assert.equal(seen.edges, [{ event: 'SIT', from: 'table.corner.free', to: 'table.corner.taken' }]);
+  assert.is(seen.state, 'bell.still + table.corner.taken');
 });
 
 test.run();

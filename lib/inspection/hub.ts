@@ -1,13 +1,12 @@
-// The hub: takes what the engines of this process store, and hands it to viewers here and on other instances. While nobody
-// watches, it records nothing.
+// The hub: takes what engines of this process store, and hands it to viewers here and on other instances. While nobody watches,
+// it records nothing.
 //
 // A turn only puts what it stored on a list; masking and sending come later, off the turn's way. A viewer is handed each
 // event and keeps its own bounded queue, so that a slow one delays no other.
 
 import { randomBytes } from 'node:crypto';
-import type { InspectionEvent, Inspector } from '../../../lib/engine/conversation.ts';
-import type { Channel } from '../../../lib/store/channel.ts';
-import { PAGE_LIMITS } from '../limits.ts';
+import type { InspectionEvent, Inspector } from '../engine/conversation.ts';
+import { INSPECTION_LIMITS } from './limits.ts';
 import { maskEvent, type TraceEvent } from './trace.ts';
 
 /** Is given events in the order in which they are stored. It must not throw. */
@@ -55,7 +54,7 @@ export function createHub(options: HubOptions): Hub {
 
   function keep(events: readonly TraceEvent[]): void {
     ring.push(...events);
-    ring.splice(0, ring.length - PAGE_LIMITS.inspectorMoments);
+    ring.splice(0, ring.length - INSPECTION_LIMITS.inspectorMoments);
     for (const viewer of viewers) viewer(events);
   }
 
@@ -86,9 +85,9 @@ export function createHub(options: HubOptions): Hub {
     isWatched: () => watched,
     emit(event) {
       // More than can be shown: the oldest are dropped.
-      if (pending.length >= PAGE_LIMITS.inspectorQueue) pending.shift();
+      if (pending.length >= INSPECTION_LIMITS.inspectorQueue) pending.shift();
       pending.push(event);
-      timer ??= setTimeout(flush, PAGE_LIMITS.inspectorBatchMs);
+      timer ??= setTimeout(flush, INSPECTION_LIMITS.inspectorBatchMs);
     },
     events: () => ring,
     attach(viewer) {
@@ -100,7 +99,7 @@ export function createHub(options: HubOptions): Hub {
       return () => {
         if (!viewers.delete(viewer) || viewers.size > 0) return;
         onPresence(false);
-        leaving = setTimeout(forget, PAGE_LIMITS.inspectorLingerMs).unref();
+        leaving = setTimeout(forget, INSPECTION_LIMITS.inspectorLingerMs).unref();
       };
     },
     get viewers() {
@@ -123,73 +122,6 @@ export function createHub(options: HubOptions): Hub {
       viewers.clear();
       forget();
       watched = false;
-    },
-  };
-}
-
-const PRESENCE = 'inspector/presence';
-// Instances of earlier versions listen to this topic, too.
-const EVENTS = 'inspector/moments';
-
-export interface Instances {
-  /** There are viewers here, or none any more. */
-  presence(isWatched: boolean): void;
-  /** To those who watch elsewhere. */
-  tell(events: readonly TraceEvent[]): void;
-  close(): Promise<void>;
-}
-
-export interface InstancesOptions {
-  readonly channel: Channel;
-  readonly hub: () => Hub;
-  readonly onProblem: (error: unknown) => void;
-}
-
-/** Joins the instances that share the channel. What is lost on the way is not asked for again. */
-export async function joinInstances({ channel, hub, onProblem }: InstancesOptions): Promise<Instances> {
-  const self = crypto.randomUUID();
-  let beat: NodeJS.Timeout | undefined;
-  let wanted = false;
-  let stopListening: (() => void) | undefined;
-
-  const onPresence = (from: string) => {
-    if (from !== self) hub().noteWatchedElsewhere(PAGE_LIMITS.inspectorAbsenceMs);
-  };
-  const onEvents = (message: string) => {
-    const { from, moments } = JSON.parse(message) as { from: string; moments: TraceEvent[] };
-    if (from !== self) hub().receive(moments);
-  };
-  const stopPresence = await channel.subscribe(PRESENCE, { onMessage: onPresence });
-  const publish = (topic: string, message: string) => channel.publish(topic, message).catch(onProblem);
-
-  async function begin(): Promise<void> {
-    const stop = await channel.subscribe(EVENTS, { onMessage: onEvents });
-    if (wanted && !stopListening) stopListening = stop;
-    else stop();
-    await publish(PRESENCE, self);
-  }
-
-  return {
-    presence(isWatched) {
-      wanted = isWatched;
-      clearInterval(beat);
-      if (isWatched) {
-        begin().catch(onProblem);
-        beat = setInterval(() => void publish(PRESENCE, self), PAGE_LIMITS.inspectorPresenceMs);
-      } else {
-        stopListening?.();
-        stopListening = undefined;
-      }
-    },
-    // One message for each: a batch may be larger than a channel carries.
-    tell(events) {
-      for (const event of events) void publish(EVENTS, JSON.stringify({ from: self, moments: [event] }));
-    },
-    async close() {
-      clearInterval(beat);
-      stopListening?.();
-      stopPresence();
-      await channel.close();
     },
   };
 }

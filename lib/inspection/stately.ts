@@ -3,7 +3,7 @@
 // What Stately does not know of (edges, screens, what was typed) stands beside it under `twinline`; its tools leave it.
 
 import type { StateValue } from 'xstate';
-import type { JsonObject } from '../../../lib/json/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import type { OpenSession, TraceEvent } from './trace.ts';
 
 /** The release of @statelyai/inspect whose messages these are. */

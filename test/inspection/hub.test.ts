@@ -2,12 +2,12 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { InspectionEvent } from '../../../lib/engine/conversation.ts';
-import { feed } from '../../../server/web/inspector/feed.ts';
-import { createHub, type Hub, type HubOptions } from '../../../server/web/inspector/hub.ts';
-import type { TraceEvent } from '../../../server/web/inspector/trace.ts';
-import { PAGE_LIMITS } from '../../../server/web/limits.ts';
-import { until } from '../../support/until.ts';
+import type { InspectionEvent } from '../../lib/engine/conversation.ts';
+import { feed } from '../../lib/inspection/feed.ts';
+import { createHub, type Hub, type HubOptions } from '../../lib/inspection/hub.ts';
+import { INSPECTION_LIMITS } from '../../lib/inspection/limits.ts';
+import type { TraceEvent } from '../../lib/inspection/trace.ts';
+import { until } from '../support/until.ts';
 
 const test = suite('inspector hub');
 
@@ -42,7 +42,7 @@ function viewer(hub: Hub) {
 }
 
 const sourceOf = (hub: Hub) => ({
-  ...{ hub, machines: { definition: () => '{"id":"x"}' }, now: () => 0 },
+  ...{ hub, definition: () => '{"id":"x"}', now: () => 0 },
   openSessions: async function* () {},
 });
 
@@ -63,13 +63,13 @@ test('a hub is watched from the first viewer on, and tells of it once', () => {
 test('viewers see moments in order, and one that comes later finds the last 500', async () => {
   const hub = newHub();
   const { seen, count } = viewer(hub);
-  for (let at = 1; at <= PAGE_LIMITS.inspectorMoments + 50; at++) hub.emit(sighting(at));
-  await count(PAGE_LIMITS.inspectorMoments + 50);
+  for (let at = 1; at <= INSPECTION_LIMITS.inspectorMoments + 50; at++) hub.emit(sighting(at));
+  await count(INSPECTION_LIMITS.inspectorMoments + 50);
   assert.equal(
     seen.map(({ at }) => at),
     seen.map((_one, at) => at + 1),
   );
-  assert.is(hub.events().length, PAGE_LIMITS.inspectorMoments);
+  assert.is(hub.events().length, INSPECTION_LIMITS.inspectorMoments);
   assert.is(hub.events()[0]!.at, 51);
   assert.is(new Set(seen.map(({ id }) => id)).size, seen.length);
 });
@@ -96,7 +96,7 @@ test('a viewer that takes nothing is given up, and others go on', async () => {
   hub.emit(sighting(1));
   const { value } = await slow.next();
   assert.is(value!.length, 3, 'an actor, its event, its snapshot');
-  const most = PAGE_LIMITS.inspectorQueue;
+  const most = INSPECTION_LIMITS.inspectorQueue;
   for (let sent = 1; sent <= most + 100; ) {
     for (let burst = 0; burst < 200; burst++) hub.emit(sighting(++sent));
     await count(sent);
