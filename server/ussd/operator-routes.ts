@@ -150,8 +150,8 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
         answers: {
           200: { description: 'The session', types: { 'application/json': DEBUG } },
           404: {
-            description: 'No such session, or it is over',
-            types: { 'application/json': record('No session', { error: TEXT, sessionId: TEXT }) },
+            description: 'No such session, or it is over; or nothing is told to who asks',
+            types: { 'application/json': { anyOf: [record('No session', { error: TEXT, sessionId: TEXT }), REFUSED] } },
           },
         },
         handle: async (ctx, { ussd, notes }) => {
