@@ -30,20 +30,23 @@ const STATUS: Schema = {
 
 const describeFailure = (description: string): RouteAnswer => ({ description, types: { [JSON_TYPE]: STATUS } });
 
+// Every status that a code of the node may become.
 const ANSWERS: { readonly [status: number]: RouteAnswer } = {
   400: describeFailure('A value of the path, the query or a header is wrong, or the node says so'),
+  401: {
+    ...describeFailure('No key, or none that counts; or the node asks who calls'),
+    headers: { 'WWW-Authenticate': 'How to come in' },
+  },
+  403: describeFailure('Keys may not call this method, or the node refuses it'),
   404: describeFailure('The node does not have it'),
+  409: describeFailure('The node has it already, or another call came first'),
   429: describeFailure('Too many requests from one address, or too many for the node'),
+  499: describeFailure('The node says that the call was cancelled'),
   500: describeFailure('The node failed, or its answer cannot be read'),
   501: describeFailure('The node does not have this method, or it is disabled here'),
   502: describeFailure('The answer of the node is too large'),
   503: describeFailure('The node cannot be reached, or there is too much to do'),
   504: describeFailure('The node did not answer in time'),
-};
-
-const GATED: { readonly [status: number]: RouteAnswer } = {
-  401: { ...describeFailure('No key, or none that counts'), headers: { 'WWW-Authenticate': 'How to come in' } },
-  403: describeFailure('Keys may not call this method'),
 };
 
 const HEADERS: { readonly [name: string]: Parameter } = {
@@ -73,7 +76,7 @@ export function gatewayPart({ settings, routes }: Catalog, served: readonly Serv
       settings.legacy.length ? ` Routes of earlier versions answer, too: ${settings.legacy.join(', ')}.` : ''
     }`,
     routes: operations,
-    answers: { ...ANSWERS, ...(settings.gate && GATED) },
+    answers: ANSWERS,
     access: settings.gate ? 'gateway-key' : 'public',
     schemas: { 'google.rpc.Status': STATUS, ...schemas.listNamed() },
   };

@@ -59,7 +59,8 @@ export function documented(document: OpenApiDocument): Documented {
     if (!content) return text === '' ? [] : [`has a body: ${text.slice(0, 80)}`];
     const base = (name: string) => name.split(';')[0]!;
     const names = Object.keys(content);
-    const name = names.find((one) => one === type) ?? names.find((one) => base(one) === base(type ?? ''));
+    const name =
+      names.find((one) => one === type) ?? names.find((one) => base(one) === base(type ?? '') || one === '*/*');
     if (name === undefined) return [`has the type ${type}, not one of ${names.join(', ')}`];
     const { schema } = content[name]!;
     if (schema['x-lines']) return lineProblems(schema['x-lines'], text);

@@ -11,8 +11,8 @@ interface Heard {
   readonly answer: Answer;
 }
 
-/** Routes of plugins that tests write, and do not describe. */
-const OF_TESTS = /^\/(failing|leaky|notes|words)\b/;
+/** Routes of plugins and adapters that tests write, and do not describe. */
+const OF_TESTS = /^\/(api\/ussd\/zed|failing|leaky|notes|words)\b/;
 
 /** What was heard of each server that runs, by its origin. */
 const listening = new Map<string, Heard[]>();
