@@ -30,23 +30,23 @@ const STATUS: Schema = {
 
 const describeFailure = (description: string): RouteAnswer => ({ description, types: { [JSON_TYPE]: STATUS } });
 
+// Every status that a gRPC code of the node can map to.
 const ANSWERS: { readonly [status: number]: RouteAnswer } = {
   400: describeFailure('A value of the path, the query or a header is wrong, or the node says so'),
+  401: {
+    ...describeFailure('The key is missing or invalid, or the node requires authentication'),
+    headers: { 'WWW-Authenticate': 'The authentication scheme' },
+  },
+  403: describeFailure('Keys may not call this method, or the node refuses it'),
   404: describeFailure('The node does not have it'),
+  409: describeFailure('It already exists, or another call came first'),
   429: describeFailure('Too many requests from one address, or too many for the node'),
+  499: describeFailure('The node reports that the call was cancelled'),
   500: describeFailure('The node failed, or its reply is malformed'),
   501: describeFailure('The node does not have this method, or it is disabled here'),
   502: describeFailure("The node's reply is too large"),
   503: describeFailure('The node is unreachable, or the server is overloaded'),
   504: describeFailure('The node did not answer in time'),
-};
-
-const GATED: { readonly [status: number]: RouteAnswer } = {
-  401: {
-    ...describeFailure('The key is missing or invalid'),
-    headers: { 'WWW-Authenticate': 'The authentication scheme' },
-  },
-  403: describeFailure('Keys may not call this method'),
 };
 
 const HEADERS: { readonly [name: string]: Parameter } = {
@@ -76,7 +76,7 @@ export function gatewayPart({ settings, routes }: Catalog, servedRoutes: readonl
       settings.legacy.length ? ` Routes of earlier versions are served as well: ${settings.legacy.join(', ')}.` : ''
     }`,
     routes: operations,
-    answers: { ...ANSWERS, ...(settings.gate && GATED) },
+    answers: ANSWERS,
     access: settings.gate ? 'gateway-key' : 'public',
     schemas: { 'google.rpc.Status': STATUS, ...schemas.listNamed() },
   };

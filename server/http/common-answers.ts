@@ -85,6 +85,9 @@ export const PAGE: RouteAnswer = { description: 'The page', types: { 'text/html'
 
 const refusedAs = (description: string): RouteAnswer => ({ description, types: jsonTypes(REFUSED) });
 
+/** Of every route that is for operators or our own pages. */
+export const FOREIGN_PAGE_ANSWER: RouteAnswer = refusedAs('The page of another site asks');
+
 /** Of routes that read JSON from our own pages only. */
 export const JSON_BODY_ANSWERS: { readonly [status: number]: RouteAnswer } = {
   400: refusedAs('The page of another site asks, or the body is wrong'),

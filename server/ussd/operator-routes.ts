@@ -154,8 +154,8 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
         answers: {
           200: { description: 'The session', types: { 'application/json': DEBUG } },
           404: {
-            description: 'No such session, or it has ended',
-            types: { 'application/json': record('No session', { error: TEXT, sessionId: TEXT }) },
+            description: 'No such session, it has ended, or the caller may not see it',
+            types: { 'application/json': { anyOf: [record('No session', { error: TEXT, sessionId: TEXT }), REFUSED] } },
           },
         },
         handle: async (ctx, { ussd, notes }) => {
