@@ -25,7 +25,7 @@ export interface Config {
   readonly port: number;
   /** An absolute path, or `:memory:`. */
   readonly dataDir: string;
-  /** Redis and MongoDB where they are used; without them, all is kept in `dataDir`. */
+  /** Without Redis and MongoDB, everything is stored in `dataDir`. */
   readonly redisUrl: string | undefined;
   readonly mongodbUrl: string | undefined;
   /** Whether production may start on a Redis that keeps nothing. */
@@ -62,9 +62,7 @@ export interface Config {
     /** Whether requests of this machine itself count: not in development, unless RATE_LIMIT_MAX is set. */
     readonly countsLoopback: boolean;
   };
-  /** An absolute path. */
   readonly menusDir: string;
-  /** They are the examples, because there are no others. */
   readonly menusAreShipped: boolean;
   readonly services: readonly string[];
   readonly machines: readonly string[];

@@ -36,7 +36,9 @@ export async function loadMachines(
   const problems: string[] = [];
   const machines: Conversation[] = [];
   const add = (from: string, value: unknown) => {
-    const flaws = isConversation(value) ? findFlaws(value, { services, others: machines }) : [`has no machine. Write: ${EXAMPLE}`];
+    const flaws = isConversation(value)
+      ? findFlaws(value, { services, others: machines })
+      : [`has no machine. Write: ${EXAMPLE}`];
     problems.push(...flaws.map((flaw) => `${from} ${flaw}`));
     if (!flaws.length) machines.push(value as Conversation);
   };
@@ -82,7 +84,9 @@ function findFlaws(
   if (isFlow(conversation)) return [`has the flow "${id}", and takes machines. Put its file into MENUS_DIR.`];
   const flaws: string[] = [];
   if (!FLOW_NAME.test(id))
-    flaws.push(`has a machine with the id ${JSON.stringify(id)}. Give it one of a letter and up to 63 letters, digits, - and _.`);
+    flaws.push(
+      `has a machine with the id ${JSON.stringify(id)}. Give it one of a letter and up to 63 letters, digits, - and _.`,
+    );
   else if (others.some((other) => other.id === id))
     flaws.push(`has the machine "${id}", whose id another one has. Give one of them another id.`);
   if (render === renderState)
@@ -112,5 +116,8 @@ export async function readMachines(module: string, folder: string): Promise<read
   if (imported.kind === 'broken') throw new TwinlineError('ERR_CONFIG', `"${module}" ${imported.why}`);
   const machines = listExports(imported.value).flatMap((value) => findMachine(value) ?? []);
   if (machines.length) return machines;
-  throw new TwinlineError('ERR_CONFIG', `"${module}" exports no machine. Export what createMachine(…) or machineConversation(…) returns.`);
+  throw new TwinlineError(
+    'ERR_CONFIG',
+    `"${module}" exports no machine. Export what createMachine(…) or machineConversation(…) returns.`,
+  );
 }

@@ -32,7 +32,9 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
   const leaving = await openLeaving<Member>({
     ...{ channel: options.channel, clock, onProblem },
     isOver: async ({ user, session, keys }) =>
-      user.expiresAt <= clock.now() || (await options.isRevoked(keys)) || !(await agent.sessions.owns(user.did, session)),
+      user.expiresAt <= clock.now() ||
+      (await options.isRevoked(keys)) ||
+      !(await agent.sessions.owns(user.did, session)),
     nextLookMs: ({ user }) => user.expiresAt - clock.now(),
   });
   const recovery = holdRecovery(io);

@@ -32,7 +32,12 @@ const SERVER = [...LIBRARY, 'the table of limits'];
 
 /** The first area that matches a path is its area: the direction in which values may be imported. */
 export const AREAS: readonly Area[] = [
-  { name: 'the barrel', files: /^lib\/index\.ts$/, uses: [...ENGINE, 'flow', 'inspection', 'the table of limits'], packages: /^$/ },
+  {
+    name: 'the barrel',
+    files: /^lib\/index\.ts$/,
+    uses: [...ENGINE, 'flow', 'inspection', 'the table of limits'],
+    packages: /^$/,
+  },
   { name: 'the table of limits', files: /^lib\/limits\.ts$/, uses: LIBRARY, packages: /^$/ },
   { name: 'packages', files: /^lib\/packages\.ts$/, uses: [], packages: NO_DOOR },
   { name: 'base', files: /^lib\/[^/]+\.ts$/, uses: [], packages: /^node:/ },

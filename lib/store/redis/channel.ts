@@ -88,7 +88,7 @@ interface Link {
   redirected: number;
 }
 
-interface HeldTopic {
+interface TopicState {
   readonly subscribers: Set<Subscriber>;
   link: Link | undefined;
   placing: Promise<void> | undefined;
@@ -108,7 +108,7 @@ const LINK: RedisOptions = {
 /** Connects on the first subscription, with the settings of `connection`: one link, or one per master of a cluster. */
 export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client' | 'kind'>): RedisSubscriber {
   const isCluster = kind === 'cluster';
-  const channels = new Map<string, HeldTopic>();
+  const channels = new Map<string, TopicState>();
   const links = new Map<string, Link>();
   const homeless = new Set<string>();
   let rescue: NodeJS.Timeout | undefined;
@@ -156,7 +156,7 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
   }
 
   // Any cluster node redirects to the owner of a channel.
-  async function place(channel: string, topicState: HeldTopic): Promise<void> {
+  async function place(channel: string, topic: TopicState): Promise<void> {
     let link = anyLink();
     for (let hop = 0; ; hop++) {
       await link.open;
@@ -175,23 +175,23 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
     if (closed || link.client.status === 'end') throw new Error('Connection is closed.');
     const current = channels.get(channel);
     if (!current) leaveOut(link, channel);
-    if (current !== topicState) return;
-    topicState.link = link;
+    if (current !== topic) return;
+    topic.link = link;
     link.channels.add(channel);
   }
 
-  function placeOnce(channel: string, topicState: HeldTopic): Promise<void> {
-    topicState.placing ??= place(channel, topicState).finally(() => {
-      topicState.placing = undefined;
+  function placeOnce(channel: string, topic: TopicState): Promise<void> {
+    topic.placing ??= place(channel, topic).finally(() => {
+      topic.placing = undefined;
     });
-    return topicState.placing;
+    return topic.placing;
   }
 
   function lose(link: Link, channel: string): void {
     link.channels.delete(channel);
-    const topicState = channels.get(channel);
-    if (topicState?.link !== link) return;
-    topicState.link = undefined;
+    const topic = channels.get(channel);
+    if (topic?.link !== link) return;
+    topic.link = undefined;
     homeless.add(channel);
     rescueLater();
   }
@@ -210,14 +210,14 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
   }
 
   async function rescueOne(channel: string): Promise<void> {
-    const topicState = channels.get(channel);
+    const topic = channels.get(channel);
     try {
-      if (topicState && !topicState.link) await placeOnce(channel, topicState);
+      if (topic && !topic.link) await placeOnce(channel, topic);
       homeless.delete(channel);
     } catch {
       return;
     }
-    for (const subscriber of [...(topicState?.subscribers ?? [])]) subscriber.onGap?.();
+    for (const subscriber of [...(topic?.subscribers ?? [])]) subscriber.onGap?.();
   }
 
   // When slots move, a node drops their channels without naming them: resubscribe all of them.
@@ -228,10 +228,10 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
   }
 
   function deliver(link: Link, channel: string, message: string): void {
-    const topicState = channels.get(channel);
-    if (topicState?.link !== link && (topicState?.link !== undefined || link.leaving.has(channel))) return;
-    for (const subscriber of [...(topicState?.subscribers ?? [])])
-      if (topicState!.subscribers.has(subscriber))
+    const topic = channels.get(channel);
+    if (topic?.link !== link && (topic?.link !== undefined || link.leaving.has(channel))) return;
+    for (const subscriber of [...(topic?.subscribers ?? [])])
+      if (topic!.subscribers.has(subscriber))
         try {
           subscriber.onMessage(message);
         } catch {
@@ -258,29 +258,20 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
 
   return {
     async subscribe(channel, subscriber) {
-      const topicState: HeldTopic = channels.get(channel) ?? {
-        subscribers: new Set(),
-        link: undefined,
-        placing: undefined,
-      };
-      channels.set(channel, topicState);
+      const topic = channels.get(channel) ?? { subscribers: new Set(), link: undefined, placing: undefined };
+      channels.set(channel, topic);
       // A copy, because the same object may be subscribed twice.
       const own = { ...subscriber };
-      topicState.subscribers.add(own);
+      topic.subscribers.add(own);
       const unsubscribe = () => {
-        if (
-          !topicState.subscribers.delete(own) ||
-          topicState.subscribers.size > 0 ||
-          channels.get(channel) !== topicState
-        )
-          return;
+        if (!topic.subscribers.delete(own) || topic.subscribers.size > 0 || channels.get(channel) !== topic) return;
         channels.delete(channel);
         homeless.delete(channel);
-        topicState.link?.channels.delete(channel);
-        if (topicState.link) leaveOut(topicState.link, channel);
+        topic.link?.channels.delete(channel);
+        if (topic.link) leaveOut(topic.link, channel);
       };
       try {
-        if (!topicState.link) await placeOnce(channel, topicState);
+        if (!topic.link) await placeOnce(channel, topic);
       } catch (error) {
         unsubscribe();
         throw error;

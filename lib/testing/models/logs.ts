@@ -98,7 +98,7 @@ const checks: { [Name in keyof Calls]: (input: Calls[Name], pair: Pair) => Promi
   async open({ log, fence: off, ttl }, pair) {
     const expiresAt = pair.clock.now() + ttl;
     const old = living(pair, log);
-    const fence = fenceOf(old, off);
+    const fence = readFence(old, off);
     const result = await pair.store.open(log, { fence, expiresAt });
     if (old && fence < old.fence) return assert.equal(result, { kind: 'fenced', fence: old.fence });
     const model = { ...(old ?? { texts: [], trimmed: 0, ended: false }), fence, expiresAt };
@@ -108,7 +108,7 @@ const checks: { [Name in keyof Calls]: (input: Calls[Name], pair: Pair) => Promi
   async append(input, pair) {
     const model = living(pair, input.log);
     const expected = Math.max(0, (model?.texts.length ?? 0) + input.off);
-    const fence = fenceOf(model, input.fence);
+    const fence = readFence(model, input.fence);
     const there = input.again ? (model?.texts.slice(expected, expected + input.texts.length) ?? []) : [];
     const texts = there.length ? there : input.texts;
     const end = input.end || texts.length === 0;
@@ -176,7 +176,7 @@ function judged(model: Model | undefined, input: Calls['append'] & { expected: n
   return expected === last ? 'write' : { kind: 'conflict', last };
 }
 
-function fenceOf(model: Model | undefined, off: number): number {
+function readFence(model: Model | undefined, off: number): number {
   return Math.max(1, (model?.fence ?? 1) + off);
 }
 
