@@ -136,7 +136,7 @@ export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOpti
       // What an earlier try has written is decided by its own look, whatever has become of the domain since.
       const earlier = await documents.get<StoredCredit>(CREDIT, id);
       const seen = earlier ? undefined : await requireEligible(reading, domain, clock.now());
-      const { amount, ...about } = checkShape<JsonObject & { amount: string }>(NEW_CREDIT, given, 'The credits');
+      const { amount, ...about } = await checkShape<JsonObject & { amount: string }>(NEW_CREDIT, given, 'The credits');
       if (seen === undefined) return creditView(await settle(earlier!));
       const at = clock.now();
       const written = await write(id, {

@@ -6,7 +6,7 @@ import { suggest } from '../expression/suggest.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { type Coverage, type MarkedFlow, markFlow } from './coverage.ts';
 import type { FlowTest, FlowTestFile, FlowTestSetup, FlowTestStep } from './file.ts';
-import { openTestSession, type TestStepResult } from './session.ts';
+import type { TestSession, TestStepResult } from './session.ts';
 
 /** A step at which a test of a flow failed. */
 export interface FlowTestFailure {
@@ -73,7 +73,7 @@ export async function recordFlowTest(
   compiled: CompiledFlow,
   { inputs, ...test }: FlowTestSetup & { readonly name: string; readonly inputs: readonly string[] },
 ): Promise<FlowTest> {
-  const session = openTestSession(compiled, markFlow(compiled), test);
+  const session = await openSession(compiled, markFlow(compiled), test);
   const steps: FlowTestStep[] = [];
   for (const input of inputs) {
     if (steps.at(-1)?.end)
@@ -89,6 +89,12 @@ export async function recordFlowTest(
     });
   }
   return { ...test, steps };
+}
+
+// The engine is loaded with the first test: a program that only checks flows never loads it.
+async function openSession(compiled: CompiledFlow, marked: MarkedFlow, setup: FlowTestSetup): Promise<TestSession> {
+  const { openTestSession } = await import('./session.ts');
+  return openTestSession(compiled, marked, setup);
 }
 
 interface TestRun {
@@ -114,7 +120,7 @@ async function runTest({ compiled, marked, test, pointer }: TestRun): Promise<Fl
       const message = `The flow has no variable "${name}".${suggest(name, Object.keys(compiled.flow.vars ?? {}))}`;
       return { ...whole, message, pointer: `${pointer}/given/${name}` };
     });
-  const session = openTestSession(compiled, marked, test);
+  const session = await openSession(compiled, marked, test);
   let ended = 0;
   for (const [at, step] of test.steps.entries()) {
     const place = { step: at + 1, typed: session.showInput(step.in), pointer: `${pointer}/steps/${at}` };
