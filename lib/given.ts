@@ -28,6 +28,7 @@ const KINDS = {
   keyring: { words: 'keys, such as parseKeyring(text)', fits: hasMembers('subkey') },
   engine: { words: 'an engine, made by createEngine', fits: hasMembers('inOrder') },
   flow: { words: 'a flow, such as await loadFlow(file)', fits: hasMembers('screens') },
+  compiled: { words: 'a compiled flow, such as compileFlow(flow)', fits: hasMembers('flow', 'screens') },
   machine: { words: 'a compiled machine, such as compileMachine(createMachine(…))', fits: hasMembers('source') },
   statechart: { words: 'a machine of XState, such as createMachine(…)', fits: hasMembers('config', 'implementations') },
   conversations: {
@@ -62,6 +63,14 @@ type Kind = keyof typeof KINDS;
  * `make an engine`. What was given is named by its type alone, for it may be a secret.
  */
 export function requireGiven(to: string, given: object, kinds: Readonly<Record<string, Kind | `${Kind}?`>>): void {
+  if (typeof given !== 'object' || given === null) {
+    const names = Object.keys(kinds).filter((name) => !kinds[name]!.endsWith('?'));
+    const such = names.length ? `, such as { ${names.join(', ')} }` : '';
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      `Cannot ${to}: its options must be an object${such}, not ${describe(given)}.`,
+    );
+  }
   for (const [name, kind] of Object.entries(kinds)) {
     const value = (given as Readonly<Record<string, unknown>>)[name];
     if (kind.endsWith('?') && value === undefined) continue;

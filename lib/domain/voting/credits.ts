@@ -77,8 +77,9 @@ export interface CreditOptions {
  * const ledger = credits({ documents, clock: systemClock });
  * (await ledger.issue(issuer, { did: 'did:ixo:entity:none', body: { amount: '1' } }).catch(({ reason }) => reason)); // → 'not-found'
  */
-export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOptions): Credits {
-  requireGiven('issue credits', { documents, clock }, { documents: 'documents', clock: 'clock' });
+export function credits(options: CreditOptions): Credits {
+  requireGiven('issue credits', options, { documents: 'documents', clock: 'clock' });
+  const { documents, clock, settleVotes = NO_VOTES } = options;
   const reading = { documents, settleVotes };
 
   const look = async (tenant: string, did: string): Promise<string> =>

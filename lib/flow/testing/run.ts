@@ -2,6 +2,7 @@
 
 import { RE2JS } from 're2js';
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import { suggest } from '../expression/suggest.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { type Coverage, type MarkedFlow, markFlow } from './coverage.ts';
@@ -39,6 +40,7 @@ export interface FlowTestReport {
  * report.coverage.screens.missing; // → []
  */
 export async function runFlowTests(compiled: CompiledFlow, file: FlowTestFile): Promise<FlowTestReport> {
+  requireGiven('run tests', { compiled, file }, { compiled: 'compiled', file: 'object' });
   const { flow } = compiled.flow;
   if (file.flow !== flow)
     throw new TwinlineError('ERR_INPUT', `Cannot test the flow "${flow}": these tests are for "${file.flow}".`);
@@ -71,8 +73,10 @@ export function failureText({ step, typed, message, details }: FlowTestFailure):
  */
 export async function recordFlowTest(
   compiled: CompiledFlow,
-  { inputs, ...test }: FlowTestSetup & { readonly name: string; readonly inputs: readonly string[] },
+  recorded: FlowTestSetup & { readonly name: string; readonly inputs: readonly string[] },
 ): Promise<FlowTest> {
+  requireGiven('record a test', { compiled, recorded }, { compiled: 'compiled', recorded: 'object' });
+  const { inputs, ...test } = recorded;
   const session = await openSession(compiled, markFlow(compiled), test);
   const steps: FlowTestStep[] = [];
   for (const input of inputs) {

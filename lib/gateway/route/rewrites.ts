@@ -1,6 +1,7 @@
 // Paths of a deployment made into paths of the descriptors: prefixes, then rewrites, both still encoded; and the routes of
 // earlier versions of the ixo protocol, as rewrites to those of today.
 
+import { requireGiven } from '../../given.ts';
 import { prefixErrors } from '../request/message-builder.ts';
 import { PathTree, parseTemplate, type Template, type Variable } from './paths.ts';
 
@@ -31,7 +32,9 @@ export type RewritePath = (path: string) => string | undefined;
  * rewrite('/ixo/claim/7'); // → '/ixo/claims/claim/7'
  * rewrite('/other'); // → undefined
  */
-export function compileRewrites({ prefixes, rewrites, legacy = [] }: RewriteOptions): RewritePath {
+export function compileRewrites(options: RewriteOptions): RewritePath {
+  requireGiven('compile rewrites', options, { prefixes: 'object', rewrites: 'object' });
+  const { prefixes, rewrites, legacy = [] } = options;
   const byLength = Object.entries(prefixes)
     .map(([from, to]) => ({ from: trimSlash(from), to: trimSlash(to) }))
     .sort((a, b) => b.from.length - a.from.length);
