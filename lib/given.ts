@@ -27,6 +27,7 @@ const KINDS = {
   keyring: { words: 'a keyring, such as parseKeyring(text)', fits: hasMembers('subkey') },
   engine: { words: 'an engine from createEngine', fits: hasMembers('inOrder') },
   flow: { words: 'a flow, such as await loadFlow(file)', fits: hasMembers('screens') },
+  compiled: { words: 'a compiled flow, such as compileFlow(flow)', fits: hasMembers('flow', 'screens') },
   machine: { words: 'a compiled machine, such as compileMachine(createMachine(…))', fits: hasMembers('source') },
   ownMachine: {
     words: 'a machine, such as createMachine(…)',
@@ -65,6 +66,14 @@ type Kind = keyof typeof KINDS;
  * an engine`. The message gives only the type of the argument, which may be a secret.
  */
 export function requireGiven(to: string, args: object, kinds: Readonly<Record<string, Kind | `${Kind}?`>>): void {
+  if (typeof args !== 'object' || args === null) {
+    const names = Object.keys(kinds).filter((name) => !kinds[name]!.endsWith('?'));
+    const such = names.length ? `, such as { ${names.join(', ')} }` : '';
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      `Cannot ${to}: its options must be an object${such}, not ${describe(args)}.`,
+    );
+  }
   for (const [name, kind] of Object.entries(kinds)) {
     const value = (args as Readonly<Record<string, unknown>>)[name];
     if (kind.endsWith('?') && value === undefined) continue;

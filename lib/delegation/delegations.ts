@@ -274,8 +274,9 @@ export interface Revocations {
  * await revoked.add(['token-1'], Date.now() + 60_000);
  * await revoked.has(['token-1']); // → true
  */
-export function revocations({ documents }: { documents: DocumentStore }): Revocations {
-  requireGiven('keep revocations', { documents }, { documents: 'documents' });
+export function revocations(options: { documents: DocumentStore }): Revocations {
+  requireGiven('keep revocations', options, { documents: 'documents' });
+  const { documents } = options;
   return {
     has: async (keys) => (await Promise.all(keys.map((key) => documents.get(REVOCATION, key)))).some(Boolean),
     add: async (keys, expiresAt) =>

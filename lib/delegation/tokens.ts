@@ -5,6 +5,7 @@ import { Delegation, DID, delegate, Signature } from '@ucanto/core';
 import type * as API from '@ucanto/interface';
 import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
+import { requireGiven } from '../given.ts';
 import type { OracleKey } from './issuer/oracle-key.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
 import { isGranted, nameRevocationKey } from './proof/claim.ts';
@@ -51,8 +52,10 @@ export interface DelegationOptions extends MintOptions {
  * const checked = await tokenGuard({ audience: 'did:web:tea.example' }).checkInvocation(token);
  * checked.ok && checked.issuer === key.did; // → true
  */
-export function mintInvocation({ capability, ...options }: InvocationOptions): Promise<string> {
-  return mintDelegation({ ...options, capabilities: [capability] });
+export async function mintInvocation(options: InvocationOptions): Promise<string> {
+  requireGiven('make a token', options, { key: 'key', audience: 'text', capability: 'object' });
+  const { capability, ...token } = options;
+  return mintDelegation({ ...token, capabilities: [capability] });
 }
 
 /**
@@ -65,6 +68,7 @@ export function mintInvocation({ capability, ...options }: InvocationOptions): P
  * checked.ok && checked.issuer === key.did; // → true
  */
 export async function mintDelegation(options: DelegationOptions): Promise<string> {
+  requireGiven('make a token', options, { key: 'key', audience: 'text' });
   const { key, issuer = key.did, audience, capabilities, expiresIn, proofs = [], clock = systemClock } = options;
   const now = Math.floor(clock.now() / 1000);
   if (!Number.isSafeInteger(expiresIn) || expiresIn < 1)
@@ -156,6 +160,7 @@ export interface Inspected {
  * inspected.ok && inspected.chain[0].audience; // → 'did:web:tea.example'
  */
 export function inspectToken(text: string): Inspected | Refused {
+  requireGiven('read a token', { text }, { text: 'text' });
   if (text.length > DELEGATION_LIMITS.delegationChars) return refuse('too-long');
   const bytes = strictBytes(text);
   if (!bytes) return refuseText(text);

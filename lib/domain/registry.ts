@@ -76,14 +76,9 @@ export interface Registry {
  * const { id } = await twins.create(caller, { body });
  * (await twins.get(caller, id)).revision; // → 1
  */
-export function registry({
-  documents,
-  clock,
-  settleVotes = NO_VOTES,
-  linksTo,
-  onMaterialChange = async () => {},
-}: RegistryOptions): Registry {
-  requireGiven('make a registry', { documents, clock }, { documents: 'documents', clock: 'clock' });
+export function registry(options: RegistryOptions): Registry {
+  requireGiven('make a registry', options, { documents: 'documents', clock: 'clock' });
+  const { documents, clock, settleVotes = NO_VOTES, linksTo, onMaterialChange = async () => {} } = options;
   const reading = { documents, settleVotes };
   const settle = ({ tenant }: Caller, did: string) => findSettled(reading, tenant, did);
   const deps = { ...reading, clock, protocols: protocols({ documents, clock }), linksTo, onMaterialChange };

@@ -2,7 +2,7 @@
 
 import { parse as parseText } from '@humanwhocodes/momoa';
 import { checkFields, type ReportProblem, readConfigFile } from '../config-file.ts';
-import { isObject } from '../given.ts';
+import { isObject, requireGiven } from '../given.ts';
 import { readJson } from '../json/reader.ts';
 import type { JsonForm } from './json/field.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
@@ -69,6 +69,7 @@ const DEFAULTS = {
  * parseGatewayFile('{"upstream":"node:9090"}'); // throws ERR_CONFIG
  */
 export function parseGatewayFile(text: string, source = 'The gateway file'): GatewaySettings {
+  requireGiven('read settings of the gateway', { text }, { text: 'text' });
   return readConfigFile(source, (report) => read(text, report));
 }
 

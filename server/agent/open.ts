@@ -1,6 +1,5 @@
 // The agent service of this server: assembles its parts, its door and its background work.
 
-import { join } from 'node:path';
 import type { Middleware } from 'koa';
 import { openAgent } from '../../lib/agent/agent.ts';
 import type { Responder } from '../../lib/agent/responder.ts';
@@ -16,7 +15,6 @@ import type { Conversation, Inspector } from '../../lib/engine/conversation.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
 import type { Channel } from '../../lib/store/channel.ts';
-import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
 import { memoryChannel, memoryLogs } from '../../lib/store/memory/index.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
@@ -33,6 +31,7 @@ import { openReaders } from '../sockets/leaving.ts';
 import { openSockets } from '../sockets/open.ts';
 import { hearSockets, tellSockets } from '../sockets/room-events.ts';
 import { openSocketServer, type Door as SocketDoor } from '../sockets/socket-server.ts';
+import { logsOnDisk } from '../stores/backends.ts';
 import type { GivenStores } from '../stores/given.ts';
 import type { Stores } from '../stores/stores.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -256,5 +255,5 @@ async function openRunStores(
   }
   if (logStore) return { logs: logStore, channel: memoryChannel() };
   if (config.dataDir === IN_MEMORY) return { logs: memoryLogs({ clock }), channel: memoryChannel() };
-  return { logs: lmdbLogs({ path: join(config.dataDir, 'runs'), clock }), channel: memoryChannel() };
+  return { logs: await logsOnDisk(config.dataDir, clock), channel: memoryChannel() };
 }

@@ -51,7 +51,7 @@ export interface Holdings {
 export async function surveyHoldings(env: NodeJS.ProcessEnv): Promise<Holdings> {
   return withDocuments({ env, what: 'data' }, async ({ config, documents, log }) => {
     const { openFirst, SESSION_BACKENDS } = await import('../stores/backends.ts');
-    const damage = listDamage(config);
+    const damage = await listDamage(config);
     const counted = { documentsIn: documents.name, documents: await countDocuments(documents), damage };
     if (!hasSessions(config))
       return { sessionsIn: undefined, formats: {}, flows: {}, newer: 0, unreadable: 0, ...counted };

@@ -9,13 +9,6 @@ import { manifest, ROOT, sourceOf } from './manifest.ts';
 
 const run = promisify(execFile);
 
-// What drivers do that we cannot help.
-const EXCEPTIONS = [
-  // lmdb shares open environments between its copies in one process, and hands its native part a callback.
-  'lib/store/lmdb/index.ts sets the global __lmdb_read_callback',
-  'lib/store/lmdb/index.ts sets the global __lmdb_envs__',
-];
-
 const test = suite('exports');
 
 test('every subpath and every command is built from a source that exists', () => {
@@ -37,12 +30,7 @@ test('imports with # name folders that are published, so that source and dist fi
 });
 
 test('importing a subpath prints nothing, holds nothing open and touches no global', async () => {
-  const seen = await probe(Object.values(manifest.exports).map(sourceOf));
-  assert.equal(
-    seen.filter((one) => !EXCEPTIONS.includes(one)),
-    [],
-  );
-  for (const exception of EXCEPTIONS) assert.ok(seen.includes(exception), `no longer needed: ${exception}`);
+  assert.equal(await probe(Object.values(manifest.exports).map(sourceOf)), []);
 });
 
 test('the probe sees what an import does', async () => {

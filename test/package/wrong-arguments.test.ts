@@ -11,10 +11,9 @@ import { createRouteTable, guardedChannel, http2Channel, readDescriptorSet } fro
 import * as engine from '../../lib/index.ts';
 import { lmdbLogs, lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
 import { connectMongo } from '../../lib/store/mongo/index.ts';
-import { connectRedis } from '../../lib/store/redis/index.ts';
-import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import { ussdGateway } from '../../lib/ussd/index.ts';
 import { readConfig, startServer } from '../../server/index.ts';
+import { manifest, ROOT, sourceOf } from './manifest.ts';
 
 const test = suite('wrong arguments');
 
@@ -100,23 +99,21 @@ const TRIED: Readonly<Record<string, readonly [call: () => unknown, says: RegExp
     /bytes must be bytes \(a Buffer or Uint8Array\), not a string/,
   ],
   'a table of bytes': [() => createRouteTable(wrong(Buffer.from(''))), /descriptors must be descriptors/],
-  'an address alone': [() => http2Channel(wrong('node:9090')), /upstream must be a string, not undefined/],
+  'an address alone': [
+    () => http2Channel(wrong('node:9090')),
+    /options must be an object, such as \{ upstream.*\}, not a string/,
+  ],
   'a guard of an address': [
     () => guardedChannel(wrong({ upstream: 'node:9090' })),
     /channel must be a channel to a node/,
   ],
   'LMDB by its path alone': [
     () => lmdbSnapshots(wrong('./data')),
-    /Cannot open LMDB: path must be a string, not undefined/,
+    /^Cannot open LMDB: its options must be an object, such as \{ path \}, not a string\.$/,
   ],
-  'logs by their path alone': [() => lmdbLogs(wrong('./data')), /path must be a string, not undefined/],
-  'SQLite by its path alone': [() => sqliteDocuments(wrong('./data.db')), /path must be a string, not undefined/],
-  'Redis by its URL alone': [() => connectRedis(wrong('redis://h')), /url must be a string, not undefined/],
-  'MongoDB by its URL alone': [() => connectMongo(wrong('mongodb://h')), /url must be a string, not undefined/],
-  'no environment': [
-    () => readConfig(wrong(undefined)),
-    /env must be environment variables by name, .*, not undefined/,
-  ],
+  'LMDB without a path': [() => lmdbLogs(wrong({})), /path must be a string, not undefined/],
+  'MongoDB by its URL alone': [() => connectMongo(wrong('mongodb://h')), /such as \{ url \}, not a string/],
+  'no environment': [() => readConfig(wrong(undefined)), /env must be environment variables by name, .*, not undefined/],
   'a reading for a configuration': [
     () => startServer(wrong(readConfig({ DATA_DIR: ':memory:' }))),
     /config must be a configuration from requireConfig/,
@@ -132,6 +129,34 @@ for (const [name, [call, says]] of Object.entries(TRIED))
     assert.ok(thrown, 'it was taken');
     assert.match(thrown.message, says);
     assert.is(thrown.code, 'ERR_CONFIG');
+  });
+
+// What they work on comes from other functions of ours, so that their types are all that is said about it.
+const OF_VALUES: Readonly<Record<string, string>> = {
+  '.': 'checkAppend checkClaim checkRead checkWhole cutPage judgeAppend',
+  './flow': 'coverageLine failureText problemLine',
+  './ussd': 'conEnd escapeXml fits nonGsm7 readEcho readFields room septets xmlReply',
+  './domain':
+    'canParticipate canonicalClass domainView eventsAfter governanceView isDid matches parseDidUrl proposalView protocolView',
+  './gateway':
+    'createStatusAnswers earlyTrailers entityTag idlePatterns isHttpBody learnedTypes legacyRewrites reflect routeRows rpcFilter toHeaders toMetadata toTrailers typeSource withoutAddresses',
+  './delegation': 'didWebUrl',
+  './store/redis': 'redisDurability',
+  './testing': 'adapterChecks failureText',
+};
+
+for (const [subpath, file] of Object.entries(manifest.exports))
+  test(`${subpath}: every function that is called with nothing says what it needs`, async () => {
+    const raw: string[] = [];
+    for (const [name, value] of Object.entries(await import(`${ROOT}${sourceOf(file)}`))) {
+      if (typeof value !== 'function' || /^class /.test(String(value))) continue;
+      const error = await (async () => value())().then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      if (error instanceof Error && error.name !== 'TwinlineError') raw.push(name);
+    }
+    assert.is(raw.sort().join(' '), OF_VALUES[subpath] ?? '');
   });
 
 test.run();

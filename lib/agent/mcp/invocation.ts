@@ -65,6 +65,7 @@ export type Pass = (passing: Passing, context: ToolContext) => Promise<{ readonl
  * typeof pass; // → 'function'
  */
 export function passes(options: PassOptions): Pass {
+  requireGiven('make tokens for tools', options, { clock: 'clock' });
   const { clock, audienceOf = audiences(clock), delegations } = options;
   const guards = new Map<string, TokenGuard>();
 
@@ -205,8 +206,9 @@ export interface SpentTokens {
  * await spent.spend('token-1', Date.now() + 60_000); // → true
  * await spent.spend('token-1', Date.now() + 60_000); // → false
  */
-export function spentTokens({ documents, clock }: { documents: DocumentStore; clock: Clock }): SpentTokens {
-  requireGiven('remember tokens', { documents, clock }, { documents: 'documents', clock: 'clock' });
+export function spentTokens(options: { documents: DocumentStore; clock: Clock }): SpentTokens {
+  requireGiven('remember tokens', options, { documents: 'documents', clock: 'clock' });
+  const { documents, clock } = options;
   settledTime(clock);
   return {
     async spend(key, expiresAt) {

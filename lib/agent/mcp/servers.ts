@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { isObject } from '../../given.ts';
+import { isObject, requireGiven } from '../../given.ts';
 import type { Json } from '../../json/json.ts';
 import { listCredentials, redactor } from '../../redact.ts';
 import { AGENT_LIMITS } from '../limits.ts';
@@ -36,7 +36,9 @@ export interface Mcp {
  * mcp.tools(); // → []
  * await mcp.close();
  */
-export async function openMcp({ servers, pass, clock, onProblem }: McpOptions): Promise<Mcp> {
+export async function openMcp(options: McpOptions): Promise<Mcp> {
+  requireGiven('connect to servers of tools', options, { pass: 'function', clock: 'clock' });
+  const { servers, pass, clock, onProblem } = options;
   const sdk = await mcpSdk();
   const connections = servers.map((server) => mcpConnection(server, { sdk, clock, onProblem }));
   const over = new AbortController();

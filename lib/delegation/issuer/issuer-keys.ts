@@ -5,6 +5,7 @@ import { base58btc } from '@ucanto/core';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import { type HttpExchange, httpExchange, type SenderOptions } from '../../http/client.ts';
 import { guardedLookup, parseHosts, type Resolve, systemResolve } from '../../http/hosts.ts';
 import { DELEGATION_LIMITS } from '../limits.ts';
@@ -189,7 +190,9 @@ const DID_IXO = /^did:ixo:[\w.:-]{1,200}$/;
  * const resolve = didIxoKeys({ url: new URL('https://resolver.example/1.0/identifiers/') });
  * typeof resolve; // → 'function'
  */
-export function didIxoKeys({ url, exchange = httpExchange(), resolve = systemResolve }: DidIxoOptions): ResolveKeys {
+export function didIxoKeys(options: DidIxoOptions): ResolveKeys {
+  requireGiven('find keys by did:ixo', options, { url: 'object' });
+  const { url, exchange = httpExchange(), resolve = systemResolve } = options;
   const lookup = guardedLookup(resolve, parseHosts([url.host])(url) ?? 'public');
   const headers = { accept: 'application/json', 'content-type': 'application/json' };
   return async (did, signal) => {

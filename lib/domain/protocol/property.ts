@@ -1,4 +1,5 @@
-// The property types that a protocol declares: names of types or untrusted JSON Schemas, bounded in cost and compiled.
+// The property types that a protocol declares: names of types or untrusted JSON Schemas, bounded in cost and compiled. Loaded with the
+// first of them, for its compiler takes as long to load as all else of the domain.
 
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -10,7 +11,7 @@ import { isObject } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { type Container, childAt, isContainer, parsePointer } from '../../json/patch.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
-import { replaceUniqueItems } from '../schema/check.ts';
+import { replaceUniqueItems } from '../schema/validate.ts';
 
 /** What checks may still cost; shared by the properties of one record. */
 export interface WorkBudget {
@@ -42,6 +43,17 @@ const REFUSED = [
 /** The budget of one record. */
 export function workBudget(): WorkBudget {
   return { left: DOMAIN_LIMITS.propertyWork };
+}
+
+/** What is wrong with a value by its declared type, in words. A protocol may be older than the rules for what it declares. */
+export function checkProperty(declared: Json, value: Json, budget: WorkBudget): readonly Detail[] {
+  let check: PropertyCheck;
+  try {
+    check = compileProperty(declared);
+  } catch (error) {
+    return [{ field: '', error: `cannot be checked: what the protocol declares ${(error as Error).message}` }];
+  }
+  return check(value, budget);
 }
 
 /** Compiles one declared type; an Error says what is wrong with it. */

@@ -2,7 +2,7 @@
 
 import { type Clock, timeSlice } from '../../clock.ts';
 import type { Detail } from '../../errors.ts';
-import type { Json, JsonObject } from '../../json/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { escapeStep } from '../../json/reader.ts';
 import type { DocumentStore, StoredDocument } from '../../store/store.ts';
 import { type Caller, type LazyRequest, requireRole } from '../caller.ts';
@@ -15,7 +15,7 @@ import { invalid, refuse, requireFits } from '../problems.ts';
 import { CHANGED_PROTOCOL, NEW_PROTOCOL } from '../schema/bodies.ts';
 import { checkShape } from '../schema/check.ts';
 import { INHERITED, type InheritedLists, isoTime, oneOrMany, pickLists } from '../twin/record.ts';
-import { compileProperty } from './property.ts';
+import type { PropertyCheck } from './property.ts';
 
 /** What a protocol's author writes. */
 export interface ProtocolBody extends Partial<InheritedLists> {
@@ -120,7 +120,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
     },
     async create(caller, given, did = mintDid()) {
       requireRole(caller, 'create twins');
-      const body = checkShape<ProtocolBody>(NEW_PROTOCOL, given, 'The protocol');
+      const body = await checkShape<ProtocolBody>(NEW_PROTOCOL, given, 'The protocol');
       await checkProperties(body.properties ?? {});
       const now = clock.now();
       const stored: StoredProtocol = {
@@ -142,7 +142,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
       requireRole(caller, 'change twins');
       requireController(caller, before.controllers);
       const { expected, body: given } = 'read' in change ? await change.read(present) : change;
-      const body = checkShape<ProtocolBody>(CHANGED_PROTOCOL, given, 'The new version');
+      const body = await checkShape<ProtocolBody>(CHANGED_PROTOCOL, given, 'The new version');
       await checkProperties(body.properties ?? {});
       const at = stamp(before, clock);
       const next: StoredProtocol = {
@@ -219,12 +219,13 @@ function pickParts(body: ProtocolBody, caller: Caller) {
 }
 
 async function checkProperties(properties: JsonObject): Promise<void> {
+  const { compileProperty } = await import('./property.ts');
   const details: Detail[] = [];
   const pause = timeSlice();
   let branches = 0;
   for (const [name, declared] of Object.entries(properties)) {
     const field = `/properties/${escapeStep(name)}`;
-    const compiled = tryToCompile(declared);
+    const compiled = tryTo(() => compileProperty(declared));
     if ('why' in compiled) details.push({ field, error: compiled.why });
     else branches += compiled.branches;
     if (branches > DOMAIN_LIMITS.protocolBranches) {
@@ -240,9 +241,9 @@ async function checkProperties(properties: JsonObject): Promise<void> {
   if (details.length) throw invalid('The protocol declares properties that cannot be checked.', details);
 }
 
-function tryToCompile(declared: Json): { branches: number } | { why: string } {
+function tryTo(compile: () => PropertyCheck): { branches: number } | { why: string } {
   try {
-    return { branches: compileProperty(declared).branches };
+    return { branches: compile().branches };
   } catch (error) {
     return { why: error instanceof Error ? error.message : 'is no JSON Schema' };
   }

@@ -46,11 +46,11 @@ export async function patchTwin(deps: ChangeDeps, caller: Caller, change: TwinCh
   if (expected === undefined) throw refuse('precondition-required', 'Say which revision of the record you have seen.');
   requireRevision(old, expected);
   const view = domainView(old, deps.clock.now(), deps.linksTo);
-  const after = applyPatch(view, patch);
+  const after = await applyPatch(view, patch);
   const reference = chooseReference(view, after);
   refuseFixedFields(view, after);
   const parts = pickParts(after);
-  checkShape(CHANGED_TWIN, parts, 'The changed record');
+  await checkShape(CHANGED_TWIN, parts, 'The changed record');
   const { tenant, type, controllers, subDomains } = old.body;
   // Naming the protocol, also the same one again, takes its present version.
   const bound = namesProtocol(patch) ? undefined : { did: old.body.class, version: old.body.classVersion };
@@ -70,7 +70,7 @@ export async function transferTwin(
   const old = await changeable(deps, caller, change.did);
   const { body: given, expected } = await readRequest(change, old);
   requireRevision(old, expected);
-  const { controller } = checkShape<{ controller: string | string[] }>(TRANSFER, given, 'The transfer');
+  const { controller } = await checkShape<{ controller: string | string[] }>(TRANSFER, given, 'The transfer');
   const controllers = toTexts(controller);
   const others = old.body.edges.map(edgeIn).filter(({ relation }) => relation !== CONTROLLER_EDGE);
   const body = { ...old.body, controllers, ...indexEdges([...others, ...controllerEdges(controllers)]) };

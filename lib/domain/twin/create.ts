@@ -39,7 +39,7 @@ export async function createTwin(
   given: { body: unknown } & CreateOptions,
 ): Promise<Domain> {
   requireRole(caller, 'create twins');
-  const body = checkShape<NewTwin>(NEW_TWIN, given.body, 'The twin');
+  const body = await checkShape<NewTwin>(NEW_TWIN, given.body, 'The twin');
   if (isOfKind(body.type, 'Protocol'))
     throw invalid('A protocol is no twin.', [{ field: '/type', error: 'is Protocol; create it as a protocol' }]);
   const reference = classReference(body, given.wanted ?? 'class');

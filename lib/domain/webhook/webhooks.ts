@@ -125,7 +125,7 @@ export function webhooks(options: WebhookOptions) {
   return {
     async create(caller: Caller, given: unknown): Promise<WebhookState> {
       requireRole(caller, 'manage webhooks');
-      const body = checkShape<Changes & { url: string }>(NEW_WEBHOOK, given, 'The webhook');
+      const body = await checkShape<Changes & { url: string }>(NEW_WEBHOOK, given, 'The webhook');
       await check(body);
       const id = `wh_${randomBytes(16).toString('hex')}`;
       const { tenant, principal: by } = caller;
@@ -166,7 +166,7 @@ export function webhooks(options: WebhookOptions) {
       const { body: given, expected } = 'read' in change ? await change.read(old) : change;
       if (expected !== undefined && expected !== old.revision)
         throw refuse('revision-changed', `The webhook is at revision ${old.revision}, not ${expected}. Read it again.`);
-      const { secret: wanted, ...changes } = checkShape<Changes>(CHANGED_WEBHOOK, given, 'The change');
+      const { secret: wanted, ...changes } = await checkShape<Changes>(CHANGED_WEBHOOK, given, 'The change');
       await check(changes);
       const secret = wanted === null ? makeSecret() : wanted;
       const sealed = secret === undefined ? {} : { secret: sealSecret(keyring, { tenant: caller.tenant, id }, secret) };

@@ -10,6 +10,7 @@
 //   results beyond the largest number throw.
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
+import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { FUNCTIONS, isIn, isSame } from './functions.ts';
 import type { BinarySign } from './operators.ts';
@@ -37,6 +38,7 @@ type Refuse = (problem: string) => never;
  * compileExpression('price *'); // throws ERR_EXPRESSION
  */
 export function compileExpression(source: string): Expression {
+  requireGiven('compile an expression', { source }, { source: 'text' });
   const { root, names } = parseExpression(source);
   return { source, names, evaluate: compile(root, source) };
 }

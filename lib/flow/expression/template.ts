@@ -7,6 +7,7 @@
 //   direction marks vanish.
 
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { FILTERS, type Filter, toText } from './filters.ts';
@@ -50,6 +51,7 @@ const OPEN = /(\\*)\{\{/g;
  * compileTemplate('A cup is {{price | money:ZMW}}.').render({ price: 12.5 }, 'en'); // → 'A cup is ZMW 12.50.'
  */
 export function compileTemplate(source: string): Template {
+  requireGiven('compile a template', { source }, { source: 'text' });
   if (source.length > FLOW_LIMITS.templateChars) {
     const problem = `it has ${source.length} characters, and ${FLOW_LIMITS.templateChars} is the most. Split it over screens.`;
     throw templateError(source, FLOW_LIMITS.templateChars, problem);

@@ -5,6 +5,7 @@ import { evaluate, type MemberNode, type ValueNode } from '@humanwhocodes/momoa'
 import type { ErrorObject } from 'ajv';
 import { RE2JS } from 're2js';
 import { ERROR_CODES } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import { findNearest, suggest } from '../expression/suggest.ts';
 import { checkFlowTests } from '../format/checks.ts';
 import { dropWrongEdits } from '../format/edits.ts';
@@ -208,6 +209,7 @@ export interface ParsedFlowTests {
  * file?.tests[0]?.name; // → 'leaves'
  */
 export function parseFlowTests(text: string, file: string): ParsedFlowTests {
+  requireGiven('read tests', { text, file }, { text: 'text', file: 'text' });
   const parsed = readFlowTests(text, file);
   return {
     ...parsed,

@@ -2,11 +2,12 @@
 
 import { RE2JS } from 're2js';
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import { suggest } from '../expression/suggest.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { type Coverage, type MarkedFlow, markFlow } from './coverage.ts';
 import type { FlowTest, FlowTestFile, FlowTestSetup, FlowTestStep } from './file.ts';
-import { openTestSession, type TestStepResult } from './session.ts';
+import type { TestSession, TestStepResult } from './session.ts';
 
 /** A step at which a test of a flow failed. */
 export interface FlowTestFailure {
@@ -39,6 +40,7 @@ export interface FlowTestReport {
  * report.coverage.screens.missing; // → []
  */
 export async function runFlowTests(compiled: CompiledFlow, file: FlowTestFile): Promise<FlowTestReport> {
+  requireGiven('run tests', { compiled, file }, { compiled: 'compiled', file: 'object' });
   const { flow } = compiled.flow;
   if (file.flow !== flow)
     throw new TwinlineError('ERR_INPUT', `Cannot test the flow "${flow}": these tests are for "${file.flow}".`);
@@ -71,9 +73,11 @@ export function failureText({ step, typed, message, details }: FlowTestFailure):
  */
 export async function recordFlowTest(
   compiled: CompiledFlow,
-  { inputs, ...test }: FlowTestSetup & { readonly name: string; readonly inputs: readonly string[] },
+  recorded: FlowTestSetup & { readonly name: string; readonly inputs: readonly string[] },
 ): Promise<FlowTest> {
-  const session = openTestSession(compiled, markFlow(compiled), test);
+  requireGiven('record a test', { compiled, recorded }, { compiled: 'compiled', recorded: 'object' });
+  const { inputs, ...test } = recorded;
+  const session = await openSession(compiled, markFlow(compiled), test);
   const steps: FlowTestStep[] = [];
   for (const input of inputs) {
     if (steps.at(-1)?.end)
@@ -89,6 +93,12 @@ export async function recordFlowTest(
     });
   }
   return { ...test, steps };
+}
+
+// The engine is loaded with the first test: a program that only checks flows never loads it.
+async function openSession(compiled: CompiledFlow, marked: MarkedFlow, setup: FlowTestSetup): Promise<TestSession> {
+  const { openTestSession } = await import('./session.ts');
+  return openTestSession(compiled, marked, setup);
 }
 
 interface TestRun {
@@ -114,7 +124,7 @@ async function runTest({ compiled, marked, test, pointer }: TestRun): Promise<Fl
       const message = `The flow has no variable "${name}".${suggest(name, Object.keys(compiled.flow.vars ?? {}))}`;
       return { ...whole, message, pointer: `${pointer}/given/${name}` };
     });
-  const session = openTestSession(compiled, marked, test);
+  const session = await openSession(compiled, marked, test);
   let ended = 0;
   for (const [at, step] of test.steps.entries()) {
     const place = { step: at + 1, typed: session.showInput(step.in), pointer: `${pointer}/steps/${at}` };

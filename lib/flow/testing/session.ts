@@ -29,7 +29,8 @@ export interface TestStepResult {
   readonly unanswered: readonly string[];
 }
 
-interface TestSession {
+/** A conversation that is tested. */
+export interface TestSession {
   /** Takes a turn; the first one dials. Rejects as the engine does. */
   take(input: string): Promise<TestStepResult>;
   /** How messages show an input that is typed now: not at all where a secret is asked for. */

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../../clock.ts';
+import { requireGiven } from '../../given.ts';
 import { Stop, type StopSignal } from '../channel/channel.ts';
 import type { Metadata } from '../channel/metadata.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
@@ -96,6 +97,7 @@ const ENTRY_BYTES = 256;
  * await cache.answer(key, { deadlineMs: 500 }, async () => 'two'); // → { kind: 'answer', answer: 'one', from: 'cache' }
  */
 export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
+  requireGiven('open a cache', options, { countBytes: 'function', isKept: 'function', readHeight: 'function' });
   const { ttlMs, maxBytes, countBytes, isKept, readHeight, clock = systemClock } = options;
   const entries = new LRUCache<string, CacheEntry<T>>({
     maxSize: Math.max(maxBytes, 1),

@@ -86,12 +86,9 @@ const KEPT_BYTES = 1_048_576;
  * const write = writers.findWriter(registry.getMessage('demo.Name')!);
  * write(Buffer.from('\n\x03Ann')).toString(); // → '{"name":"Ann"}'
  */
-export function createJsonWriters({
-  registry,
-  form,
-  maxBytes = GATEWAY_LIMITS.gatewayJsonBytes,
-}: JsonWriterOptions): JsonWriters {
-  requireGiven('write JSON', { registry, form }, { registry: 'types', form: 'text' });
+export function createJsonWriters(options: JsonWriterOptions): JsonWriters {
+  requireGiven('write JSON', options, { registry: 'types', form: 'text' });
+  const { registry, form, maxBytes = GATEWAY_LIMITS.gatewayJsonBytes } = options;
   const types = compileTypes(registry, form);
   let spare = allocate(Math.min(FIRST_BYTES, maxBytes));
   const writeMessage = (bytes: Uint8Array, writer: MessagePart, { most, unknown }: WriteOptions): WriteState => {

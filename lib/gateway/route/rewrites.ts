@@ -1,6 +1,7 @@
 // Maps a deployment's paths to paths in the descriptors: prefixes, then rewrites, on encoded paths. Includes rewrites for
 // routes of earlier versions of the ixo protocol.
 
+import { requireGiven } from '../../given.ts';
 import { prefixErrors } from '../request/message-builder.ts';
 import { PathTree, parseTemplate, type Template, type Variable } from './paths.ts';
 
@@ -32,7 +33,9 @@ export type RewritePath = (path: string) => string | undefined;
  * rewrite('/ixo/claim/7'); // → '/ixo/claims/claim/7'
  * rewrite('/other'); // → undefined
  */
-export function compileRewrites({ prefixes, rewrites, legacy = [] }: RewriteOptions): RewritePath {
+export function compileRewrites(options: RewriteOptions): RewritePath {
+  requireGiven('compile rewrites', options, { prefixes: 'object', rewrites: 'object' });
+  const { prefixes, rewrites, legacy = [] } = options;
   const byLength = Object.entries(prefixes)
     .map(([from, to]) => ({ from: trimSlash(from), to: trimSlash(to) }))
     .sort((a, b) => b.from.length - a.from.length);

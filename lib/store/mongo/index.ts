@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { checkKey, checkLimit } from '../../given.ts';
+import { checkKey, checkLimit, requireGiven } from '../../given.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { bodyText, listIndexValues } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
@@ -48,6 +48,7 @@ const TRIES = 20;
  * await documents.close();
  */
 export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
+  requireGiven('keep documents in MongoDB', options, {});
   const { prefix = 'twinline', clock = systemClock } = options;
   checkPrefix(prefix);
   const { db, run, bounded, ping, close } = workOn(options);

@@ -4,7 +4,7 @@ import type { Collection } from 'mongodb';
 import { type Clock, systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { checkKey, checkLimit } from '../../given.ts';
+import { checkKey, checkLimit, requireGiven } from '../../given.ts';
 import type { CommitResult, SessionCommit, SnapshotStore, StoredSession } from '../store.ts';
 import { checkPrefix, type MongoSource, workOn } from './connection.ts';
 import { isDuplicate, retryConflicts } from './refusals.ts';
@@ -46,6 +46,7 @@ const TRIES = 10;
  * await store.close();
  */
 export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
+  requireGiven('keep sessions in MongoDB', options, {});
   const { prefix = 'twinline', clock = systemClock } = options;
   checkPrefix(prefix);
   const work = workOn(options);

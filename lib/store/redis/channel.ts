@@ -2,7 +2,7 @@
 // re-established, in a Cluster on the node that owns the channel by then.
 
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
-import { closedError } from '../../given.ts';
+import { closedError, requireGiven } from '../../given.ts';
 import { type Channel, checkMessage, checkTopic, type Subscriber, type Unsubscribe } from '../channel.ts';
 import { backoff } from './client.ts';
 import { type RedisAt, type RedisConnection, shareConnection } from './connection.ts';
@@ -30,6 +30,7 @@ export type RedisChannelOptions = RedisAt & {
  * await channel.close();
  */
 export function redisChannel(options: RedisChannelOptions): Channel {
+  requireGiven('open a channel in Redis', options, {});
   const { prefix = REDIS_PREFIX } = options;
   checkPrefix(prefix);
   const connection = shareConnection(options);

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import { checkKey, checkLimit } from '../../given.ts';
+import { checkKey, checkLimit, requireGiven } from '../../given.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import { byTime, compareText, type Timed } from '../memory/sorted.ts';
 import type { CommitResult, Durability, SessionCommit, SnapshotStore, StoredSession } from '../store.ts';
@@ -79,8 +79,9 @@ export function redisSnapshots(options: RedisSnapshotsOptions): SnapshotStore {
   return storeOn(shareConnection(options), places, options);
 }
 
-function namePlaces({ prefix = REDIS_PREFIX }: RedisSnapshotsOptions): Places {
-  return placesUnder(prefix);
+function namePlaces(options: RedisSnapshotsOptions): Places {
+  requireGiven('keep sessions in Redis', options, {});
+  return placesUnder(options.prefix ?? REDIS_PREFIX);
 }
 
 type StoreOptions = Pick<RedisSnapshotsOptions, 'clock' | 'durability' | 'claimMs'>;

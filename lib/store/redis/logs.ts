@@ -2,7 +2,7 @@
 
 import { type Clock, systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import { checkLimit, closedError } from '../../given.ts';
+import { checkLimit, closedError, requireGiven } from '../../given.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import { followers } from '../log/follow.ts';
 import { checkAppend, checkClaim, checkLog, checkMoment, checkRead, checkWhole } from '../log-rules.ts';
@@ -59,7 +59,9 @@ export function redisLogs(options: RedisLogsOptions): LogStore {
 }
 
 // Checks the prefix first, so that no connection stays open when it is refused.
-function connect({ prefix = REDIS_PREFIX, ...at }: RedisLogsOptions): RedisConnection {
+function connect(options: RedisLogsOptions): RedisConnection {
+  requireGiven('keep logs in Redis', options, {});
+  const { prefix = REDIS_PREFIX, ...at } = options;
   checkPrefix(prefix);
   return shareConnection(at);
 }

@@ -177,7 +177,7 @@ async function readChange(ctx: Context, present: Protocol) {
     throw refuse('revision-changed', `The protocol is at version ${present.version}, not ${expected}. Read it again.`);
   const view = protocolView(present);
   const base = Object.fromEntries(CHANGEABLE.map((field) => [field, view[field] ?? null]));
-  const after = Object.entries(applyPatch(base, patch)).filter(([, part]) => part !== null);
+  const after = Object.entries(await applyPatch(base, patch)).filter(([, part]) => part !== null);
   return { expected, body: Object.fromEntries(after) };
 }
 
