@@ -63,7 +63,7 @@ const TRIED: Readonly<Record<string, readonly [call: () => unknown, says: RegExp
   ],
   'a machine that was not compiled': [
     () => engine.machineConversation(wrong({ id: 'x' })),
-    /machine must be a compiled machine/,
+    /machine must be a machine, such as createMachine/,
   ],
   'a turn without a decision': [
     () => engine.takeTurn(made, wrong({ key: 'a' })),

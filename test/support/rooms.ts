@@ -164,8 +164,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   machines: room(''),
   server: room('lib server/boot server/cli server/config', 'server/http server/plugins server/stores'),
   'server/agent': room(
-    'lib lib/agent lib/agent/mcp lib/agent/responders lib/delegation lib/delegation/issuer lib/flow/run lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/http server/plugins server/sockets server/telemetry server/user',
-    'lib/agent/run lib/engine lib/http lib/store server/audit server/http/middleware server/stores',
+    'lib lib/agent lib/agent/mcp lib/agent/responders lib/delegation lib/delegation/issuer lib/flow/run lib/json lib/store/memory lib/store/redis server/config server/http server/plugins server/sockets server/stores server/telemetry server/user',
+    'lib/agent/run lib/engine lib/http lib/store server/audit server/http/middleware',
   ),
   'server/audit': room('lib lib/domain lib/domain/feed lib/domain/twin lib/store', 'lib/json server/telemetry'),
   'server/boot': room(
@@ -225,7 +225,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/json server/telemetry',
   ),
   'server/move': room(
-    'lib lib/agent lib/agent/run lib/store/lmdb lib/store/redis server/audit server/config server/stores',
+    'lib lib/agent lib/agent/run lib/store/redis server/audit server/config server/stores',
     'lib/store server/telemetry',
   ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/json'),
