@@ -1,7 +1,17 @@
 // The packed package in the stacks of others: the programs of the guide "In your stack", run by each runtime, bundler and test runner.
 
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
@@ -33,6 +43,8 @@ const TOOLS = [
   'vite@8.3.8',
   'vitest@3.2.4',
   'webpack@5.113.0',
+  // Its packages have 300 MB, and it builds for a minute.
+  ...(isWhole ? ['next@15.5.29', 'react@19.0.9', 'react-dom@19.0.9'] : []),
 ];
 /** No package that is younger is installed: another day gives the same tree. */
 const BEFORE = '2026-11-25';
@@ -48,8 +60,9 @@ test.before(async () => {
   rmSync(join(folder, 'source'), { recursive: true, force: true });
   await buildPackage(join(folder, 'source'));
   copyPacked(join(folder, 'source'), tool('twinline'));
-  linkDependencies(join(folder, 'node_modules'));
-  for (const name of ['esbuild', 'express', 'fastify', 'hono', 'tsx']) link(name);
+  // Inside of it: the tools bring other versions of some.
+  linkDependencies(join(tool('twinline'), 'node_modules'));
+  for (const name of ['esbuild', 'express', 'fastify', 'hono', 'tsx', 'xstate']) link(name);
   for (const block of blocksOf(await guideText('stacks')))
     if (block.kind === 'write') {
       mkdirSync(dirname(join(folder, block.file)), { recursive: true });
@@ -59,7 +72,8 @@ test.before(async () => {
 
 function installTools(): void {
   const mark = join(folder, 'installed.json');
-  if (existsSync(mark)) return;
+  const installed: readonly string[] = existsSync(mark) ? JSON.parse(readFileSync(mark, 'utf8')) : [];
+  if (TOOLS.every((name) => installed.includes(name))) return;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{"type":"module","private":true}');
@@ -200,13 +214,9 @@ for (const program of ['threads.mjs', 'cluster.mjs'])
     assert.is(await node(program), '15 cups. Thank you.\n');
   });
 
-// Its packages have 300 MB, and it builds for a minute.
 if (isWhole)
   test('Next.js builds its route, and what it puts together runs alone', () =>
     withFolder(async (alone) => {
-      const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts'];
-      const packages = ['next@15.5.29', 'react@19.0.9', 'react-dom@19.0.9'];
-      await printed('npm', ['install', ...quiet, `--before=${BEFORE}`, ...packages]);
       await printed(tool('.bin/next'), ['build'], { NEXT_TELEMETRY_DISABLED: '1' });
       cpSync(join(folder, '.next/standalone'), alone, { recursive: true });
       assert.is(await answered([join(alone, 'server.js')], { PORT: '0', HOSTNAME: '127.0.0.1' }), SAID);
