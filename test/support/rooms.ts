@@ -20,7 +20,7 @@ export const FLOORS: readonly string[] = [
   'lib/engine',
   'lib/account lib/flow lib/http',
   'lib/delegation lib/diagram lib/domain lib/ussd',
-  'lib/agent lib/testing',
+  'lib/agent lib/inspection lib/testing',
   'lib/limits.ts',
   'lib/index.ts',
   'server/config server/telemetry',
