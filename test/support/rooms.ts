@@ -36,7 +36,7 @@ export const FLOORS: readonly string[] = [
 
 export const ROOMS: { readonly [folder: string]: Room } = {
   lib: room(
-    'lib/account lib/agent lib/delegation lib/diagram lib/domain lib/engine lib/engine/lifecycle lib/engine/machine lib/engine/session lib/flow lib/flow/format lib/flow/run lib/gateway lib/http lib/store lib/store/memory lib/ussd',
+    'lib/account lib/agent lib/delegation lib/diagram lib/domain lib/engine lib/engine/lifecycle lib/engine/machine lib/engine/session lib/flow lib/flow/format lib/flow/run lib/gateway lib/http lib/inspection lib/store lib/store/memory lib/ussd',
     'lib/json',
   ),
   'lib/account': room('lib', 'lib/engine lib/json lib/store'),
@@ -46,8 +46,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'lib/agent/mcp': room('lib lib/agent lib/delegation lib/http', 'lib/delegation/token lib/json lib/store'),
   'lib/agent/responders': room(
-    'lib lib/agent lib/engine lib/engine/session lib/flow/format lib/http',
-    'lib/agent/run lib/agent/session lib/flow/run lib/json lib/store',
+    'lib lib/agent lib/engine lib/engine/machine lib/engine/session lib/flow/format lib/flow/run lib/http',
+    'lib/agent/run lib/agent/session lib/json lib/store',
   ),
   'lib/agent/run': room(
     'lib lib/agent lib/agent/session lib/engine/lifecycle lib/engine/machine lib/store machines',
@@ -139,6 +139,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/gateway/request': room('lib lib/gateway lib/gateway/channel lib/gateway/descriptors lib/gateway/route lib/json'),
   'lib/gateway/route': room('lib lib/gateway lib/gateway/descriptors lib/gateway/request'),
   'lib/http': room('lib lib/json', 'lib/engine'),
+  'lib/inspection': room('lib lib/diagram lib/engine lib/engine/machine lib/flow/run', 'lib/json'),
   'lib/json': room('lib'),
   'lib/store': room('lib', 'lib/json'),
   'lib/store/index': room('lib lib/store', 'lib/json'),
@@ -156,27 +157,27 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/testing/models': room('lib/testing lib/testing/documents lib/testing/logs', 'lib lib/json lib/store'),
   'lib/testing/sessions': room('lib/testing', 'lib/store'),
   'lib/ussd': room(
-    'lib lib/engine lib/engine/session lib/flow/run lib/json lib/ussd/adapters',
+    'lib lib/engine lib/engine/machine lib/engine/session lib/flow/run lib/json lib/ussd/adapters',
     'lib/flow/format lib/store',
   ),
   'lib/ussd/adapters': room('lib/ussd'),
   machines: room(''),
   server: room('lib server/boot server/cli server/config', 'server/http server/plugins server/stores'),
   'server/agent': room(
-    'lib lib/agent lib/agent/mcp lib/agent/responders lib/delegation lib/delegation/issuer lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/http server/plugins server/sockets server/telemetry server/user',
-    'lib/agent/run lib/engine lib/flow/run lib/http lib/store server/audit server/http/middleware server/stores',
+    'lib lib/agent lib/agent/mcp lib/agent/responders lib/delegation lib/delegation/issuer lib/flow/run lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/http server/plugins server/sockets server/telemetry server/user',
+    'lib/agent/run lib/engine lib/http lib/store server/audit server/http/middleware server/stores',
   ),
   'server/audit': room('lib lib/domain lib/domain/feed lib/domain/twin lib/store', 'lib/json server/telemetry'),
   'server/boot': room(
     'lib lib/account lib/agent lib/delegation/issuer lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/telemetry server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
-    'lib/flow/lint lib/flow/run lib/store/redis server/plugins server/sockets',
+    'lib/flow/lint lib/store/redis server/plugins server/sockets',
   ),
   'server/cli': room(
     'lib lib/account lib/agent lib/delegation lib/domain lib/engine/session lib/flow/expression server/audit server/boot server/cli/verbs server/config server/gateway server/http server/plugins server/stores server/telemetry server/ussd server/web/studio',
     'lib/store',
   ),
   'server/cli/phone': room(
-    'lib lib/engine lib/flow/expression lib/flow/run lib/flow/testing lib/ussd server/cli',
+    'lib lib/engine lib/engine/machine lib/flow/expression lib/flow/run lib/flow/testing lib/ussd server/cli',
     'lib/json server/boot',
   ),
   'server/cli/verbs': room(
@@ -220,7 +221,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/http/middleware': room('lib lib/json server/config server/http server/telemetry', 'lib/store/redis'),
   'server/menus': room(
-    'lib lib/account lib/agent/responders lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing server/config',
+    'lib lib/account lib/agent/responders lib/engine/machine lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing server/config',
     'lib/engine lib/json server/telemetry',
   ),
   'server/move': room(
@@ -247,7 +248,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/plugins/user-preferences': room('lib/store server/user', 'lib/json server/plugins'),
   'server/sockets': room('lib lib/agent lib/json server/config server/http server/user', 'lib/store lib/store/redis'),
-  'server/telemetry': room('lib lib/flow/run lib/http', 'lib/engine lib/json lib/ussd'),
+  'server/telemetry': room('lib lib/engine/machine lib/http', 'lib/engine lib/json lib/ussd'),
   'server/stores': room(
     'lib lib/account lib/flow/expression lib/http lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/audit server/config',
     'lib/store server/telemetry',
@@ -258,12 +259,12 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'server/audit server/http/middleware',
   ),
   'server/web': room(
-    'server/config server/http server/http/middleware server/web/inspector server/web/kit server/web/simulator server/web/studio',
-    'lib lib/engine lib/flow/run lib/store server/health',
+    'lib lib/delegation lib/delegation/issuer lib/flow/run lib/flow/testing lib/json server/config server/http server/http/middleware server/menus server/web/inspector server/web/kit server/web/simulator server/web/studio',
+    'lib/engine lib/store server/health',
   ),
   'server/web/browser': room('lib server/web/kit'),
   'server/web/browser/chat': room('lib server/web/browser', 'lib/agent/run lib/agent/session'),
-  'server/web/browser/inspector': room('server/web/browser', 'server/web/inspector'),
+  'server/web/browser/inspector': room('lib/engine/machine server/web/browser', 'lib/inspection'),
   'server/web/browser/phone': room('lib/flow/run lib/ussd server/web/browser'),
   'server/web/browser/registry': room('server/web/browser server/web/registry', 'lib/domain/voting'),
   'server/web/browser/studio': room(
@@ -271,11 +272,11 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/flow/editing lib/flow/format lib/flow/testing server/menus server/web/studio',
   ),
   'server/web/diagram': room(
-    'lib lib/diagram lib/flow/expression machines server/config server/web',
-    'lib/flow/run lib/flow/testing',
+    'lib lib/diagram lib/flow/expression lib/flow/run machines server/config server/web',
+    'lib/engine lib/flow/testing',
   ),
   'server/web/inspector': room(
-    'lib lib/engine lib/flow/run lib/flow/testing lib/json lib/store/redis lib/ussd server/config server/http server/web server/web/diagram server/web/kit',
+    'lib lib/engine lib/engine/machine lib/flow/run lib/flow/testing lib/inspection lib/json lib/store/redis lib/ussd server/config server/http server/web server/web/diagram server/web/kit',
     'lib/store server/audit',
   ),
   'server/web/kit': room('lib server/http server/http/middleware server/web', 'lib/json lib/store'),
