@@ -41,8 +41,8 @@ export const AGENT_SETTINGS = {
   AGENT_FLOW: {
     kind: text('flow'),
     default: 'assistant',
-    meaning: 'the flow that answers when no model is configured',
-    fix: 'Set the name of a flow: its file name without .flow.json.',
+    meaning: 'the flow that answers when no model is configured, or a machine of MACHINES',
+    fix: 'Set the name of a flow, its file name without .flow.json, or the id of a machine.',
   },
   AGENT_REPLY_MAX_BYTES: {
     kind: integer(1_024, 1_073_741_824),

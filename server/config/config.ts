@@ -210,9 +210,7 @@ function buildConfig(
       countsLoopback: values.NODE_ENV !== 'development' || isSet('RATE_LIMIT_MAX'),
     },
     ...readMenusDir(resolve(values.MENUS_DIR), isSet('MENUS_DIR')),
-    services: values.SERVICES ?? [],
-    machines: values.MACHINES ?? [],
-    lintRules: values.LINT_RULES ?? [],
+    ...{ services: values.SERVICES ?? [], machines: values.MACHINES ?? [], lintRules: values.LINT_RULES ?? [] },
     serviceHosts: values.SERVICE_HTTP_HOSTS ?? [],
     ussd: {
       gateways: readGateways(values),

@@ -8,6 +8,7 @@ import { createMachine } from 'xstate';
 import { machineConversation } from '../../../lib/engine/machine/machine-conversation.ts';
 import { withFolder } from '../../support/process.ts';
 import { until } from '../../support/until.ts';
+import { newUser, ORACLE_KEY } from '../plugins/users.ts';
 import { readEvents } from '../support/event-reader.ts';
 import { DIAL, json, type Served, withServer } from '../support/serve.ts';
 import { orderModule, PRIVATE, writeOrder } from './order.ts';
@@ -155,16 +156,31 @@ test('a program gives its own: texts are events by default, a final state ends; 
   withFolder(async (folder) => {
     writeFileSync(join(folder, 'main.flow.json'), JSON.stringify({ ...end, flow: 'main' }));
     const parts = { conversations: [shine] };
-    await withServer({ parts, env: { USSD_FLOW: 'light', AGENT_FLOW: 'light', MENUS_DIR: folder } }, async (server) => {
-      assert.equal(await call(server, 'c', ['7', '1']), ['CON It is red.', 'CON It is red.', 'END It is green.']);
-      const made = await server.ask('/studio/new', json({ name: 'light', from: 'empty' }, { origin: server.url }));
-      assert.not.equal(made.status, 200);
-      writeFileSync(join(folder, 'light.flow.json'), JSON.stringify({ ...end, flow: 'light' }));
-      await server.refresh();
-      const { problems } = (await server.ask('/menus/refused')).json() as { problems: string[] };
-      assert.match(problems.join(), /a machine of your own has the name "light"/);
-      assert.is(await server.ussd({ ...DIAL, sessionId: 'd' }), 'CON It is red.');
-    });
+    await withServer(
+      { parts, env: { USSD_FLOW: 'light', AGENT_FLOW: 'light', MENUS_DIR: folder, ORACLE_KEY } },
+      async (server) => {
+        assert.equal(await call(server, 'c', ['7', '1']), ['CON It is red.', 'CON It is red.', 'END It is green.']);
+        const { headers } = await newUser();
+        const { sessionId } = (await server.ask('/sessions', json({}, headers))).json() as { sessionId: string };
+        const chat = async (message: string) =>
+          (
+            (await server.ask(`/messages/${sessionId}`, json({ message }, headers))).json() as {
+              message: { content: string };
+            }
+          ).message.content;
+        assert.equal(
+          [await chat('hello'), await chat('/menu'), await chat('1')],
+          ['It is red.', 'It is red.', 'It is green.'],
+        );
+        const made = await server.ask('/studio/new', json({ flow: 'light', starter: 'menu' }, { origin: server.url }));
+        assert.equal([made.status, /There is a machine \\?"light\\?" already/.test(made.text)], [409, true], made.text);
+        writeFileSync(join(folder, 'light.flow.json'), JSON.stringify({ ...end, flow: 'light' }));
+        await server.refresh();
+        const { problems } = (await server.ask('/menus/refused')).json() as { problems: string[] };
+        assert.match(problems.join(), /a machine of your own has the name "light"/);
+        assert.is(await server.ussd({ ...DIAL, sessionId: 'd' }), 'CON It is red.');
+      },
+    );
     const flow = { conversations: [{ ...shine, screens: new Map() }] } as never;
     const refusal = await withServer({ parts: flow }, async () => {}).catch(({ message }) => message);
     assert.is(refusal, 'conversations[0] has the flow "light", and takes machines. Put its file into MENUS_DIR.');
