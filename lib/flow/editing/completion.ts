@@ -50,8 +50,8 @@ function nameKeys(path: readonly string[], { vars, flows, contracts, around }: K
   const screen = screens?.[path[1]!];
   const contract = screen?.type === 'call' ? findContract(contracts, screen.service ?? '') : undefined;
   if (contract)
-    return Object.entries(contract.input).map(([label, { kind, about, required }]) => {
-      return { label, kind: 'field', detail: required ? `${kind}, required` : kind, info: about };
+    return Object.entries(contract.input).map(([label, { kind, about, required: isRequired }]) => {
+      return { label, kind: 'field', detail: isRequired ? `${kind}, required` : kind, info: about };
     });
   return screen?.type === 'flow' ? toNames(Object.keys(flows?.get(screen.flow ?? '')?.vars ?? {}), 'variable') : [];
 }
@@ -154,11 +154,11 @@ function completeExpression(
 }
 
 const FUNCTION_ITEMS = Object.entries(FUNCTIONS).map(
-  ([label, known]): Completion => ({
+  ([label, entry]): Completion => ({
     label,
     kind: 'function',
-    detail: known.usage,
-    info: describeUse(known),
+    detail: entry.usage,
+    info: describeUse(entry),
     insert: `${label}()`,
     caret: label.length + 1,
   }),

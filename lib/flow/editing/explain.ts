@@ -110,7 +110,7 @@ function describeName({ vars = {} }: Pick<Flow, 'vars'>, name: string, isExpress
 
 const WORDS: { readonly [word: string]: Described } = { ...FUNCTIONS, ...BINARY_OPERATORS, ...OTHER_OPERATORS };
 
-const describeNamed = (known: Described) => ({ title: known.usage, words: describeUse(known) });
+const describeNamed = (description: Described) => ({ title: description.usage, words: describeUse(description) });
 
 /** What a screen says or does, in a line or two. */
 export function describeScreen(screen: Screen): string {

@@ -104,8 +104,8 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     ],
     arity: [0, 1],
     takes: PLAIN,
-    make: (shown = '4') => {
-      const last = parseWhole(shown, 1, 4);
+    make: (digits = '4') => {
+      const last = parseWhole(digits, 1, 4);
       if (last === undefined) return { problem: 'the characters shown are 1 to 4' };
       return (value) => {
         const characters = [...toText(value)];

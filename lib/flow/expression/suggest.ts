@@ -1,8 +1,8 @@
 // "Did you mean": the nearest of a list of known names.
 
 /** ` Did you mean "x"?` for the known name nearest to `name`, or '' when none is near. */
-export function suggest(name: string, known: Iterable<string>): string {
-  const nearest = findNearest(name, known);
+export function suggest(name: string, names: Iterable<string>): string {
+  const nearest = findNearest(name, names);
   return nearest ? ` Did you mean "${nearest.name}"?` : '';
 }
 
@@ -12,13 +12,13 @@ export function suggest(name: string, known: Iterable<string>): string {
  */
 export function findNearest(
   name: string,
-  known: Iterable<string>,
+  names: Iterable<string>,
 ): { readonly name: string; readonly edits: number; readonly isAlone: boolean } | undefined {
   let best: string | undefined;
   let isAlone = true;
   let fewest = Math.max(1, Math.floor(name.length / 3)) + 0.5;
   if (name.length > 64) return undefined;
-  for (const candidate of known) {
+  for (const candidate of names) {
     const edits = distance(name.toLowerCase(), candidate.toLowerCase());
     if (edits === fewest) isAlone = false;
     if (edits >= fewest) continue;

@@ -68,9 +68,9 @@ export function compileAccept(rule: JsonObject): Accept {
       throw acceptError(`the rule "${name}" got ${showSetting(rule[name] ?? null)}`, problem);
     });
   });
-  const check: Accept['check'] = (typed, now) => {
-    if (typed.length > TYPED_MOST) return REFUSED;
-    const text = typed.trim();
+  const check: Accept['check'] = (input, now) => {
+    if (input.length > TYPED_MOST) return REFUSED;
+    const text = input.trim();
     let value: Json = text;
     for (const one of checks) {
       const result = one(text, now);
@@ -202,12 +202,12 @@ type Refuse = (problem: string) => never;
 type AcceptRule = (setting: Json, refuse: Refuse) => AcceptCheck;
 
 /** The settings of a rule; refuses what is no object and, with a suggestion, a setting that is not `known`. */
-function readSettings(setting: Json, known: readonly string[], refuse: Refuse): JsonObject {
+function readSettings(setting: Json, formats: readonly string[], refuse: Refuse): JsonObject {
   if (setting === true) return {};
-  const how = `Write true, or an object of: ${known.join(', ')}`;
+  const how = `Write true, or an object of: ${formats.join(', ')}`;
   if (setting === null || typeof setting !== 'object' || Array.isArray(setting)) return refuse(how);
   for (const name of Object.keys(setting)) {
-    if (!known.includes(name)) refuse(`it has no "${name}".${suggest(name, known)} ${how}`);
+    if (!formats.includes(name)) refuse(`it has no "${name}".${suggest(name, formats)} ${how}`);
   }
   return setting as JsonObject;
 }
@@ -264,8 +264,8 @@ function dateRule(setting: Json, refuse: Refuse): AcceptCheck {
 }
 
 // Both separators must be the same: 5/3-2024 is a slip.
-function splitDate(found: RegExpExecArray | null): string[] | undefined {
-  return found && found[2] === found[4] ? [found[1]!, found[3]!, found[5]!] : undefined;
+function splitDate(match: RegExpExecArray | null): string[] | undefined {
+  return match && match[2] === match[4] ? [match[1]!, match[3]!, match[5]!] : undefined;
 }
 
 function readBound(value: Json, refuse: Refuse): (now: number) => string | undefined {

@@ -139,8 +139,8 @@ function buildMachine(config: JsonObject, flow: Flow, build: Build): AnyStateMac
 }
 
 // What the door says of the caller (phoneNumber, sessionId …) goes into the variables of the same name that the flow declares.
-function pickDeclared(flow: Flow, given: Values): Values {
-  const declared = Object.entries(given).filter(([name]) => flow.vars && Object.hasOwn(flow.vars, name));
+function pickDeclared(flow: Flow, values: Values): Values {
+  const declared = Object.entries(values).filter(([name]) => flow.vars && Object.hasOwn(flow.vars, name));
   return Object.fromEntries(declared);
 }
 

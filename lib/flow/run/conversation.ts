@@ -32,12 +32,12 @@ interface CompiledScreens {
 /** What an engine asks of a compiled flow, beside its machine. */
 export function flowConversation(
   flow: Flow,
-  { nodes, used }: CompiledScreens,
+  { nodes, used: usedServices }: CompiledScreens,
   clock: Clock,
 ): Omit<Conversation, 'id' | 'version' | 'hash' | 'machine'> {
-  const secrets = listSecretNames(used);
+  const secrets = listSecretNames(usedServices);
   const proven = listProvenNames(nodes);
-  const privates = listPrivateNames(used.values());
+  const privates = listPrivateNames(usedServices.values());
   const policies = new Map(
     [...nodes].flatMap(([path, { screen }]) => (screen.type === 'call' ? [[path, callPolicy(screen, secrets)]] : [])),
   );
@@ -61,7 +61,7 @@ export function flowConversation(
       privateIn: (context) => [...new Set(listPrivateTexts(context, privates))],
     }),
     ...(session !== undefined && { ttlMs: session }),
-    migrate: (rest, from) => migrateRest(rest, from.version, { flow, flows: used, nodes }),
+    migrate: (rest, from) => migrateRest(rest, from.version, { flow, flows: usedServices, nodes }),
   };
 }
 

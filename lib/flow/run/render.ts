@@ -69,17 +69,17 @@ export function ucs2Units(chars: number): number {
 }
 
 /** The pages of a screen; always at least one. Rows are never split unless one alone is longer than a page. */
-export function cutPages(shown: ShownScreen, { chars, footer }: PageOptions): string[] {
+export function cutPages(screen: ShownScreen, { chars, footer }: PageOptions): string[] {
   const last = footer(false);
   const ends = (lines: readonly string[]) => fitsScreen(join([...lines, ...last]), chars);
-  const whole = [shown.text, ...shown.rows];
+  const whole = [screen.text, ...screen.rows];
   if (ends(whole)) return [join([...whole, ...last])];
   const more = footer(true);
   const fits = (lines: readonly string[]) => fitsScreen(join([...lines, ...more]), chars);
   // Labels may be templates, so that only the run shows that navigation alone is longer than a screen.
   if (!fits(['....'])) return [cut(join(whole), chars)];
-  const title = isRepeated(shown, { chars, fits }) ? [shown.text] : [];
-  const rows = title.length ? shown.rows : whole;
+  const title = isRepeated(screen, { chars, fits }) ? [screen.text] : [];
+  const rows = title.length ? screen.rows : whole;
   const pieces = rows.flatMap((row, at) => {
     const isLast = at === rows.length - 1;
     return split(row, (piece, isRest) => fits([...title, piece]) || (isLast && isRest && ends([...title, piece])));

@@ -44,9 +44,9 @@ const ANYTHING: Pick<Accept, 'check'> = { check: (text: string) => ({ ok: true, 
 
 // What was kept is what a rule read, 2024-03-05 for 5/3/2024, so it is compared with what this rule reads. A secret of an
 // earlier turn is gone; what is left of it is the proof that the record carries.
-function isSame({ input: typed, context, prove }: Answering, name: string, value: Json): boolean {
+function isSame({ input: text, context, prove }: Answering, name: string, value: Json): boolean {
   const kept = context[name] ?? null;
-  if (kept !== null) return kept === value || String(kept) === typed;
+  if (kept !== null) return kept === value || String(kept) === text;
   const proof = (context.$proofs as JsonObject | undefined)?.[name];
-  return proof !== undefined && (proof === prove(String(value)) || proof === prove(typed));
+  return proof !== undefined && (proof === prove(String(value)) || proof === prove(text));
 }

@@ -47,7 +47,12 @@ function visibleOptions(screen: MenuScreen, scope: FlowScope) {
   }));
   const numberOptions = (options: typeof all) => {
     let number = 0;
-    return options.map(({ event, text, own, hidden }) => ({ event, text, hidden, key: own ?? String(++number) }));
+    return options.map(({ event, text, own, hidden: isHidden }) => ({
+      event,
+      text,
+      hidden: isHidden,
+      key: own ?? String(++number),
+    }));
   };
   // Most menus have no conditions: they are numbered once.
   if (all.every((option) => !option.when)) {

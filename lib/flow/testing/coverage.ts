@@ -39,7 +39,7 @@ type CoverageKind = (typeof KINDS)[number];
 const MARK = 'mark';
 
 /** Puts marks into the machine of a flow: one for every screen, option and way. */
-export function markFlow(compiled: CompiledFlow): MarkedFlow {
+export function markFlow(compiledFlow: CompiledFlow): MarkedFlow {
   const all: { readonly [kind in CoverageKind]: Map<string, boolean> } = {
     screens: new Map(),
     options: new Map(),
@@ -50,11 +50,11 @@ export function markFlow(compiled: CompiledFlow): MarkedFlow {
     return { type: MARK, params: { kind, name } };
   };
   const countCovered = (kind: CoverageKind): Covered => {
-    const missing = [...all[kind]].filter(([, seen]) => !seen).map(([name]) => name);
+    const missing = [...all[kind]].filter(([, visits]) => !visits).map(([name]) => name);
     return { seen: all[kind].size - missing.length, all: all[kind].size, missing };
   };
   return {
-    conversation: { ...compiled, machine: compileMachine(markMachine(compiled, mark)) },
+    conversation: { ...compiledFlow, machine: compileMachine(markMachine(compiledFlow, mark)) },
     note: ({ name: type, params }) => {
       if (type !== MARK) return false;
       const { kind, name } = params as unknown as { kind: CoverageKind; name: string };

@@ -20,22 +20,22 @@ export interface Masked {
 /** Numbers for the secrets and private answers of one dialogue. It holds them while it lasts; nothing else does. */
 export interface Masks {
   /** What may be written of an answer that is typed at this screen. */
-  mask(typed: string, node: ScreenNode | undefined): string | Masked;
+  mask(input: string, node: ScreenNode | undefined): string | Masked;
 }
 
 export function masks(now: () => number = Date.now): Masks {
   const seen: string[] = [];
   return {
-    mask: (typed, node) => {
-      if (!node || !isAnswerHidden(node) || isKey(typed, node)) return typed;
-      if (!seen.includes(typed)) seen.push(typed);
-      return { secret: seen.indexOf(typed) + 1, fits: compileRule(node.screen as InputScreen)(typed, now()) };
+    mask: (input, node) => {
+      if (!node || !isAnswerHidden(node) || isKey(input, node)) return input;
+      if (!seen.includes(input)) seen.push(input);
+      return { secret: seen.indexOf(input) + 1, fits: compileRule(node.screen as InputScreen)(input, now()) };
     },
   };
 }
 
 /** What is typed in the place of the secrets of one dialogue: the same for the same, and as fit for its screen. */
-export function standIns(now: () => number = Date.now): (masked: Masked, node: ScreenNode | undefined) => string {
+export function standIns(now: () => number = Date.now): (maskedText: Masked, node: ScreenNode | undefined) => string {
   const chosen = new Map<number, string>();
   return ({ secret, fits }, node) => {
     const screen = node?.screen.type === 'input' ? node.screen : undefined;
@@ -53,8 +53,8 @@ function standInError({ path }: ScreenNode, fits: boolean): TwinlineError {
   return new TwinlineError('ERR_INPUT', `No stand-in for a secret ${words} the rule of screen "${path}".`);
 }
 
-function isKey(typed: string, { scope }: ScreenNode): boolean {
-  return Object.values(scope.keys).includes(typed.trim());
+function isKey(input: string, { scope }: ScreenNode): boolean {
+  return Object.values(scope.keys).includes(input.trim());
 }
 
 function compileRule({ accept = {} }: InputScreen): (text: string, now: number) => boolean {
@@ -90,10 +90,10 @@ export function listPrivateServices({ screens }: Pick<CompiledFlow, 'screens'>):
 
 /** Answers of services, those that are private replaced: by the sample of their variable, else by values of the same kinds. */
 export function hidePrivateAnswers(
-  compiled: Pick<CompiledFlow, 'screens'>,
+  compiledFlow: Pick<CompiledFlow, 'screens'>,
   services: { readonly [service: string]: readonly MockAnswer[] },
 ): Record<string, MockAnswer[]> {
-  const hidden = listPrivateServices(compiled);
+  const hidden = listPrivateServices(compiledFlow);
   const hide = (service: string, answer: MockAnswer): MockAnswer => {
     const standIn = 'return' in answer ? hidden.get(service) : undefined;
     return standIn ? { ...answer, return: standIn(answer.return ?? null) } : answer;

@@ -26,7 +26,7 @@ function findTestProblems(source: FlowSource, root: ValueNode, value: unknown): 
   const findings = errors.length ? errors.map(describeError) : findMistakes(value as FlowTestFile);
   return [
     ...findRepeatedKeys(source, root, ''),
-    ...findings.map(({ code, ...found }) => locateProblem(source, found, { code, severity: 'error' })),
+    ...findings.map(({ code, ...finding }) => locateProblem(source, finding, { code, severity: 'error' })),
   ];
 }
 
@@ -96,8 +96,8 @@ interface SchemaPart {
 type Mended = { readonly mend?: Mend };
 
 /** The one known name that is meant; `write` says how the file writes it, or that it cannot stand there. */
-function mendName(name: string, known: readonly string[], write: (name: string) => string | undefined): Mended {
-  const found = findNearest(name, known);
+function mendName(name: string, names: readonly string[], write: (name: string) => string | undefined): Mended {
+  const found = findNearest(name, names);
   const text = found?.isAlone ? write(found.name) : undefined;
   return text === undefined ? {} : { mend: { old: name, text } };
 }
@@ -166,8 +166,8 @@ function findMistakes({ tests }: FlowTestFile): TestFinding[] {
 }
 
 // A code that is dialled stands for the dial; before any other answer there must be one.
-function mendDial(typed: string, test: number): Mend {
-  if (/^\*[\d*]+#$/.test(typed)) return { text: '""' };
+function mendDial(input: string, test: number): Mend {
+  if (/^\*[\d*]+#$/.test(input)) return { text: '""' };
   return { old: '{', text: '{ "in": "" }, {', place: { pointer: pointerTo('tests', test, 'steps', 0) } };
 }
 
@@ -213,7 +213,7 @@ export function parseFlowTests(text: string, file: string): ParsedFlowTests {
   const parsed = readFlowTests(text, file);
   return {
     ...parsed,
-    problems: dropWrongEdits(parsed.source.text, parsed, (mended) => readFlowTests(mended, file)),
+    problems: dropWrongEdits(parsed.source.text, parsed, (fixedText) => readFlowTests(fixedText, file)),
   };
 }
 

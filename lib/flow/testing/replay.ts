@@ -26,15 +26,15 @@ export interface ReplayedTurn {
 }
 
 /** Types the inputs of a dialogue again; services answer as they did then. A dialogue ends with its first turn that cannot be taken. */
-export async function replayDialogue(compiled: CompiledFlow, dialogue: Dialogue): Promise<ReplayedTurn[]> {
-  const session = openTestSession(compiled, markFlow(compiled), dialogue);
+export async function replayDialogue(compiledFlow: CompiledFlow, dialogue: Dialogue): Promise<ReplayedTurn[]> {
+  const session = openTestSession(compiledFlow, markFlow(compiledFlow), dialogue);
   const replayed: ReplayedTurn[] = [];
   const secretFor = standIns();
   let screen = '';
   for (const [at, turn] of dialogue.turns.entries()) {
     const place = { turn: at + 1, typed: typeof turn.in === 'string' ? session.showInput(turn.in) : '****' };
     try {
-      const typed = typeof turn.in === 'string' ? turn.in : secretFor(turn.in, compiled.screens.get(screen));
+      const typed = typeof turn.in === 'string' ? turn.in : secretFor(turn.in, compiledFlow.screens.get(screen));
       const taken = await session.take(typed);
       screen = taken.screen;
       replayed.push({ ...place, ...compareTurn(turn, taken) });
@@ -142,7 +142,7 @@ export function toDialogues({ flow, tests }: FlowTestFile): Dialogue[] {
     ...setup,
     name,
     flow,
-    turns: steps.map(({ in: typed, text, end, screen }) => ({ in: typed, text, end, state: screen })),
+    turns: steps.map(({ in: input, text, end, screen }) => ({ in: input, text, end, state: screen })),
   }));
 }
 
@@ -158,7 +158,7 @@ function toDialogue(turns: readonly RecordedTurn[]): Dialogue {
     version,
     services: Object.fromEntries([...names].map((name) => [name, listAnswers(name)])),
     ...(phone !== undefined && { phone }),
-    turns: turns.map(({ in: typed, text, end, state }) => ({ in: typed, text, end, state })),
+    turns: turns.map(({ in: input, text, end, state }) => ({ in: input, text, end, state })),
   };
 }
 
@@ -176,7 +176,7 @@ function readTurn(line: string, place: string): RecordedTurn {
   return value as RecordedTurn;
 }
 
-const isMasked = (typed: unknown) => isObject(typed) && isCount(typed.secret) && typeof typed.fits === 'boolean';
+const isMasked = (input: unknown) => isObject(input) && isCount(input.secret) && typeof input.fits === 'boolean';
 const isCall = (call: unknown) => isObject(call) && isText(call.service) && 'return' in call !== 'fail' in call;
 
 const KEYS: readonly (readonly [name: keyof RecordedTurn, fits: (value: unknown) => boolean])[] = [
@@ -185,7 +185,7 @@ const KEYS: readonly (readonly [name: keyof RecordedTurn, fits: (value: unknown)
   ['flow', isText],
   ['version', isCount],
   ['phone', (phone) => phone === undefined || isText(phone)],
-  ['in', (typed) => typeof typed === 'string' || isMasked(typed)],
+  ['in', (input) => typeof input === 'string' || isMasked(input)],
   ['text', (text) => typeof text === 'string'],
   ['end', (end) => typeof end === 'boolean'],
   ['state', (state) => state === undefined || isText(state)],

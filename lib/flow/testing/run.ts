@@ -47,7 +47,10 @@ export async function runFlowTests(compiled: CompiledFlow, file: FlowTestFile): 
   const marked = markFlow(compiled);
   const tests: FlowTestReport['tests'][number][] = [];
   for (const [at, test] of file.tests.entries())
-    tests.push({ name: test.name, failures: await runTest({ compiled, marked, test, pointer: `/tests/${at}` }) });
+    tests.push({
+      name: test.name,
+      failures: await runTest({ compiled, marked, test, pointer: `/tests/${at}` }),
+    });
   return { flow, tests, coverage: marked.coverage() };
 }
 
@@ -182,8 +185,8 @@ function compareStep(step: FlowTestStep, { reply, screen, tracks, unanswered }: 
 }
 
 /** The lines of both: `- ` only expected, `+ ` only got, two spaces where they agree. */
-export function diffLines(expected: string, got: string): string[] {
-  const [left, right] = [expected.split('\n'), got.split('\n')];
+export function diffLines(expectedText: string, actualText: string): string[] {
+  const [left, right] = [expectedText.split('\n'), actualText.split('\n')];
   let head = 0;
   while (head < Math.min(left.length, right.length) && left[head] === right[head]) head++;
   let tail = 0;

@@ -41,14 +41,14 @@ export interface TestSession {
 const KEY = 'test';
 
 /** A conversation that has not been dialled yet. */
-export function openTestSession(compiled: CompiledFlow, marked: MarkedFlow, setup: FlowTestSetup): TestSession {
+export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFlow, setup: FlowTestSetup): TestSession {
   const clock = drivenClock();
   const store = memorySnapshots({ clock });
   let screen = '';
   let calling = '';
   let tracks: string[] = [];
   let masked: string | undefined;
-  const calls = [...compiled.screens.values()].flatMap(({ screen: one }) => (one.type === 'call' ? [one] : []));
+  const calls = [...compiledFlow.screens.values()].flatMap(({ screen: one }) => (one.type === 'call' ? [one] : []));
   const mocks = mockServices(setup.services, {
     clock,
     names: [...new Set(calls.map(({ service }) => service))],
@@ -57,19 +57,19 @@ export function openTestSession(compiled: CompiledFlow, marked: MarkedFlow, setu
   // Asked for right before a call is made.
   const callPolicy = (id: string) => {
     calling = id;
-    return marked.conversation.callPolicy(id);
+    return markedFlow.conversation.callPolicy(id);
   };
   const onFact = (fact: Fact) => {
-    if (!marked.note(fact) && fact.name === 'track') tracks.push((fact.params as { name: string }).name);
+    if (!markedFlow.note(fact) && fact.name === 'track') tracks.push((fact.params as { name: string }).name);
   };
   const engine = createEngine({
     store,
     clock,
     onFact,
-    conversations: [{ ...marked.conversation, callPolicy }],
+    conversations: [{ ...markedFlow.conversation, callPolicy }],
     services: mocks.services,
     inspector: {
-      isWatched: () => compiled.isPrivate === true,
+      isWatched: () => compiledFlow.isPrivate === true,
       emit: ({ turn }) => {
         masked = turn?.reply;
       },
@@ -81,7 +81,7 @@ export function openTestSession(compiled: CompiledFlow, marked: MarkedFlow, setu
 
   const take = async (input: string): Promise<TestStepResult> => {
     const decision: Decision =
-      screen === '' ? { kind: 'begin', ...readDialInput(compiled, setup) } : { kind: 'input', input };
+      screen === '' ? { kind: 'begin', ...readDialInput(compiledFlow, setup) } : { kind: 'input', input };
     const result = await clock.drive(takeTurn(engine, { key: KEY, decide: () => decision }));
     if (result.kind !== 'replied')
       throw new TwinlineError('ERR_INPUT', `The session does not go on: ${result.reason}.`);
@@ -92,7 +92,7 @@ export function openTestSession(compiled: CompiledFlow, marked: MarkedFlow, setu
 
   return {
     take,
-    showInput: (input) => (asksForSecret(compiled.screens.get(screen)) ? '****' : JSON.stringify(input)),
+    showInput: (input) => (asksForSecret(compiledFlow.screens.get(screen)) ? '****' : JSON.stringify(input)),
     listUnused: mocks.listUnused,
   };
 }
@@ -195,19 +195,19 @@ function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace)
 
 function describeMissing(
   { name, input, screen }: { name: string; input: JsonObject; screen: string },
-  listed: readonly MockAnswer[],
+  answers: readonly MockAnswer[],
   left: ReadonlyMap<MockAnswer, number>,
 ): string {
   const keys = Object.keys(input);
   const call = `Screen "${screen}" calls "${name}" ${keys.length ? `with ${keys.join(', ')}` : 'without input'}`;
-  if (!listed.length)
+  if (!answers.length)
     return `${call}, and the test has no answer for it. Add "${name}": [{ "return": … }] to "services".`;
-  const open = listed.filter((answer) => left.get(answer)! > 0);
+  const open = answers.filter((answer) => left.get(answer)! > 0);
   if (!open.length)
-    return `${call}, and all ${listed.length} answers for it have been used. Add one, or "times" to the last.`;
+    return `${call}, and all ${answers.length} answers for it have been used. Add one, or "times" to the last.`;
   const reasons = open.map((answer) => {
     const wanted = Object.entries(answer.when ?? {}).filter(([key, part]) => !isPart(part, input[key]));
-    return `${listed.indexOf(answer) + 1} is for another ${wanted.map(([key]) => `"${key}"`).join(' and ')}`;
+    return `${answers.indexOf(answer) + 1} is for another ${wanted.map(([key]) => `"${key}"`).join(' and ')}`;
   });
   return `${call}, and no answer that is left fits: ${reasons.join('; ')}.`;
 }

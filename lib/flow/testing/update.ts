@@ -28,17 +28,17 @@ interface Edit {
  * `track`. What a person has to decide stays: `has`, `match`, steps behind an end, calls without an answer.
  */
 export async function updateFlowTests(
-  compiled: CompiledFlow,
+  compiledFlow: CompiledFlow,
   { file, text, only = () => true }: { file: FlowTestFile; text: string; only?: (test: FlowTest) => boolean },
 ): Promise<TestUpdate> {
   const edits: Edit[] = [];
   for (const [at, test] of file.tests.entries())
-    if (only(test)) edits.push(...(await findEdits(compiled, test, pointerTo('tests', at, 'steps'))));
+    if (only(test)) edits.push(...(await findEdits(compiledFlow, test, pointerTo('tests', at, 'steps'))));
   return { text: applyEdits(text, edits), changed: edits.length };
 }
 
-async function findEdits(compiled: CompiledFlow, test: FlowTest, place: string): Promise<Edit[]> {
-  const session = openTestSession(compiled, markFlow(compiled), test);
+async function findEdits(compiledFlow: CompiledFlow, test: FlowTest, place: string): Promise<Edit[]> {
+  const session = openTestSession(compiledFlow, markFlow(compiledFlow), test);
   const edits: Edit[] = [];
   for (const [at, step] of test.steps.entries()) {
     const taken = await session.take(step.in).catch(() => undefined);
@@ -116,9 +116,9 @@ export function formatLines(value: Json, { width, taken }: { readonly width: num
 }
 
 // `taken` is what stands before the value and behind it in its line.
-function formatJson(value: Json, indent: string, taken: number, width = WIDTH): string {
+function formatJson(value: Json, indent: string, usedWidth: number, width = WIDTH): string {
   const line = valueText(value);
-  if (value === null || typeof value !== 'object' || indent.length + taken + line.length <= width) return line;
+  if (value === null || typeof value !== 'object' || indent.length + usedWidth + line.length <= width) return line;
   const inside = `${indent}  `;
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
   const parts = Array.isArray(value)
