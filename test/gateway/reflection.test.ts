@@ -114,7 +114,7 @@ test('a service without a file, broken bytes, a reply of the wrong kind are refu
     const error = await refusal(manners);
     assert.is(error.code, 'ERR_SERVICE', error.message);
     assert.match(error.message, /127\.0\.0\.1:\d+/);
-    assert.match(error.message, /file of descriptors/);
+    assert.match(error.message, /descriptor file/);
   }
 });
 

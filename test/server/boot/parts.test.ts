@@ -184,7 +184,7 @@ test('parts that are wrong: the start says everything that is', async () => {
   );
   assert.match(
     await refused({ responder: { name: 'a b', isResumable: true } }),
-    /^responder has a wrong name.*\nresponder has no method/,
+    /^responder has an invalid name.*\nresponder has no method/,
   );
   assert.match(
     await refused({ lintRules: [{ ...SHOUTING, code: 'syntax' }] }),
