@@ -89,7 +89,7 @@ test('a file of MCP servers is refused with everything that is wrong with it, an
       assert.not.match(message, 'canary');
       return message.split('\n').map((line) => line.slice(`MCP_SERVERS ${file}: `.length));
     };
-    assert.equal(await problemsOf('{canary'), ['is no JSON.']);
+    assert.equal(await problemsOf('{canary'), ['is not JSON.']);
     assert.match((await problemsOf('{"a":"canary"}'))[0]!, 'must be a JSON array');
     const lines = await problemsOf(
       JSON.stringify([
