@@ -1,18 +1,18 @@
-// Checks of numbers that carry their own check: cards, accounts, national ids. What was typed becomes its usual form, or is refused.
+// Numbers with a check digit or structure: cards, accounts, national ids. Input is normalized, or refused.
 //
-// Spaces, dots and dashes count for nothing, and small letters are as good as capitals: a keypad makes either hard.
+// Ignores spaces, dots, dashes and case, which are hard to type on a keypad.
 
-/** One kind of number. */
+/** A kind of number. */
 export interface IdCheck {
-  /** What it is, and where its rule is written down. */
+  /** What it is, and where it is specified. */
   readonly about: string;
-  /** One that passes, in its usual form. */
+  /** A valid one, normalized. */
   readonly example: string;
-  /** The usual form of what was typed, without spaces, dots and dashes, in capitals; undefined when it is no such number. */
+  /** Validates and normalizes input that is already without spaces, dots and dashes, and in capitals; undefined if invalid. */
   read(input: string): string | undefined;
 }
 
-/** Every check by the name that `accept` gives it. */
+/** All checks, by their name in `accept`. */
 export const ID_CHECKS: { readonly [name: string]: IdCheck } = {
   luhn: {
     about: 'digits of which the last checks the others by ISO/IEC 7812-1, as of bank cards and IMEIs',
@@ -96,14 +96,14 @@ export const ID_CHECKS: { readonly [name: string]: IdCheck } = {
   },
 };
 
-/** Reads what a caller has typed; undefined when it is no such number. */
+/** Reads a caller's input; undefined if invalid. */
 export function readId({ read }: IdCheck, text: string): string | undefined {
   return read(text.replace(/[\s.-]/g, '').toUpperCase());
 }
 
 const keepIf = (input: string, fits: boolean) => (fits ? input : undefined);
 
-// From the right every second digit is doubled, and the digits of all are added.
+// From the right, doubles every second digit and adds the digits of all.
 function luhnRest(digits: string): number {
   let sum = 0;
   for (let at = 0; at < digits.length; at++) {
@@ -114,7 +114,7 @@ function luhnRest(digits: string): number {
   return sum % 10;
 }
 
-// The multiplication of the group D5, and the permutation that is applied once more for each place.
+// The multiplication table of the group D5, and the permutation applied once more per position.
 const D5 = [
   '0123456789',
   '1234067895',
@@ -168,7 +168,7 @@ function cpfDigits(base: string): string {
 
 const DNI_LETTERS = 'TRWAGMYFPDXBNJZSQVHLCKE';
 
-/** Whether YYYYMMDD is a day of the calendar. */
+/** Whether YYYYMMDD is a calendar day. */
 function isDay(text: string): boolean {
   const [year, month, day] = [text.slice(0, 4), text.slice(4, 6), text.slice(6, 8)].map(Number) as [
     number,

@@ -1,4 +1,4 @@
-// A menu: options numbered by visible order, or under a key of their own.
+// A menu: options numbered in visible order, or with their own key.
 
 import type { JsonObject } from '../../json/json.ts';
 import { truthy } from '../expression/expression.ts';
@@ -54,7 +54,7 @@ function visibleOptions(screen: MenuScreen, scope: FlowScope) {
       key: own ?? String(++number),
     }));
   };
-  // Most menus have no conditions: they are numbered once.
+  // Most menus have no conditions and are numbered once.
   if (all.every((option) => !option.when)) {
     const fixed = numberOptions(all);
     return () => fixed;

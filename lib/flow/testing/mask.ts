@@ -9,17 +9,17 @@ import type { CompiledFlow } from '../run/compile.ts';
 import { isAnswerHidden, keepsPrivate, type ScreenNode } from '../run/scope.ts';
 import type { MockAnswer } from './file.ts';
 
-/** Stands for a secret that was typed. */
+/** Replaces a secret input. */
 export interface Masked {
   /** 1 for the first secret of the dialogue, the same number for the same secret. */
   readonly secret: number;
-  /** Whether it kept the rule of its screen, apart from `sameAs`. */
+  /** Whether it satisfied the rule of its screen, apart from `sameAs`. */
   readonly fits: boolean;
 }
 
-/** Numbers for the secrets and private answers of one dialogue. It holds them while it lasts; nothing else does. */
+/** Numbers the secrets and private answers of one dialogue. Only this object holds them, and only meanwhile. */
 export interface Masks {
-  /** What may be written of an answer that is typed at this screen. */
+  /** What may be recorded of an input on this screen. */
   mask(input: string, node: ScreenNode | undefined): string | Masked;
 }
 
@@ -34,7 +34,7 @@ export function masks(now: () => number = Date.now): Masks {
   };
 }
 
-/** What is typed in the place of the secrets of one dialogue: the same for the same, and as fit for its screen. */
+/** Substitutes for the secrets of a dialogue: equal for equal secrets, and as valid on their screen. */
 export function standIns(now: () => number = Date.now): (maskedText: Masked, node: ScreenNode | undefined) => string {
   const chosen = new Map<number, string>();
   return ({ secret, fits }, node) => {
@@ -68,7 +68,7 @@ const DIGITS = '5820473916';
 const LETTERS = 'kmrtbdhgnp';
 const LENGTHS = [4, 5, 6, 8, 1, 2, 3, 7, 9, 10, 12, 16, 20];
 
-// Another one for every number, as long as there are not more of them than characters.
+// A different one for each number, as long as there are characters left.
 function listCandidates(number: number): string[] {
   const at = number % DIGITS.length;
   const rotate = (text: string) => (text.slice(at) + text.slice(0, at)).repeat(2);
@@ -77,7 +77,7 @@ function listCandidates(number: number): string[] {
   return mixed.flatMap((text) => LENGTHS.map((length) => text.slice(0, length)));
 }
 
-/** The services of a flow whose answers are private, with what may be written in their place. */
+/** The services with private answers, and what may be recorded instead. */
 export function listPrivateServices({ screens }: Pick<CompiledFlow, 'screens'>): Map<string, (answer: Json) => Json> {
   const found = new Map<string, (answer: Json) => Json>();
   for (const node of screens.values()) {
@@ -88,7 +88,7 @@ export function listPrivateServices({ screens }: Pick<CompiledFlow, 'screens'>):
   return found;
 }
 
-/** Answers of services, those that are private replaced: by the sample of their variable, else by values of the same kinds. */
+/** Replaces private answers of services: by the sample of their variable, else by values of the same kinds. */
 export function hidePrivateAnswers(
   compiledFlow: Pick<CompiledFlow, 'screens'>,
   services: { readonly [service: string]: readonly MockAnswer[] },
