@@ -104,7 +104,11 @@ test('a node that stays away, or does not describe itself, ends the start', asyn
   const silent = await reflectingNode({ ...GOOD, versions: [], files: FILES });
   try {
     const { code, message } = await refused(reflecting(silent.port), { STORE_WAIT_SECONDS: '600' });
-    assert.equal([code, /does not offer reflection/.test(message)], ['ERR_SERVICE', true], 'without waiting for what stays');
+    assert.equal(
+      [code, /does not offer reflection/.test(message)],
+      ['ERR_SERVICE', true],
+      'without waiting for what stays',
+    );
   } finally {
     silent.stop();
   }
