@@ -63,7 +63,7 @@ test('a frozen server: a commit is refused in time, is done nevertheless, and it
   server.freeze();
   const next = session(clock, { turnKey: 'lost', record: 'second' });
   const error = await refuses('ERR_STORE', () => store.commit('k', 1, next));
-  assert.match(error.message, 'cannot commit: Command timed out. It may have been done nevertheless.');
+  assert.match(error.message, 'cannot commit: Command timed out. It may still have been executed.');
   server.thaw();
   await works(store);
   assert.equal(await patient.load('k'), { ...next, revision: 2 });
