@@ -154,8 +154,8 @@ export function isClean({ held: isHeld, lockedUntil, consecutive, locks, failure
   return !isHeld && lockedUntil === 0 && consecutive === 0 && locks === 0 && failures.length === 0;
 }
 
-function isLocked({ held, lockedUntil }: Attempts, now: number): boolean {
-  return held || lockedUntil > now;
+function isLocked({ held: isHeld, lockedUntil }: Attempts, now: number): boolean {
+  return isHeld || lockedUntil > now;
 }
 
 function recent({ failures }: Attempts, now: number): readonly number[] {

@@ -56,9 +56,9 @@ export function pinCheck({ records, vault, clock, ...spray }: PinCheckDeps): Pin
   };
 
   const checkPin = async ({ phone, pin }: PinCall, { mark, pace, onResult }: CheckOptions): Promise<Checked> => {
-    const { found: record, reservation } = await records.update(phone, (found) => {
-      const reservation = reserve(found.attempts, clock.now(), mark);
-      const answer = { found, reservation };
+    const { found: record, reservation } = await records.update(phone, (record) => {
+      const reservation = reserve(record.attempts, clock.now(), mark);
+      const answer = { found: record, reservation };
       if (reservation.kind === 'refused') return { answer };
       if (pace === 'slowed' && failuresBefore(reservation) > 0) throw busyError();
       return { changes: { attempts: reservation.attempts }, answer };

@@ -83,10 +83,10 @@ function describeTools(
 
 async function callHost(
   { clock, onProblem }: RunnerOptions,
-  { held, secrets }: RunTurn,
+  { held: lease, secrets }: RunTurn,
   { tool, id, args }: ToolCall & { readonly tool: HostTool },
 ): Promise<ToolOutcome> {
-  const { run, stop } = held;
+  const { run, stop } = lease;
   const over = new AbortController();
   const halt = () => over.abort('stopped');
   stop.addEventListener('abort', halt, { once: true });

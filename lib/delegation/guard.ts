@@ -135,7 +135,10 @@ export function tokenGuard(given: GuardOptions): TokenGuard {
   };
 }
 
-function makeRules({ audience, accepted, maxTtlSeconds = {} }: GuardOptions, methods: ReadonlySet<string>): GuardRules {
+function makeRules(
+  { audience, accepted: capabilities, maxTtlSeconds = {} }: GuardOptions,
+  methods: ReadonlySet<string>,
+): GuardRules {
   const { invocation = DELEGATION_LIMITS.invocationSeconds, delegation = DELEGATION_LIMITS.delegationSeconds } =
     maxTtlSeconds;
   for (const [kind, seconds] of Object.entries({ invocation, delegation }))
@@ -146,7 +149,7 @@ function makeRules({ audience, accepted, maxTtlSeconds = {} }: GuardOptions, met
       );
   return {
     audiences: [audience].flat(),
-    accepted: { identity: 'ixo:oracle', namespace: 'oracle', resource: 'issuer', ...accepted },
+    accepted: { identity: 'ixo:oracle', namespace: 'oracle', resource: 'issuer', ...capabilities },
     maxSeconds: { invocation, delegation },
     methods,
   };
@@ -216,9 +219,12 @@ function judgeContent({ ucans }: Chain, kind: TokenKind, rules: GuardRules): Tok
 
 type TokenRequirement = { readonly owner: string; readonly accepted: Accepted; readonly kind: TokenKind };
 
-function isAccepted(capability: Ucan['capabilities'][number], { owner, accepted, kind }: TokenRequirement): boolean {
-  if (capability.with === accepted.identity) return capability.can === '*';
+function isAccepted(
+  capability: Ucan['capabilities'][number],
+  { owner, accepted: capabilities, kind }: TokenRequirement,
+): boolean {
+  if (capability.with === capabilities.identity) return capability.can === '*';
   // An invocation must name its ability; only a delegation may use a wildcard.
   const named = kind === 'delegation' || !capability.can.endsWith('*');
-  return capability.with === owner && named && capability.can.startsWith(`${accepted.namespace}/`);
+  return capability.with === owner && named && capability.can.startsWith(`${capabilities.namespace}/`);
 }

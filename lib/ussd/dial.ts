@@ -173,7 +173,7 @@ function decideUnknown(rules: DialRules, begin: Begin, inputs: readonly string[]
 
 // Dialects that do not repeat phone or service code leave them empty.
 function isOwner(request: UssdRequest, door: PhoneDoor): boolean {
-  const isSame = (value: string, stored: string) => value === '' || value === stored;
+  const isSame = (value: string, text: string) => value === '' || value === text;
   return isSame(request.phoneNumber, door.phoneNumber) && isSame(request.serviceCode, door.serviceCode);
 }
 

@@ -34,7 +34,12 @@ export interface SharedPhones {
   readonly onProblem: (error: unknown) => void;
 }
 
-export function phoneSessions({ isLive, endSession, onEnded, shared }: PhoneSessionsOptions): PhoneSessions {
+export function phoneSessions({
+  isLive,
+  endSession,
+  onEnded,
+  shared: sharedStore,
+}: PhoneSessionsOptions): PhoneSessions {
   // Session keys by phone, oldest first.
   const phones = new LRUCache<string, Set<string>>(growing(USSD_LIMITS.phonesCounted));
 
@@ -71,7 +76,7 @@ export function phoneSessions({ isLive, endSession, onEnded, shared }: PhoneSess
   return {
     async begin(phone, key) {
       await beginHere(phone, key);
-      if (shared) beginTogether(shared, phone, key).catch(shared.onProblem);
+      if (sharedStore) beginTogether(sharedStore, phone, key).catch(sharedStore.onProblem);
     },
     end: (phone, key) => void phones.get(phone)?.delete(key),
   };

@@ -168,21 +168,21 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   };
 
   // Without message numbers a retry cannot be told from a new answer, except while the first is still in progress.
-  const answerOnce = (served: ServedRequest): Promise<UssdReply> => {
-    const { key, request } = served;
-    if (request.mode === 'cumulative' || request.turnId !== undefined) return answer(served);
+  const answerOnce = (dialectRequest: ServedRequest): Promise<UssdReply> => {
+    const { key, request } = dialectRequest;
+    if (request.mode === 'cumulative' || request.turnId !== undefined) return answer(dialectRequest);
     const same = `${key}\n${request.phoneNumber}\n${request.text}`;
     const running = inFlight.get(same);
     if (running) return running;
-    const reply = answer(served).finally(() => inFlight.delete(same));
+    const reply = answer(dialectRequest).finally(() => inFlight.delete(same));
     inFlight.set(same, reply);
     return reply;
   };
 
-  const act = (served: ServedRequest): Promise<UssdReply> => {
-    const { key, request } = served;
+  const act = (dialectRequest: ServedRequest): Promise<UssdReply> => {
+    const { key, request } = dialectRequest;
     if (request.event === 'end') return hangUp(engine, key, request);
-    return request.event === 'status' ? readStatus(engine, key) : answerOnce(served);
+    return request.event === 'status' ? readStatus(engine, key) : answerOnce(dialectRequest);
   };
 
   // On timeout the turn continues: the telecom's retry then gets its reply.
@@ -269,7 +269,7 @@ export function closeSession(engine: Engine, key: string): Promise<boolean> {
 
 // Dialects without a phone number must quote the last screen, or name the session in their path.
 function mayEnd({ door, reply }: SessionView, { phoneNumber, serviceCode, lastReply }: UssdRequest): boolean {
-  const isSame = (value: string, stored: unknown) => value === '' || value === stored;
+  const isSame = (value: string, json: unknown) => value === '' || value === json;
   if (!isSame(phoneNumber, door.phoneNumber) || !isSame(serviceCode, door.serviceCode)) return false;
   return lastReply === undefined || normalizeScreen(lastReply) === normalizeScreen(reply);
 }

@@ -20,7 +20,7 @@ export interface McpServiceOptions
 
 export interface McpService {
   /** The currently available tools; names in `taken` belong to other tools. */
-  tools(taken?: ReadonlySet<string>): HostTool[];
+  tools(usedNames?: ReadonlySet<string>): HostTool[];
   sweep(limit: number): Promise<number>;
   close(): Promise<void>;
 }

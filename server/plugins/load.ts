@@ -154,9 +154,9 @@ const isRoute = (value: unknown) =>
 function findFlaws(value: unknown): string[] {
   if (!isObject(value)) return ['has no default export that is a plugin. Write: export default { name, version, … }'];
   const unknown = Object.keys(value).filter((field) => !Object.hasOwn(RULES, field));
-  const wrong = Object.entries(RULES).filter(([field, { holds, required }]) => {
+  const wrong = Object.entries(RULES).filter(([field, { holds, required: isRequired }]) => {
     const setting = value[field];
-    return setting === undefined ? required : !holds(setting);
+    return setting === undefined ? isRequired : !holds(setting);
   });
   const flaws = [
     ...unknown.map(

@@ -88,11 +88,11 @@ const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 const SEGMENT = /^:?[A-Za-z0-9_.~-]+$/;
 
 /** Problems with plugin routes, one per line; `own` are the server's routes. */
-export function routeProblems(mounted: readonly Mounted[], own: readonly DeclaredRoute[]): string[] {
+export function routeProblems(plugins: readonly Mounted[], own: readonly DeclaredRoute[]): string[] {
   const problems: string[] = [];
   const ownedPrefixes = new Set(own.flatMap(({ owns = [] }) => owns));
   const others = own.map((route): Owned => ({ route, owner: 'Twinline' }));
-  for (const { plugin, routes } of mounted) {
+  for (const { plugin, routes } of plugins) {
     const say = (why: string) => problems.push(`PLUGINS: "${plugin.name}" ${why}`);
     const seen = new Set<string>();
     for (const route of routes) {
@@ -159,11 +159,11 @@ export interface Exclusions {
  */
 export function findExclusions(
   exclusions: readonly string[],
-  { mounted, own }: { readonly mounted: readonly Mounted[]; readonly own: readonly DeclaredRoute[] },
+  { mounted: plugins, own }: { readonly mounted: readonly Mounted[]; readonly own: readonly DeclaredRoute[] },
 ): Exclusions {
-  const free = new Set(mounted.flatMap(listFreeRoutes));
+  const free = new Set(plugins.flatMap(listFreeRoutes));
   const ours = own.filter(({ access }) => access === 'user').map(routeKey);
-  const freeable = new Set([...ours, ...mounted.flatMap(({ routes }) => routes.map(routeKey))]);
+  const freeable = new Set([...ours, ...plugins.flatMap(({ routes }) => routes.map(routeKey))]);
   const open = new Set(own.filter(({ access }) => access === 'public' || access === 'telecom').map(routeKey));
   const problems = exclusions.flatMap((line) => {
     const key = line.replace(/\{(\w+)\}/g, ':$1');

@@ -244,7 +244,7 @@ export const DIALECT_ROUTES: { readonly [route: string]: DialectRoute } = {
     id: 'dialComviva',
     summary: 'Comviva Flares',
     query: {
-      MSISDN: { description: 'The caller; in lower case in the clean-up call', schema: MSISDN },
+      MSISDN: { description: 'The caller; the clean-up call sends it as `msisdn`', schema: MSISDN },
       input: { description: 'The input', schema: { ...(TYPED as object), examples: ['121'] } },
       SessionID: { description: 'Default: the phone number', schema: SESSION },
       clean: { description: 'Any value: ends the session', schema: TEXT },

@@ -56,7 +56,7 @@ const CASES: readonly (readonly [what: string, answer: Answer, told: Told, logge
   ],
   ['garbage', streams('data: {"choices":[{"del\n\n'), BROKEN, /server/],
   ['a page', odd(200, {}, '<html>canary</html>'), CUT, /network/],
-  ['nothing', streams(ended()), BROKEN, /answered with nothing/],
+  ['nothing', streams(ended()), BROKEN, /returned an empty response/],
   ['only an end', streams(DONE), CUT, /network/],
   ['an error in the stream', streams(said('A'), overloaded), LIMIT, /rate_limit, "overloaded_error"/],
   ['an error in the stream with a status', streams(said('A'), withStatus), BROKEN, /server, status 502/],

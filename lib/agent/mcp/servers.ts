@@ -23,7 +23,7 @@ export interface McpOptions {
 /** The tools of the connected MCP servers. */
 export interface Mcp {
   /** The currently available tools; names in `usedNames` belong to other tools. */
-  tools(taken?: ReadonlySet<string>): HostTool[];
+  tools(usedNames?: ReadonlySet<string>): HostTool[];
   close(): Promise<void>;
 }
 

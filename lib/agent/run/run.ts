@@ -156,8 +156,8 @@ export function openRuns({ documents, clock, holder, inspector }: RunsOptions) {
     ask: (
       { id, context: { fence } }: Run,
       call: Omit<RunCall, 'until' | 'result'>,
-      { ms, seen }: { ms: number; seen: readonly string[] },
-    ) => send(id, () => ({ type: 'ASK', fence, call: { ...call, until: clock.now() + ms }, seen })),
+      { ms, seen: answeredIds }: { ms: number; seen: readonly string[] },
+    ) => send(id, () => ({ type: 'ASK', fence, call: { ...call, until: clock.now() + ms }, seen: answeredIds })),
     end: ({ id, context: { fence } }: Run, status: RunEnd) => send(id, { type: 'END', fence, status, leaseMs }),
     seal: ({ id, context: { fence } }: Run) => send(id, { type: 'SEAL', fence, keepMs: AGENT_LIMITS.runLogKeepMs }),
     /** Lets other processes take over the run immediately. */

@@ -1,4 +1,4 @@
-// A flow compiled once: a plain JSON machine config, its screens by path, and the conversation that an engine keeps turns of.
+// Compiles a flow to a plain JSON machine config, its screens by path, and a conversation for the engine.
 
 import { createHash } from 'node:crypto';
 import type { AnyStateMachine } from 'xstate';
@@ -18,24 +18,24 @@ import { evaluateValues, type FlowScope, flowError, flowScope, menuImplementatio
 
 /** Options of `compileFlow`. */
 export interface CompileOptions {
-  /** The flows that `flow` screens call, by name. */
+  /** The flows called by `flow` screens, by name. */
   readonly flows?: ReadonlyMap<string, Flow>;
   /** For `date` rules. @default the system clock */
   readonly clock?: Clock;
 }
 
-/** A flow as a conversation that an engine keeps. */
+/** A flow as a conversation of the engine. */
 export interface CompiledFlow extends Conversation {
   readonly flow: Flow;
-  /** The machine config as plain JSON, as XState and its tools read it. */
+  /** The machine config as plain JSON, readable by XState and its tools. */
   readonly config: JsonObject;
   readonly screens: ReadonlyMap<string, ScreenNode>;
 }
 
-/** Whether a conversation is a flow; others are machines of their own. */
+/** Whether a conversation is a flow; others are custom machines. */
 export const isFlow = (conversation: object): conversation is CompiledFlow => 'screens' in conversation;
 
-/** The flows among the conversations that are loaded, as they are now, by name. */
+/** The currently loaded flows among the conversations, by name. */
 export function flowsIn({ ids, current }: Pick<Library, 'ids' | 'current'>): Map<string, CompiledFlow> {
   return new Map(
     ids.map((id) => [id, current(id)!] as const).filter((entry): entry is [string, CompiledFlow] => isFlow(entry[1])),
@@ -44,7 +44,7 @@ export function flowsIn({ ids, current }: Pick<Library, 'ids' | 'current'>): Map
 
 interface Build {
   readonly flows: ReadonlyMap<string, Flow>;
-  /** Flows that are being compiled around this one: a flow cannot call itself. */
+  /** Enclosing flows under compilation: a flow cannot call itself. */
   readonly around: readonly string[];
   readonly nodes: Map<string, ScreenNode>;
   readonly used: Map<string, Flow>;
@@ -128,7 +128,7 @@ function initialContext(flow: Flow): Record<string, Json> {
   return { ...Object.fromEntries(vars), $stack: [], $page: 0, $bad: 0 };
 }
 
-/** The machine of a JSON config: what JSON cannot say (context from input, call inputs, guards, actions) is put in. */
+/** The machine of a JSON config, plus what JSON cannot express (context from input, call inputs, guards, actions). */
 function buildMachine(config: JsonObject, flow: Flow, build: Build): AnyStateMachine {
   const start = config.context as unknown as MenuContext;
   const context = ({ input = {} }: { input?: Values }): MenuContext => ({ ...start, ...pickDeclared(flow, input) });
@@ -138,9 +138,9 @@ function buildMachine(config: JsonObject, flow: Flow, build: Build): AnyStateMac
   } as MenuConfig);
 }
 
-// What the door says of the caller (phoneNumber, sessionId …) goes into the variables of the same name that the flow declares.
-function pickDeclared(flow: Flow, given: Values): Values {
-  const declared = Object.entries(given).filter(([name]) => flow.vars && Object.hasOwn(flow.vars, name));
+// The gateway's data about the caller (phoneNumber, sessionId …) initializes declared variables of the same name.
+function pickDeclared(flow: Flow, values: Values): Values {
+  const declared = Object.entries(values).filter(([name]) => flow.vars && Object.hasOwn(flow.vars, name));
   return Object.fromEntries(declared);
 }
 

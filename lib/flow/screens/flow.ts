@@ -1,4 +1,4 @@
-// A called flow: a compound state that holds the other flow's screens and comes back when it has ended.
+// A called flow: a compound state that contains the other flow's screens and returns when that flow ends.
 
 import type { Flow, FlowScreen } from '../format/flow.ts';
 import {
@@ -16,7 +16,7 @@ export const flow: ScreenKind<FlowScreen> = {
   behaviour: SILENT,
 };
 
-/** The state of a call screen around the states of the flow that it calls. */
+/** The state of a calling screen around the states of the called flow. */
 export function callingState(
   screen: FlowScreen,
   place: ScreenPlace,

@@ -1,4 +1,4 @@
-// An input: what the caller types is an answer, checked by the screen's rule and kept in a variable.
+// An input: the caller's answer is checked by the screen's rule and saved in a variable.
 
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { InputScreen } from '../format/flow.ts';
@@ -42,11 +42,11 @@ export const input: ScreenKind<InputScreen> = {
 
 const ANYTHING: Pick<Accept, 'check'> = { check: (text: string) => ({ ok: true, value: text as Json }) };
 
-// What was kept is what a rule read, 2024-03-05 for 5/3/2024, so it is compared with what this rule reads. A secret of an
-// earlier turn is gone; what is left of it is the proof that the record carries.
-function isSame({ input: typed, context, prove }: Answering, name: string, value: Json): boolean {
+// Saved values were normalized by a rule (2024-03-05 for 5/3/2024), so compare with what this rule returns. A secret of an
+// earlier turn is gone; only the proof in the record remains.
+function isSame({ input: text, context, prove }: Answering, name: string, value: Json): boolean {
   const kept = context[name] ?? null;
-  if (kept !== null) return kept === value || String(kept) === typed;
+  if (kept !== null) return kept === value || String(kept) === text;
   const proof = (context.$proofs as JsonObject | undefined)?.[name];
-  return proof !== undefined && (proof === prove(String(value)) || proof === prove(typed));
+  return proof !== undefined && (proof === prove(String(value)) || proof === prove(text));
 }

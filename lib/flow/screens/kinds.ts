@@ -1,4 +1,4 @@
-// The kinds of screens by type, and those of few lines: call, branch and end.
+// The kinds of screens by type, and the short ones: call, branch and end.
 
 import type { BranchScreen, CallScreen, EndScreen, Screen, ScreenType } from '../format/flow.ts';
 import { flow } from './flow.ts';
@@ -7,7 +7,7 @@ import { list } from './list.ts';
 import { menu } from './menu.ts';
 import { buildTransitions, entryTrack, meta, type ScreenKind, SILENT, trackAction } from './screen.ts';
 
-/** A call asks a service, then goes on by what it answered. The caller sees it only when it takes long. */
+/** Calls a service and continues according to its result. The caller sees it only if it takes long. */
 const call: ScreenKind<CallScreen> = {
   state: (screen, place) => ({
     meta: { ...meta(place, screen), with: screen.with ?? {} },
@@ -26,7 +26,7 @@ const call: ScreenKind<CallScreen> = {
   behaviour: SILENT,
 };
 
-/** A branch goes on at once by the first condition that holds. */
+/** Continues immediately with the first condition that holds. */
 const branch: ScreenKind<BranchScreen> = {
   state: (screen, place) => ({
     meta: meta(place, screen),
@@ -36,7 +36,7 @@ const branch: ScreenKind<BranchScreen> = {
   behaviour: SILENT,
 };
 
-/** An end says goodbye and closes the session; in a flow that another one called, it returns to the caller. */
+/** Shows the last text and closes the session; in a called flow, returns to the caller. */
 const end: ScreenKind<EndScreen> = {
   state: (screen, place) => {
     const entry = [

@@ -1,4 +1,4 @@
-// A list: one row per item of an array, cut into pages; with `pick`, rows are numbered and can be chosen.
+// A list: one row per array item, split into pages; with `pick`, rows are numbered and selectable.
 
 import type { Json, JsonObject } from '../../json/json.ts';
 import { maskPrintedFrom } from '../expression/template.ts';

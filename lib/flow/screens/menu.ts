@@ -1,4 +1,4 @@
-// A menu: options numbered by visible order, or under a key of their own.
+// A menu: options numbered in visible order, or with their own key.
 
 import type { JsonObject } from '../../json/json.ts';
 import { truthy } from '../expression/expression.ts';
@@ -47,9 +47,14 @@ function visibleOptions(screen: MenuScreen, scope: FlowScope) {
   }));
   const numberOptions = (options: typeof all) => {
     let number = 0;
-    return options.map(({ event, text, own, hidden }) => ({ event, text, hidden, key: own ?? String(++number) }));
+    return options.map(({ event, text, own, hidden: isHidden }) => ({
+      event,
+      text,
+      hidden: isHidden,
+      key: own ?? String(++number),
+    }));
   };
-  // Most menus have no conditions: they are numbered once.
+  // Most menus have no conditions and are numbered once.
   if (all.every((option) => !option.when)) {
     const fixed = numberOptions(all);
     return () => fixed;

@@ -1,9 +1,9 @@
-// What every kind of screen gives: its state in the machine, with its transitions, and its behaviour.
+// The parts of every kind of screen: its machine state with its transitions, and its behaviour.
 
 import { type Flow, isInteractive, type Screen, type Values, type Way } from '../format/flow.ts';
 import type { Behaviour, FlowScope } from '../run/scope.ts';
 
-/** A state of the machine as plain JSON. */
+/** A machine state as plain JSON. */
 export type StateConfig = { readonly [key: string]: unknown };
 
 export interface ScreenKind<S extends Screen> {
@@ -14,7 +14,7 @@ export interface ScreenKind<S extends Screen> {
 /** The behaviour of screens that show nothing and do not wait. */
 export const SILENT = (): Behaviour => ({ listsExit: false, show: () => ({ text: '', rows: [] }) });
 
-/** Where a screen is: its id, the path of its state, its flow. */
+/** Location of a screen: its id, its state path, its flow. */
 export interface ScreenPlace {
   readonly id: string;
   readonly path: string;
@@ -23,7 +23,7 @@ export interface ScreenPlace {
 
 export const trackAction = (name: string) => ({ type: 'track', params: { name } });
 
-/** A transition to a screen, with the action that leaves the present one. */
+/** A transition to a screen, with the action that leaves the current one. */
 export function transitionTo(
   place: ScreenPlace,
   way: { to: string; set?: Values; save?: string; track?: string; from?: string },
@@ -37,12 +37,12 @@ export function transitionTo(
     ...(way.set && { set: way.set }),
   };
   const track = way.track === undefined ? [] : [trackAction(way.track)];
-  // A transition to the state that it comes from enters nothing: a call would not be made again.
+  // A self-transition does not re-enter the state: a call would not be repeated.
   const isAgain = way.to === place.id && !isInteractive(place.flow.screens[place.id]!);
   return { target: way.to, ...(isAgain && { reenter: true }), actions: [{ type: action, params }, ...track] };
 }
 
-/** The transitions of `done`, `fail` or `branch`: a screen id, or ways that are tried in order. */
+/** The transitions of `done`, `fail` or `branch`: a screen id, or ways tried in order. */
 export function buildTransitions(
   place: ScreenPlace,
   ways: string | readonly Way[],
@@ -59,7 +59,7 @@ function buildGuard(place: ScreenPlace, condition: string, { guard, save }: { gu
   return { type: guard, params: { condition, of: place.flow.flow, ...(save !== undefined && { save }) } };
 }
 
-/** What screens that wait for an answer have in common: the next page, a refusal, a fixed way back. */
+/** Common events of screens that wait for an answer: next page, refusal, a fixed way back. */
 export function interactiveEvents(screen: Screen): { readonly [event: string]: StateConfig } {
   const fixed = typeof screen.back === 'string' ? screen.back : undefined;
   return {

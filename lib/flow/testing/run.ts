@@ -1,4 +1,4 @@
-// Runs the tests of a flow: compares each step with what it expects, and collects the coverage of all.
+// Runs flow tests: compares each step with its expectations, and collects the coverage.
 
 import { RE2JS } from 're2js';
 import { TwinlineError } from '../../errors.ts';
@@ -9,20 +9,20 @@ import { type Coverage, type MarkedFlow, markFlow } from './coverage.ts';
 import type { FlowTest, FlowTestFile, FlowTestSetup, FlowTestStep } from './file.ts';
 import type { TestSession, TestStepResult } from './session.ts';
 
-/** A step at which a test of a flow failed. */
+/** A failed step of a flow test. */
 export interface FlowTestFailure {
   /** Number of the step, from 1; 0 for the test as a whole. */
   readonly step: number;
-  /** What was typed, as JSON; `****` where a secret is asked for. */
+  /** The input, as JSON; `****` for a secret. */
   readonly typed: string;
   readonly message: string;
-  /** Lines under the message: a diff, or the text that was shown. */
+  /** Further lines: a diff, or the actual text. */
   readonly details: readonly string[];
   /** JSON pointer into the file. */
   readonly pointer: string;
 }
 
-/** What the tests of a flow came to. */
+/** The result of flow tests. */
 export interface FlowTestReport {
   readonly flow: string;
   readonly tests: readonly { readonly name: string; readonly failures: readonly FlowTestFailure[] }[];
@@ -47,7 +47,10 @@ export async function runFlowTests(compiled: CompiledFlow, file: FlowTestFile): 
   const marked = markFlow(compiled);
   const tests: FlowTestReport['tests'][number][] = [];
   for (const [at, test] of file.tests.entries())
-    tests.push({ name: test.name, failures: await runTest({ compiled, marked, test, pointer: `/tests/${at}` }) });
+    tests.push({
+      name: test.name,
+      failures: await runTest({ compiled, marked, test, pointer: `/tests/${at}` }),
+    });
   return { flow, tests, coverage: marked.coverage() };
 }
 
@@ -112,7 +115,7 @@ interface TestRun {
 interface Miss {
   readonly message: string;
   readonly details?: readonly string[];
-  /** The key of the step that is not met. */
+  /** The key of the unmet expectation. */
   readonly key?: keyof FlowTestStep;
 }
 
@@ -157,7 +160,7 @@ async function runTest({ compiled, marked, test, pointer }: TestRun): Promise<Fl
 
 function compareStep(step: FlowTestStep, { reply, screen, tracks, unanswered }: TestStepResult): Miss[] {
   const { text } = reply;
-  // A missing answer or another screen explains every further difference: only it is reported.
+  // A missing answer or a wrong screen explains all other differences: report only that.
   if (unanswered.length) return unanswered.map((message) => ({ message }));
   const lines = text.split('\n');
   if (step.screen !== undefined && step.screen !== screen)
@@ -181,9 +184,9 @@ function compareStep(step: FlowTestStep, { reply, screen, tracks, unanswered }: 
   return found;
 }
 
-/** The lines of both: `- ` only expected, `+ ` only got, two spaces where they agree. */
-export function diffLines(expected: string, got: string): string[] {
-  const [left, right] = [expected.split('\n'), got.split('\n')];
+/** A line diff: `- ` only expected, `+ ` only actual, two spaces where they agree. */
+export function diffLines(expectedText: string, actualText: string): string[] {
+  const [left, right] = [expectedText.split('\n'), actualText.split('\n')];
   let head = 0;
   while (head < Math.min(left.length, right.length) && left[head] === right[head]) head++;
   let tail = 0;

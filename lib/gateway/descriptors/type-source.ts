@@ -26,7 +26,7 @@ export interface LearnedTypes {
   /** Everything learned so far, in order. */
   readonly lessons: readonly Lesson[];
   /** Adds the messages of these files, including `wanted`. Unusable files are skipped. */
-  learn(files: ReadonlyMap<string, File>, wanted: ReadonlySet<string>): void;
+  learn(files: ReadonlyMap<string, File>, typeNames: ReadonlySet<string>): void;
 }
 
 /**
@@ -67,11 +67,11 @@ export function learnedTypes(base: FileRegistry): LearnedTypes {
     }),
     isKnownFile: (name) => getFile(name) !== undefined,
     lessons,
-    learn: (learntFiles, wanted) => {
-      lessons.push({ files: learntFiles, wanted });
+    learn: (learntFiles, typeNames) => {
+      lessons.push({ files: learntFiles, wanted: typeNames });
       for (const file of sortByImports(learntFiles)) {
         const existing = getFile(file.name);
-        const parsed = existing && !declaresNew(file, { known: existing, wanted }) ? undefined : read(file);
+        const parsed = existing && !declaresNew(file, { known: existing, wanted: typeNames }) ? undefined : read(file);
         if (!parsed) continue;
         if (!existing) files.set(parsed.proto.name, parsed);
         for (const type of nestedTypes(parsed))

@@ -104,8 +104,8 @@ export function writeFields(plan: ObjectPlan, state: WriteState, end: number): v
 
 // A late field is fine if it occurs once and its default has not been printed. The first 31 fields are tracked; beyond those,
 // the order decides.
-function isLate({ offsets }: ObjectPlan, { index }: FieldPlan, seen: number): boolean {
-  return index > 30 || (seen & (1 << index)) !== 0 || offsets[index] !== offsets[index + 1];
+function isLate({ offsets }: ObjectPlan, { index }: FieldPlan, seenFields: number): boolean {
+  return index > 30 || (seenFields & (1 << index)) !== 0 || offsets[index] !== offsets[index + 1];
 }
 
 /** Whether a record with this tag belongs to the field; with another wire type it is an unknown field. */

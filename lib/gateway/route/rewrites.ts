@@ -77,9 +77,9 @@ function compileRewrite({ from: fromText, to: toText }: Rewrite): CompiledRewrit
     else throw new Error(`${toText}: a star needs a name, as in {path=**}`);
     at = variable ? (variable.end ?? segments.length) : at + 1;
   }
-  const apply = (matched: readonly string[]): string => {
+  const apply = (segments: readonly string[]): string => {
     const parts = pieces.flatMap((piece) =>
-      typeof piece === 'string' ? [piece] : matched.slice(piece.start, piece.end),
+      typeof piece === 'string' ? [piece] : segments.slice(piece.start, piece.end),
     );
     return `/${parts.join('/')}${verb && `:${verb}`}`;
   };

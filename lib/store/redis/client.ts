@@ -78,7 +78,7 @@ function clusterOptions({ tls }: RedisAddress, { options, times }: ClusterParts)
     // Otherwise a command whose connection broke would be sent again, even if it was executed.
     retryDelayOnFailover: 0,
     // Certificates are issued for host names, not for addresses.
-    ...(tls && { dnsLookup: (host, done) => done(null, host) }),
+    ...(tls && { dnsLookup: (host, callback) => callback(null, host) }),
   } satisfies ClusterOptions;
 }
 

@@ -214,10 +214,10 @@ interface Share {
 }
 
 /** Distributes `limit` over the buckets. */
-function shareOut(found: readonly Share[], limit: number): Share[] {
+function shareOut(pieces: readonly Share[], limit: number): Share[] {
   const shares: Share[] = [];
   let left = limit;
-  for (const { bucket, count } of found) {
+  for (const { bucket, count } of pieces) {
     const share = Math.min(left, count, COMMON_LIMITS.sweepBatch);
     if (share > 0) shares.push({ bucket, count: share });
     left -= share;

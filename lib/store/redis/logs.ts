@@ -184,8 +184,8 @@ function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'ur
   };
 }
 
-function pageOfAnswer([last, ended, expiresAt, from, ...texts]: string[]): LogPage {
+function pageOfAnswer([last, endMark, expiresAt, from, ...texts]: string[]): LogPage {
   const first = Number(from);
   const frames = texts.map((text, at) => ({ n: first + at, text }));
-  return { frames, last: Number(last), ended: ended === '1', expiresAt: Number(expiresAt) };
+  return { frames, last: Number(last), ended: endMark === '1', expiresAt: Number(expiresAt) };
 }

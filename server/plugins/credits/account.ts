@@ -81,9 +81,9 @@ export function accounts({ documents, clock }: Pick<PluginHost, 'documents' | 'c
     throw new TwinlineError('ERR_STORE', `The entry ${id} of a credit account is missing.`);
   }
 
-  async function markCounted({ counted, cut }: Account): Promise<Pick<Account, 'counted' | 'cut'>> {
-    if (counted.length < REMEMBERED) return { counted, ...(cut && { cut }) };
-    await Promise.all(counted.map((id) => mark(id, cut?.[id])));
+  async function markCounted({ counted: countedIds, cut }: Account): Promise<Pick<Account, 'counted' | 'cut'>> {
+    if (countedIds.length < REMEMBERED) return { counted: countedIds, ...(cut && { cut }) };
+    await Promise.all(countedIds.map((id) => mark(id, cut?.[id])));
     return { counted: [] };
   }
 

@@ -86,7 +86,7 @@ test('an agent submits a claim for its user', async () => {
 
 test('a start is refused when the service is none', async () => {
   const failed = await claiming(async () => {}, { CLAIMS_SERVICE: 'claims.other' }).catch((error: Error) => error);
-  assert.match(String(failed), 'CLAIMS_SERVICE="claims.other" is no service');
+  assert.match(String(failed), 'CLAIMS_SERVICE="claims.other" is not a service');
 });
 
 async function place() {

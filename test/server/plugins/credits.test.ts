@@ -205,7 +205,7 @@ test('an account begins with nothing; the words and the claims of each refusal a
   });
 });
 
-const ANOTHER_AMOUNT = 'This Idempotency-Key has added 50 credits. Send another key.';
+const ANOTHER_AMOUNT = 'This Idempotency-Key has already added 50 credits. Use another key.';
 
 test('only operators add credits, and everything that is wrong is told', async () => {
   const server = shared();
