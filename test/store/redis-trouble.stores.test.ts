@@ -22,6 +22,9 @@ import { until } from '../support/until.ts';
 const HASTY = { commandMs: 200 };
 const PATIENT = { commandMs: 600_000, firstConnectMs: 600_000 };
 
+/** Commands that are never answered are given up after their time. */
+export const runs = 'waits';
+
 const test = suite('Redis in trouble');
 const clock = { now: Date.now };
 const server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] });

@@ -33,6 +33,20 @@ export const LOG_APPENDS: LogPromises = {
     for (const name of ODD_NAMES) assert.equal(await readAll(store, name), numbered([...ODD_TEXTS, name]), name);
   },
 
+  'a repeat is answered also when the log has ended since, or would end with it': async ({ store, clock }) => {
+    const appended = { kind: 'appended', last: 1 };
+    await store.open('later', claim(clock));
+    assert.equal(await store.append('later', ['a'], behind(0, clock)), appended);
+    assert.equal(await store.append('later', [], behind(1, clock, { end: true })), appended);
+    assert.equal(await store.append('later', ['a'], behind(0, clock)), appended, 'without the end that came later');
+    assert.equal(await store.append('later', ['a'], behind(0, clock, { end: true })), appended, 'with it');
+    await store.open('at once', claim(clock));
+    assert.equal(await store.append('at once', ['a'], behind(0, clock, { end: true })), appended);
+    assert.equal(await store.append('at once', ['a'], behind(0, clock)), appended, 'without the end it had');
+    assert.equal(await store.append('at once', ['b'], behind(0, clock)), { kind: 'ended', last: 1 });
+    for (const name of ['later', 'at once']) assert.equal(await readAll(store, name), numbered(['a']), name);
+  },
+
   'of two writers at the same place one is written, whoever of them was first': async ({ store, clock, again }) => {
     const other = await again();
     await store.open('l', claim(clock));

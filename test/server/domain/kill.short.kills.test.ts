@@ -23,7 +23,7 @@ import { asker, COOKING, created, files, keyOf, type Name, PROTOCOL, path, type 
 
 const test = suite('the domain service under kill -9');
 
-const KILLS = chooseSize({ short: 2, day: 12, whole: 50 });
+const KILLS = chooseSize({ short: 2, day: 8, whole: 50 });
 const VOTES_PER_KILL = 9;
 const ORGANISATIONS_PER_KILL = 4;
 const DEEDS_PER_KILL = 4;

@@ -23,7 +23,7 @@ import { DIAL, findSample, type Served, testRoutes } from '../support/serve.ts';
 
 const test = suite('wire');
 
-const SEEDS = chooseSize({ short: 300, day: 3_000, whole: 30_000 });
+const SEEDS = chooseSize({ short: 300, day: 1_500, whole: 30_000 });
 const FIRST_SEED = Number(process.env.TEST_SEED ?? 1) * 1_000_000;
 const ORACLE_KEY = makeOracleKey();
 /** What looks for something now and then, as followers of events do, ends at its next look. */
