@@ -201,15 +201,16 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
 
   async function send({ multitask = 'reject', secrets = {}, client, ...message }: SendRequest): Promise<Sent> {
     const { owner, session, requestId, request, runId } = message;
+    const document = await sessions.readOwned(owner, session);
+    if (!document) return { kind: 'unknown' };
     checkRequest(request);
-    if (!(await sessions.owns(owner, session))) return { kind: 'unknown' };
     const open = await runs.open(session);
     if (open[0] && multitask === 'reject') return { kind: 'busy', runId: open[0].id };
     if (closing || driven.size >= AGENT_LIMITS.runsAtOnce) return { kind: 'full' };
     if (multitask !== 'interrupt' && open.length >= AGENT_LIMITS.runsPerSession) return { kind: 'full' };
     await quota.countBytes({ owner, bytes: Buffer.byteLength(JSON.stringify(request)), client });
     if (multitask === 'interrupt') for (const run of [...open].reverse()) await stopRun(run);
-    const turn = await sessions.nextTurn(owner, session);
+    const turn = await sessions.nextTurn(document);
     if (turn === undefined) return { kind: 'unknown' };
     const run = { owner, session, turn, requestId, request, ...(runId !== undefined && { id: runId }) };
     const accepted = await accept(run, { isFirst: open.length === 0, mayWait: multitask !== 'reject', secrets });

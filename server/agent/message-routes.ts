@@ -14,13 +14,7 @@ import type { Route } from '../http/route-table.ts';
 import type { Readers } from '../sockets/leaving.ts';
 import { agentUser } from '../user/authenticate.ts';
 import { agentError, BODY_ANSWERS, jsonAnswer, refusalAnswer, WRONG_INPUT } from '../user/errors.ts';
-import {
-  MESSAGES,
-  requireOwnSession,
-  SESSION_EXAMPLE,
-  UNKNOWN_SESSION,
-  unknownSessionError,
-} from './session-routes.ts';
+import { MESSAGES, SESSION_EXAMPLE, UNKNOWN_SESSION, unknownSessionError } from './session-routes.ts';
 
 const TEXT: Schema = { type: 'string' };
 const FLAG: Schema = { type: 'boolean' };
@@ -146,7 +140,7 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
     async handle(ctx, deps) {
       const { body } = readInput<{ body: SendBody }>(ctx);
       const { agent } = deps;
-      const session = await requireOwnSession(ctx, agent);
+      const { sessionId: session } = ctx.params as { sessionId: string };
       const run = await sendMessage(agent, makeRequest(ctx, deps, { session, body }));
       ctx.set('X-Run-Id', run.runId);
       if (body.stream) await stream(ctx, deps, { run, after: 0 });

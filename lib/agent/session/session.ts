@@ -59,8 +59,10 @@ export interface Sessions {
   owns(owner: string, id: string): Promise<boolean>;
   /** A session of any owner, unless it is deleted. */
   read(id: string): Promise<Session | undefined>;
-  /** Assigns the next turn number, from 1, and marks the session as used. */
-  nextTurn(owner: string, id: string): Promise<number | undefined>;
+  /** The document of their session. */
+  readOwned(owner: string, id: string): Promise<Session | undefined>;
+  /** Assigns the next turn number, from 1, of a session that was just read, and marks it as used. Undefined when it was deleted since. */
+  nextTurn(session: Session): Promise<number | undefined>;
   /** Changes fields of a session; false when it is gone. */
   change(id: string, change: (body: StoredSession) => Partial<StoredSession>): Promise<boolean>;
   readState(id: string, responder: string): Promise<Json | undefined>;
@@ -81,13 +83,20 @@ export interface SessionOptions {
   readonly oracle: Oracle;
 }
 
+interface ReplaceOptions {
+  /** Whether this body is to be changed. @default it is */
+  readonly isMeant?: (body: StoredSession) => boolean;
+  /** As it was just read. */
+  readonly known?: Session;
+}
+
 export function openSessions({ documents, clock, oracle }: SessionOptions): Sessions {
   const read: Sessions['read'] = async (id) => {
     if (!isId(id)) return undefined;
     const session = await documents.get<StoredSession>(SESSION, id);
     return session?.body.deletedAt === null ? session : undefined;
   };
-  const readOwned = async (owner: string, id: string) => {
+  const readOwned: Sessions['readOwned'] = async (owner, id) => {
     const session = await read(id);
     return session?.body.owner === owner ? session : undefined;
   };
@@ -96,12 +105,12 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
   async function replace(
     id: string,
     of: (body: StoredSession) => Partial<StoredSession>,
-    isMeant: (body: StoredSession) => boolean = () => true,
+    { isMeant = () => true, known }: ReplaceOptions = {},
   ): Promise<StoredSession | undefined> {
     if (!isId(id)) return undefined;
-    const result = await update<StoredSession>(documents, SESSION, id, (body) =>
-      body?.deletedAt === null && isMeant(body) ? ({ ...body, ...of(body) } as StoredSession) : undefined,
-    );
+    const change = (body: StoredSession | undefined) =>
+      body?.deletedAt === null && isMeant(body) ? ({ ...body, ...of(body) } as StoredSession) : undefined;
+    const result = await update<StoredSession>(documents, SESSION, id, change, { known });
     return result.kind === 'updated' ? result.document.body : undefined;
   }
 
@@ -132,13 +141,10 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
       return session && view(session);
     },
     owns: async (owner, id) => (await readOwned(owner, id)) !== undefined,
-    async nextTurn(owner, id) {
-      const body = await replace(
-        id,
-        (before) => ({ turns: before.turns + 1, updated: findLastUse(before) }),
-        (before) => before.owner === owner,
-      );
-      return body?.turns;
+    readOwned,
+    async nextTurn(session) {
+      const take = (body: StoredSession) => ({ turns: body.turns + 1, updated: findLastUse(body) });
+      return (await replace(session.id, take, { known: session }))?.turns;
     },
     change: async (id, change) =>
       (await replace(id, (body) => ({ updated: findLastUse(body), ...change(body) }))) !== undefined,
@@ -156,11 +162,9 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
       await replace(id, ({ state }) => ({ state: { ...state, [responder]: value } }));
     },
     softDelete: async (owner, id, unusedSince = Number.POSITIVE_INFINITY) =>
-      (await replace(
-        id,
-        () => ({ owner: null, title: null, state: {}, deletedAt: clock.now() }),
-        (body) => body.owner === owner && body.updated < unusedSince,
-      )) !== undefined,
+      (await replace(id, () => ({ owner: null, title: null, state: {}, deletedAt: clock.now() }), {
+        isMeant: (body) => body.owner === owner && body.updated < unusedSince,
+      })) !== undefined,
     async listUnused(before, limit) {
       const query = { index: 'idle', where: { updated: { lt: before } }, limit };
       const { items } = await documents.find<StoredSession>(SESSION, query);
