@@ -113,7 +113,10 @@ const TRIED: Readonly<Record<string, readonly [call: () => unknown, says: RegExp
   ],
   'LMDB without a path': [() => lmdbLogs(wrong({})), /path must be a string, not undefined/],
   'MongoDB by its URL alone': [() => connectMongo(wrong('mongodb://h')), /such as \{ url \}, not a string/],
-  'no environment': [() => readConfig(wrong(undefined)), /env must be environment variables by name, .*, not undefined/],
+  'no environment': [
+    () => readConfig(wrong(undefined)),
+    /env must be environment variables by name, .*, not undefined/,
+  ],
   'a reading for a configuration': [
     () => startServer(wrong(readConfig({ DATA_DIR: ':memory:' }))),
     /config must be a configuration from requireConfig/,
