@@ -69,10 +69,7 @@ export function requireGiven(to: string, args: object, kinds: Readonly<Record<st
   if (typeof args !== 'object' || args === null) {
     const names = Object.keys(kinds).filter((name) => !kinds[name]!.endsWith('?'));
     const such = names.length ? `, such as { ${names.join(', ')} }` : '';
-    throw new TwinlineError(
-      'ERR_CONFIG',
-      `Cannot ${to}: its options must be an object${such}, not ${describe(args)}.`,
-    );
+    throw new TwinlineError('ERR_CONFIG', `Cannot ${to}: its options must be an object${such}, not ${describe(args)}.`);
   }
   for (const [name, kind] of Object.entries(kinds)) {
     const value = (args as Readonly<Record<string, unknown>>)[name];
