@@ -17,7 +17,7 @@ const LOADED: { readonly [subpath: string]: string } = {
   './ussd': 'lru-cache xstate',
   './domain': 'ajv-formats lru-cache xstate later:ajv later:ipaddr.js later:re2js',
   './agent':
-    '@opentelemetry/api @ucanto/core ipaddr.js lru-cache xstate later:@ai-sdk/openai-compatible later:@modelcontextprotocol/sdk later:ai',
+    '@opentelemetry/api @ucanto/core ipaddr.js lru-cache re2js xstate later:@ai-sdk/openai-compatible later:@modelcontextprotocol/sdk later:ai',
   './gateway': '@bufbuild/protobuf @humanwhocodes/momoa lru-cache',
   './delegation': '@opentelemetry/api @ucanto/core @ucanto/principal ipaddr.js lru-cache xstate',
   './store/memory': '',
