@@ -6,6 +6,9 @@ import { isDid, isReference } from '../../../lib/domain/did/did.ts';
 import type { OpenApiDocument } from '../../../server/openapi/document.ts';
 import type { Answer } from './serve.ts';
 
+/** Of routes that tests add, which describe no answers. */
+export const TEST_TAG = 'Test';
+
 interface DocumentedAnswer {
   readonly content?: { readonly [type: string]: { readonly schema: object & { readonly 'x-lines'?: object } } };
   readonly headers?: { readonly [name: string]: object };
@@ -16,7 +19,7 @@ export interface Documented {
   problemsOf(operation: string, answer: Answer): string[];
   /** Operations of the document, as `GET /v1/domains/{did}`. */
   readonly operations: readonly string[];
-  /** The operation that a request goes to; undefined where no route is documented for it. */
+  /** The operation that a request goes to; undefined where none is documented for it, or only by a route of a test. */
   operationOf(method: string, path: string): string | undefined;
   /** Operation → statuses that were seen. */
   readonly seen: ReadonlyMap<string, ReadonlySet<number>>;
@@ -90,8 +93,14 @@ export function documented(document: OpenApiDocument): Documented {
       pattern: new RegExp(`^${operation.replaceAll(/[.]/g, '\\$&').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
     }))
     .sort((one, other) => one.operation.split('{').length - other.operation.split('{').length);
-  const operationOf = (method: string, path: string) =>
-    patterns.find(({ pattern }) => pattern.test(`${method} ${path}`))?.operation;
+  const isOfTest = (operation: string) => {
+    const [method, path] = operation.split(' ') as [string, string];
+    return (document.paths[path]![method.toLowerCase()] as { tags: readonly string[] }).tags.includes(TEST_TAG);
+  };
+  const operationOf = (method: string, path: string) => {
+    const found = patterns.find(({ pattern }) => pattern.test(`${method} ${path}`))?.operation;
+    return found && !isOfTest(found) ? found : undefined;
+  };
   return { problemsOf, operations, operationOf, seen };
 }
 

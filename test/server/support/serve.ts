@@ -13,6 +13,7 @@ import type { Method, Route, RouteGroup } from '../../../server/http/route-table
 import { refuseLeaks } from '../../support/canaries.ts';
 import { noteTyped } from '../../support/told-secrets.ts';
 import { until } from '../../support/until.ts';
+import { TEST_TAG } from './documented.ts';
 import { listenTo, noteAnswer, undocumentedOf } from './heard.ts';
 
 export interface Served extends RunningServer {
@@ -51,7 +52,7 @@ export function testRoutes(handlers: Readonly<Record<string, (ctx: Context) => u
     const [method, path] = line.split(' ') as [Method, string];
     return { method, path, id: line.replace(/\W+/g, '-'), summary: line, answers: {}, handle };
   });
-  return { tag: 'Test', description: 'Of a test.', access: 'public', routes };
+  return { tag: TEST_TAG, description: 'Of a test.', access: 'public', routes };
 }
 
 /**
