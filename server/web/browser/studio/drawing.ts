@@ -1,4 +1,4 @@
-// The drawing of the draft beside its text: a click on a state leads to the text, keys do the same, and the state of the cursor is marked.
+// The drawing of the draft. Opening a state leads to its text, and the state at the cursor is marked.
 
 import { bringIntoView, stateButtons } from '../drawn-states.ts';
 import { findElement } from '../element.ts';
@@ -11,9 +11,9 @@ export interface DrawnFlow {
 }
 
 export interface DrawingPart {
-  /** Draws a draft without errors; one that cannot be drawn leaves the drawing as it was, and says so. */
+  /** Draws a draft without errors. On failure the drawing stays, with a message. */
   draw(draft: DrawnFlow): Promise<void>;
-  /** Says that the drawing is older than the text. */
+  /** Shows that the drawing is outdated. */
   outdate(): void;
   /** Marks the state of a screen. */
   mark(screen: string | undefined): void;
@@ -21,7 +21,7 @@ export interface DrawingPart {
 
 const STEP = 1.25;
 const SCALES = { least: 0.3, most: 2.5 };
-/** Of a drawing that takes longer it is said that it is made. */
+/** Drawings that take longer show a progress message. */
 const QUICK_MS = 300;
 
 export function drawingPart({ onPick }: { readonly onPick: (screen: string) => void }): DrawingPart {
@@ -43,7 +43,7 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
   findElement('smaller').addEventListener('click', () => zoom(1 / STEP));
   findElement('larger').addEventListener('click', () => zoom(STEP));
   const states = stateButtons(box, {
-    says: 'Screen: leads to its text',
+    says: 'Screen: go to its text',
     onOpen: (state) => onPick(state.split('.')[0]!),
   });
 
@@ -94,7 +94,7 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
   return {
     draw,
     outdate: () => {
-      words.textContent = svg ? 'As it was before the errors.' : 'It is drawn when the errors are mended.';
+      words.textContent = svg ? 'As before the errors.' : 'Fix the errors to see the drawing.';
     },
     mark(screen) {
       if (screen === marked) return;
