@@ -29,19 +29,13 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
   const words = findElement('drawn');
   let svg: SVGSVGElement | undefined;
   let natural = 0;
-  let scale = 0.85;
   let marked: string | undefined;
-  let asked = 0;
+  let lastRequest = 0;
   let last: DrawnFlow | undefined;
   let isPart = false;
 
-  const resize = () => svg?.setAttribute('width', String(Math.round(natural * scale)));
-  const zoom = (by: number) => {
-    scale = Math.min(SCALES.most, Math.max(SCALES.least, scale * by));
-    resize();
-  };
-  findElement('smaller').addEventListener('click', () => zoom(1 / STEP));
-  findElement('larger').addEventListener('click', () => zoom(STEP));
+  const zoom = zoomButtons(() => resize());
+  const resize = () => svg?.setAttribute('width', String(Math.round(natural * zoom.scale)));
   const states = stateButtons(box, {
     says: 'Screen: go to its text',
     onOpen: (state) => onPick(state.split('.')[0]!),
@@ -72,20 +66,20 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
   }
 
   async function draw(draft: DrawnFlow, focus?: string): Promise<void> {
-    const turn = ++asked;
+    const request = ++lastRequest;
     last = draft;
     const slow = setTimeout(() => {
-      if (turn === asked) words.textContent = 'Drawing …';
+      if (request === lastRequest) words.textContent = 'Drawing …';
     }, QUICK_MS);
     try {
       const body = focus === undefined ? draft : { ...draft, focus };
-      const drawn = await post<{ svg: string; states: number; shown: number; focus?: string }>('/drawing', body);
-      if (turn !== asked) return;
-      isPart = drawn.shown < drawn.states;
-      words.textContent = isPart ? `${drawn.shown} of ${drawn.states} states, around ${drawn.focus}` : '';
-      show(drawn.svg);
+      const result = await post<{ svg: string; states: number; shown: number; focus?: string }>('/drawing', body);
+      if (request !== lastRequest) return;
+      isPart = result.shown < result.states;
+      words.textContent = isPart ? `${result.shown} of ${result.states} states, around ${result.focus}` : '';
+      show(result.svg);
     } catch (error) {
-      if (turn === asked) words.textContent = error instanceof Refused ? error.message : String(error);
+      if (request === lastRequest) words.textContent = error instanceof Refused ? error.message : String(error);
     } finally {
       clearTimeout(slow);
     }
@@ -104,4 +98,16 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
       if (isPart && isMissing && last) void draw(last, screen);
     },
   };
+}
+
+/** Starts the zoom buttons and holds their scale. */
+function zoomButtons(onZoom: () => void): { readonly scale: number } {
+  const zoom = { scale: 0.85 };
+  const change = (by: number) => {
+    zoom.scale = Math.min(SCALES.most, Math.max(SCALES.least, zoom.scale * by));
+    onZoom();
+  };
+  findElement('smaller').addEventListener('click', () => change(1 / STEP));
+  findElement('larger').addEventListener('click', () => change(STEP));
+  return zoom;
 }

@@ -60,39 +60,14 @@ export interface Editor {
 export function openEditor({ host, flow, onChange, onMove, onSave, onMissed }: EditorOptions): Editor {
   const root = openShadow(host);
   let open: EditedDocument = 'flow';
-  const save = () => {
-    onSave();
-    return true;
-  };
-  const keys = keymap.of([
-    { key: 'Mod-s', run: save, preventDefault: true },
-    { key: 'Tab', run: acceptCompletion },
-    ...closeBracketsKeymap,
-    ...defaultKeymap,
-    ...searchKeymap,
-    ...historyKeymap,
-    ...foldKeymap,
-    ...completionKeymap,
-    ...lintKeymap,
-  ]);
-  const heard = EditorView.updateListener.of((update) => {
+  const onUpdate = EditorView.updateListener.of((update) => {
     if (update.docChanged) {
       followed[open].note(update.changes);
       onChange(open);
     }
     if ((update.selectionSet || update.docChanged) && open === 'flow') onMove(update.state.selection.main.head);
   });
-  const shared = [...LOOK, history(), closeBrackets(), highlightSelectionMatches(), keys, heard, lintGutter()];
-  const help = (describe: DescribeDraft) => [proposals(describe), explanations(describe)];
-  const label = (name: string) => EditorView.contentAttributes.of({ 'aria-label': name, tabindex: '0' });
-  const extensions: { readonly [document in EditedDocument]: Extension } = {
-    flow: [...shared, label('The flow as JSON'), ...help((text) => ({ flow: flow(), text }))],
-    tests: [
-      ...shared,
-      label('The tests as JSON'),
-      ...help((tests) => ({ flow: flow(), text: readState('flow').doc.toString(), tests })),
-    ],
-  };
+  const extensions = editorExtensions({ flow, flowText: () => readState('flow').doc.toString(), onUpdate, onSave });
   const make = (document: EditedDocument, doc: string) => EditorState.create({ doc, extensions: extensions[document] });
   const states = { flow: make('flow', ''), tests: make('tests', '') };
   const followed = { flow: followText(), tests: followText() };
@@ -119,8 +94,8 @@ export function openEditor({ host, flow, onChange, onMove, onSave, onMissed }: E
     }
   };
   const mend: Editor['mend'] = (document, { edit, sent }) => {
-    const found = sent.findEdit(edit);
-    if (found) replace(document, found);
+    const current = sent.findEdit(edit);
+    if (current) replace(document, current);
     else onMissed();
   };
   const compared = { flow: readText(''), tests: readText('') };
@@ -161,6 +136,40 @@ export function openEditor({ host, flow, onChange, onMove, onSave, onMissed }: E
     },
     replace,
   };
+}
+
+interface ExtensionOptions extends Pick<EditorOptions, 'flow' | 'onSave'> {
+  readonly flowText: () => string;
+  readonly onUpdate: Extension;
+}
+
+function editorExtensions({ flow, flowText, onUpdate, onSave }: ExtensionOptions) {
+  const save = () => {
+    onSave();
+    return true;
+  };
+  const keys = keymap.of([
+    { key: 'Mod-s', run: save, preventDefault: true },
+    { key: 'Tab', run: acceptCompletion },
+    ...closeBracketsKeymap,
+    ...defaultKeymap,
+    ...searchKeymap,
+    ...historyKeymap,
+    ...foldKeymap,
+    ...completionKeymap,
+    ...lintKeymap,
+  ]);
+  const shared = [...LOOK, history(), closeBrackets(), highlightSelectionMatches(), keys, onUpdate, lintGutter()];
+  const make = (name: string, describe: DescribeDraft): Extension => [
+    ...shared,
+    EditorView.contentAttributes.of({ 'aria-label': name, tabindex: '0' }),
+    proposals(describe),
+    explanations(describe),
+  ];
+  return {
+    flow: make('The flow as JSON', (text) => ({ flow: flow(), text })),
+    tests: make('The tests as JSON', (tests) => ({ flow: flow(), text: flowText(), tests })),
+  } satisfies { readonly [document in EditedDocument]: Extension };
 }
 
 /** A text as a document of the editor, for comparison without copying. */
