@@ -138,7 +138,7 @@ test('what is typed while a text is checked moves the place that Fix changes, an
     const mended = wrong.replace('"strat":', '"start":');
     assert.is(await text(page), `\n\n   ${mended}`);
     await mend.click();
-    await page.locator('#notice', { hasText: 'edited there meanwhile' }).waitFor();
+    await page.locator('#notice', { hasText: 'The text there has changed' }).waitFor();
     assert.is(await text(page), `\n\n   ${mended}`, 'the same change is not made twice');
     release();
     await mend.waitFor({ state: 'detached' });
