@@ -1,4 +1,4 @@
-// GET /chat, and the tokens with which its page talks to the agent, for operators only. Each browser has a key of its own.
+// GET /chat and the tokens its page sends to the agent service. Operators only. Each browser has its own key.
 
 import { randomBytes } from 'node:crypto';
 import type { Context } from 'koa';
@@ -15,13 +15,13 @@ import { PAGE_LIMITS } from './limits.ts';
 
 export interface ChatDeps {
   readonly keyring: Keyring;
-  /** How browsers reach this server. @default by the host that each asks */
+  /** How browsers reach this server. @default the Host of each request */
   readonly publicUrl: string | undefined;
-  /** The DID that tokens must name. */
+  /** Audience of the tokens. */
   readonly audience: string;
-  /** Seconds that the agent lets an invocation live. */
+  /** Longest lifetime of an invocation that the agent accepts, in seconds. */
   readonly maxTtlSeconds: number;
-  /** What answers chats. */
+  /** Who writes the replies. */
   readonly writer: 'flow' | 'model';
 }
 
@@ -29,7 +29,7 @@ const CAPABILITY = { can: '*', with: 'ixo:oracle' };
 
 const TEXT: Schema = { type: 'string' };
 
-/** The page; what answers there decides how replies are shown. */
+/** The page. The writer decides how it shows replies. */
 export const chatPage = (writer: ChatDeps['writer']): PageContent => ({
   title: 'Chat · Twinline',
   layout: 'full',
@@ -62,15 +62,15 @@ export const CHAT_ROUTES: readonly Route<ChatDeps>[] = [
   pageRoute({
     path: '/chat',
     id: 'getChat',
-    summary: 'Chats with the agent',
+    summary: 'Chat with the agent',
     page: ({ writer }) => chatPage(writer),
   }),
   {
     method: 'POST',
     path: '/chat/token',
     id: 'makeChatToken',
-    summary: 'An invocation of the agent service for this browser',
-    description: 'Only the page of chats may ask. A cookie that no script reads makes the browser the same user again.',
+    summary: 'Make an invocation of the agent service for this browser',
+    description: 'For the chat page only. An HttpOnly cookie makes the browser the same user the next time.',
     body: { types: jsonTypes({ type: 'object' }), example: {} },
     answers: {
       200: {
@@ -78,7 +78,7 @@ export const CHAT_ROUTES: readonly Route<ChatDeps>[] = [
         types: jsonTypes(
           record('A token', { token: TEXT, did: TEXT, expiresIn: { type: 'integer', description: 'Seconds' } }),
         ),
-        headers: { 'Set-Cookie': 'Who the browser is' },
+        headers: { 'Set-Cookie': 'Identifies the browser' },
       },
       ...JSON_BODY_ANSWERS,
     },
@@ -94,12 +94,12 @@ export const CHAT_ROUTES: readonly Route<ChatDeps>[] = [
 
 const USER = /^([\w-]{43})\.([\w.-]{1,32})$/;
 
-/** The key of the browser that asks; one that has none, or one of a key that is gone, becomes a new user. */
+/** The key of the browser, from its cookie. A browser without one, or with one of a retired key, becomes a new user. */
 export function userKey(ctx: Context, { keyring, publicUrl }: Pick<ChatDeps, 'keyring' | 'publicUrl'>): OracleKey {
   const cookie = siteCookie('twinline-chat', { publicUrl, path: '/chat' });
-  const [, known, kid] = USER.exec(cookie.read(ctx.req.headers) ?? '') ?? [];
-  const isKept = known !== undefined && keyring.ids.includes(kid!);
-  const id = isKept ? known : randomBytes(32).toString('base64url');
+  const [, cookieId, kid] = USER.exec(cookie.read(ctx.req.headers) ?? '') ?? [];
+  const isKept = cookieId !== undefined && keyring.ids.includes(kid!);
+  const id = isKept ? cookieId : randomBytes(32).toString('base64url');
   const from = isKept ? kid! : keyring.active;
   cookie.write(ctx, `${id}.${from}`, PAGE_LIMITS.chatUserSeconds);
   return makeOracleKey(Buffer.from(hmacSha256(keyring.subkey('chat-user/v1', from)!, id), 'base64url'));

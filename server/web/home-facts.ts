@@ -1,4 +1,4 @@
-// What the home of a server says to operators: whether its stores answer, and which menus it serves with what their tests say now.
+// Facts for the home page of operators: the health of the stores, and the served menus with their test results.
 
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -10,7 +10,7 @@ import type { Health, StoreHealth } from '../health/health.ts';
 import { readTests } from '../menus/menus.ts';
 import { PAGE_LIMITS } from './limits.ts';
 
-/** What the tests beside a flow say of the version that is served. */
+/** Results of the tests beside a flow, for the served version. */
 export type Tested =
   | { readonly kind: 'none' }
   | { readonly kind: 'unreadable' }
@@ -30,7 +30,7 @@ export interface HomeFacts {
   readonly menus: readonly ServedMenu[];
   /** Machines of their own. */
   readonly machines: readonly Pick<Conversation, 'id' | 'version'>[];
-  /** Why edits are not served; empty when all are. */
+  /** Problems that keep edits from being served. */
   readonly refused: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export interface HomeSources {
   refusedEdits(): readonly string[];
 }
 
-/** Reads the facts for the home of one server. Tests are run again when the flow or they have changed. */
+/** Returns a reader of the facts. It runs tests again only after the flow or the tests have changed. */
 export function homeReader({ health, clocks, library, menusDir, refusedEdits }: HomeSources): () => Promise<HomeFacts> {
   const verdicts = new LRUCache<string, Promise<Tested>>({ max: PAGE_LIMITS.menusTested });
 

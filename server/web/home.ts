@@ -1,4 +1,4 @@
-// The page at /: for operators how the server is, which menus it serves and where everything stands; for others that it runs.
+// The page at /: health, menus and links for operators, a welcome for everybody else. And GET /settings.
 
 import type { Context } from 'koa';
 import { html, type Markup } from '../../lib/markup.ts';
@@ -15,14 +15,14 @@ import { formatSpan } from './kit/time-words.ts';
 export interface HomeOptions {
   readonly version: string;
   readonly environment: string;
-  /** How others reach this server; undefined: as it is reached now. */
+  /** Base URL of this server. @default the address of the request */
   readonly publicUrl: string | undefined;
   readonly readFacts: () => Promise<HomeFacts>;
-  /** Whether there are pages for operators, who may have to sign in first. */
+  /** Whether this server has pages for operators, possibly behind a sign-in. */
   readonly hasTools: boolean;
 }
 
-/** Answers `GET /` with a page where the client would rather have one; resolves to whether it did. */
+/** Returns a handler that answers `GET /` with a page if the client prefers HTML. It resolves to whether it answered. */
 export function homeSender(options: HomeOptions): (ctx: Context) => Promise<boolean> {
   return async (ctx) => {
     ctx.vary('Accept');
@@ -57,7 +57,7 @@ ${tiles([
 
 interface HomeFrame extends HomeOptions {
   readonly tools: readonly SiteLink[];
-  /** Where others reach this server. */
+  /** Base URL of this server. */
   readonly url: string;
 }
 
@@ -184,11 +184,11 @@ export interface SettingsDeps {
 export const SETTINGS_ROUTE: Route<SettingsDeps> = pageRoute({
   path: '/settings',
   id: 'getSettings',
-  summary: 'What this server was started with; secrets are hidden',
+  summary: 'Settings that this server was started with; secrets are hidden',
   page: ({ settings }) => settingsPage(settings),
 });
 
-/** Those that were set come first: they are what differs from other servers. */
+/** Settings that were set come first: they make this server different from others. */
 export function settingsPage(settings: readonly ShownSetting[]): PageContent {
   const set = settings.filter(({ source }) => source !== 'default');
   const others = settings.filter(({ source }) => source === 'default');

@@ -1,4 +1,4 @@
-// The pages of operators: the home, phones that dial, chats with the agent, the inspector, the studio, and the settings.
+// The pages for operators: home, phones, chat, inspector, studio and settings.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type Router from '@koa/router';
@@ -54,7 +54,7 @@ export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder
   /** The did:key of the agent service. */
   readonly oracleDid: string;
   readonly inspector: InspectorDoor;
-  /** Undefined where it is off. */
+  /** @default the studio is off */
   readonly studio: StudioDeps | undefined;
   readonly operators: OperatorRule;
   readonly health: Health;
@@ -65,11 +65,11 @@ export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder
 
 export interface ToolPages {
   readonly headers: HeaderOptions;
-  /** The name of the operator who sends a request; undefined for others. */
+  /** The name of the operator who sent a request; undefined for other clients. */
   findOperator(headers: IncomingHttpHeaders): string | undefined;
-  /** Adds the routes of the pages; `phones` answers those of operators. */
+  /** Adds the routes of the pages; `phones` handles requests of simulated phones. */
   addRoutes(router: Router, phones: Pick<SimulatorDeps, 'dial' | 'ask'>): void;
-  /** Answers `GET /` with a page where the client would rather have one; resolves to whether it did. */
+  /** Answers `GET /` with a page if the client prefers HTML. Resolves to whether it answered. */
   sendHome(ctx: Context): Promise<boolean>;
 }
 

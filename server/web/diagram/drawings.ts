@@ -1,4 +1,4 @@
-// The diagrams of flows and lifecycles as SVG; a running server keeps them while their machine is the same.
+// Diagrams of flows and lifecycles as SVG, cached until the machine changes.
 
 import { LRUCache } from 'lru-cache';
 import type { AnyStateMachine } from 'xstate';
@@ -22,24 +22,24 @@ import { type Layout, layout } from './layout.ts';
 export interface Diagram {
   /** For a page that has `drawing.css` in its style sheet. */
   readonly svg: string;
-  /** States of the machine, and how many of them are shown. */
+  /** States of the machine, and how many of them the diagram shows. */
   readonly states: number;
   readonly shown: number;
-  /** The state around which this is, when not all is shown. */
+  /** The state in the center of a partial diagram. */
   readonly focus?: string;
 }
 
 export interface Drawings {
   /** Of what is served, or else of a lifecycle. Rejects with ERR_NOT_FOUND for a machine that is not there, and as the layout does. */
   svg(machineId: string, view?: ViewOptions): Promise<Diagram>;
-  /** The same of a machine that need not be served. */
+  /** Draws a machine that need not be served. */
   draw(machine: DrawnMachine, view?: ViewOptions): Promise<Diagram>;
-  /** Ends the worker. */
+  /** Ends the worker thread. */
   close(): Promise<void>;
 }
 
 export interface DrawnMachine {
-  /** Tells it from every other. */
+  /** Unique name of this version of the machine. */
   readonly name: readonly string[];
   find(): Drawing | Promise<Drawing>;
 }
@@ -52,10 +52,10 @@ export interface DrawingsOptions {
   served(): ReadonlyMap<string, Conversation>;
 }
 
-/** Diagrams that are made when they are asked for, each once, in a worker that ends when it is closed. */
+/** Draws on demand in a worker thread. Close it to end the thread. */
 export function drawings({ served }: DrawingsOptions): Drawings {
   const worker = layout();
-  const kept = new LRUCache<string, Promise<Diagram>>({ max: PAGE_LIMITS.diagramsKept });
+  const cache = new LRUCache<string, Promise<Diagram>>({ max: PAGE_LIMITS.diagramsKept });
   return {
     svg: (machineId, view = {}) => {
       const found = served().get(machineId);
@@ -67,8 +67,8 @@ export function drawings({ served }: DrawingsOptions): Drawings {
   };
 
   function drawOnce({ name, find }: DrawnMachine, view: ViewOptions): Promise<Diagram> {
-    const asked = JSON.stringify([...name, view.focus, view.narrow]);
-    return keepMade(kept, asked, () => make(find, view));
+    const key = JSON.stringify([...name, view.focus, view.narrow]);
+    return keepMade(cache, key, () => make(find, view));
   }
 
   async function make(find: DrawnMachine['find'], options: ViewOptions): Promise<Diagram> {
@@ -87,7 +87,7 @@ export function findDrawing(machineId: string, drawables: ReadonlyMap<string, Dr
   const lifecycle = Object.hasOwn(LIFECYCLES, machineId) ? LIFECYCLES[machineId] : undefined;
   if (lifecycle) return machineDrawing(lifecycle.machine());
   const names = [...drawables.keys(), ...Object.keys(LIFECYCLES)];
-  const words = `There is no flow and no machine "${machineId}".${suggest(machineId, names)}`;
+  const words = `There is no machine "${machineId}".${suggest(machineId, names)}`;
   throw new TwinlineError('ERR_NOT_FOUND', `${words} There are: ${names.join(', ')}.`);
 }
 
@@ -95,7 +95,7 @@ export interface DrawOptions extends SvgOptions {
   readonly layout: Layout;
 }
 
-/** The drawing as SVG. Rejects as {@link Layout.place} does. */
+/** The drawing as SVG. Rejects like {@link Layout.place}. */
 export async function drawSvg(drawing: Drawing, { layout, ...options }: DrawOptions): Promise<string> {
   const laid = await layout.place(elkGraph(drawing, 'neat')).catch((error: unknown) => {
     if (!(error instanceof TwinlineError) || error.code !== 'ERR_INPUT') throw error;
@@ -104,10 +104,10 @@ export async function drawSvg(drawing: Drawing, { layout, ...options }: DrawOpti
   return renderSvg(readPlaces(drawing, laid), options);
 }
 
-// A picture counts no ballots.
+// Diagrams count no ballots.
 const HANDS = { outcome: () => ({ kind: 'open' }) as const };
 
-/** What each machine is about, and how it is made. */
+/** Lifecycles by name. */
 export const LIFECYCLES: { readonly [name: string]: { readonly summary: string; machine(): AnyStateMachine } } = {
   'domain-verification': { summary: 'a proposal about a domain', machine: () => domainVerification(HANDS) },
   delegation: { summary: 'what a user lets the service do', machine: () => delegationMachine },

@@ -1,4 +1,4 @@
-// The forms in which a machine can be drawn: SVG for people, Mermaid for texts, JSON for Stately's tools.
+// Output formats of a machine: SVG, Mermaid, and JSON for Stately's tools.
 
 import { machineConfig } from '../../../lib/diagram/machine-drawing.ts';
 import { mermaidText } from '../../../lib/diagram/mermaid.ts';
@@ -15,7 +15,7 @@ export interface DrawingRequest {
   readonly machine: string;
   /** Flows and machines by name, beside the lifecycles. */
   readonly drawables: ReadonlyMap<string, Drawable>;
-  /** The state around which a part is drawn. */
+  /** Center of a partial drawing. */
   readonly focus?: string | undefined;
   readonly coverage?: Coverage | undefined;
   readonly layout: Layout;
@@ -23,14 +23,14 @@ export interface DrawingRequest {
 
 export interface DrawingText {
   readonly text: string;
-  /** When only a part is shown, unasked. */
+  /** Set if the drawing is partial without `focus`. */
   readonly notice?: string;
 }
 
 interface DrawingForm {
-  /** Of files. */
+  /** File name extension. */
   readonly ending: string;
-  make(asked: DrawingRequest): Promise<DrawingText>;
+  make(request: DrawingRequest): Promise<DrawingText>;
 }
 
 export const FORMS: { readonly [form in FormName]: DrawingForm } = {

@@ -10,20 +10,20 @@ export interface InspectedMachine {
   readonly id: string;
   readonly kind: 'flow' | 'machine' | 'lifecycle';
   readonly version: number;
-  /** What it is for, in a few words. */
+  /** Short description. */
   readonly title: string;
 }
 
 export interface Machines {
   /** What is served first, in the order in which it was loaded; a lifecycle gives way to one of the same name. */
   list(): InspectedMachine[];
-  /** What is served now, by its name. */
+  /** The served machine of this name. */
   served(): ReadonlyMap<string, Conversation>;
   /** The config of the machine as JSON, as Stately's tools read it; undefined for one that is not known. */
   definition(id: string): string | undefined;
 }
 
-/** The machines of this process; `library` may change. */
+/** The machines of this process; the library may change. */
 export function listMachines(library: Library): Machines {
   const served = () => new Map(library.ids.map((id) => [id, library.current(id)!]));
   return {

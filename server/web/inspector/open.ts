@@ -1,4 +1,4 @@
-// The inspector of a server: its hub, which the engines are given, and the machines that its page shows.
+// Opens the inspector of a server: the hub for the engines, and the machines that the page shows.
 
 import type { Clock } from '../../../lib/clock.ts';
 import type { Engine } from '../../../lib/engine/engine.ts';
@@ -20,11 +20,11 @@ import { type StatelySocket, statelySocket } from './socket.ts';
 
 export interface Inspector {
   readonly hub: Hub;
-  /** Once the engine is there that knows the flows and the sessions. */
+  /** Call it once the engine is created. */
   open(sources: InspectorSources): InspectorDoor;
-  /** Watches the instances that share this Redis, too. */
+  /** Also watches the instances that share this Redis. */
   join(connection: RedisConnection): Promise<void>;
-  /** Ends streams, so that the server can end. */
+  /** Ends streams, so that the server can stop. */
   drain(): void;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface Inspector {
 export interface InspectorSources {
   readonly engine: Engine;
   readonly audit: Audit;
-  /** The flow of a dial. */
+  /** The flow that a dial starts. */
   readonly flow: string;
 }
 
@@ -42,7 +42,7 @@ export interface InspectorOptions {
   readonly onProblem: (error: unknown) => void;
 }
 
-/** An inspector without viewers yet. */
+/** Creates an inspector. */
 export function createInspector({ keyring, clock, onProblem }: InspectorOptions): Inspector {
   const secret = keyring.subkey('inspector/v1')!;
   let instances: Instances | undefined;

@@ -1,4 +1,4 @@
-// The page of the inspector, which its script fills; and the page that hands the same to the inspector of stately.ai.
+// The page of the inspector, filled by its script, and the page that forwards the stream to stately.ai.
 
 import type { Context } from 'koa';
 import { html } from '../../../lib/markup.ts';
@@ -10,7 +10,7 @@ const TABS = [
   ['detail', 'Events'],
 ] as const;
 
-/** The page; it begins with this flow. */
+/** The page, which shows this flow first. */
 export function inspectorPage(flow: string): PageContent {
   return {
     title: 'Inspector · Twinline',
@@ -62,12 +62,12 @@ export function inspectorPage(flow: string): PageContent {
   };
 }
 
-/** Answers with the page; nothing leaves this server before its button is pressed. */
+/** Answers with the page. Nothing leaves this server before its button is pressed. */
 export async function sendStatelyPage(ctx: Context): Promise<void> {
   await sendPage(ctx, {
     title: 'Open in Stately · Twinline',
     layout: 'wide',
-    // The only page that may show one of another site.
+    // The only page that frames another site.
     frames: ['https://stately.ai'],
     style: 'inspector.css',
     script: 'stately.js',

@@ -1,4 +1,4 @@
-// GET /inspector and everything that its page asks for, for operators, and for pages of this server alone.
+// GET /inspector and the routes of its page, for operators, from pages of this server only.
 
 import type { Context } from 'koa';
 import { isFlow } from '../../../lib/flow/run/compile.ts';
@@ -37,16 +37,16 @@ export interface InspectorDoor extends FeedSource {
   readonly drawings: Pick<Drawings, 'svg' | 'draw'>;
   readonly streams: EventStreams;
   readonly socket: StatelySocket;
-  /** Undefined when no such session lives. */
+  /** Undefined if there is no such live session. */
   readonly showPrivate: (request: SessionRequest) => Promise<JsonObject | undefined>;
-  /** False when no such session of a phone lives. */
+  /** False if there is no such live session of a phone. */
   readonly endCall: (request: SessionRequest) => Promise<boolean>;
   readonly findCallers: (digits: string) => Promise<FoundCallers>;
-  /** The flow of a dial; the page begins with it. */
+  /** The flow that a dial starts; the page shows it first. */
   readonly flow: string;
 }
 
-/** What is looked for among callers. */
+/** Query for callers. */
 const NUMBER: Schema = {
   type: 'string',
   pattern: `^\\+?\\d{${CALLER_DIGITS},15}$`,
@@ -70,7 +70,7 @@ const SVG: RouteAnswer = {
   headers: { 'X-States': 'States of the machine', 'X-Shown': 'How many of them are drawn' },
 };
 
-/** For operators and pages of this server alone; the guard sees to both. */
+/** For operators and own pages only; the guards check both. */
 export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
   tag: 'Inspector',
   description:
@@ -248,7 +248,7 @@ function stream(ctx: Context, door: InspectorDoor): void {
     owner: 'inspector',
     hello: HELLO,
     messages: (signal) => frames(feed(door, { signal, definitions })),
-    // A sign-in that is long ago counts no more.
+    // An old sign-in must be checked again.
     mayRead: () => door.now() < until,
   });
 }

@@ -1,4 +1,4 @@
-// Who may use the pages of operators, and how a browser signs in where there is an OPERATOR_TOKEN: once, for a pass.
+// Who may use the pages for operators, and how a browser signs in with an OPERATOR_TOKEN: once, for a pass in a cookie.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context, Middleware } from 'koa';
@@ -15,7 +15,7 @@ import type { PageReader } from './header.ts';
 import type { OperatorPasses } from './passes.ts';
 
 export interface SignInDeps {
-  /** Undefined without OPERATOR_TOKEN. */
+  /** @default there is no OPERATOR_TOKEN */
   readonly passes: OperatorPasses | undefined;
 }
 
@@ -66,7 +66,7 @@ export const SIGN_OUT_ROUTE: Route<SignInDeps> = {
   },
 };
 
-/** Tells operators from visitors, of pages that all may read. Pages of other origins are visitors, and all are while the store is away. */
+/** Tells operators from visitors on public pages. Requests of other origins are visitors; so is everyone while the store is unavailable. */
 export function readerIdentifier({ passes }: SignInDeps, rule: OperatorRule): (ctx: Context) => Promise<PageReader> {
   const identify = (ctx: Context) =>
     passes ? passes.identify(ctx.req.headers).catch(() => undefined) : readLocalOperator(ctx, rule);
@@ -76,7 +76,7 @@ export function readerIdentifier({ passes }: SignInDeps, rule: OperatorRule): (c
   };
 }
 
-/** Finds the name of the operator who sends a request, by a token or the pass of a browser. */
+/** Finds the name of the operator who sent a request, by token or by the pass of a browser. */
 export function operatorFinder(
   { passes }: SignInDeps,
   { tokens }: OperatorRule,
@@ -85,8 +85,7 @@ export function operatorFinder(
 }
 
 /**
- * Lets operators through as {@link operatorsOnly} does, and browsers that have signed in; others that want a page get one
- * to sign in on.
+ * Like {@link operatorsOnly}, and also lets signed-in browsers pass. Other browsers get a page to sign in.
  */
 export function browserOperators({ passes }: SignInDeps, rule: OperatorRule): Middleware {
   const operators = operatorsOnly(rule);
@@ -119,7 +118,7 @@ const SIGN_IN = {
 <noscript><p>Signing in needs JavaScript.</p></noscript></section>`,
 };
 
-/** Who asks, as the audit log names operators. */
+/** The operator's name for the audit log. */
 export function nameOperator({ state }: Pick<Context, 'state'>): string {
   return typeof state.operator === 'string' ? state.operator : 'operator';
 }

@@ -1,5 +1,5 @@
-// The pages of proposals over HTTP: for keys that ask for HTML, and for browsers with a signed link. Nothing is stored of
-// links: their signature says what they open.
+// Pages of proposals over HTTP: for API keys that accept HTML, and for browsers with a signed link. Links are not stored;
+// the signature says what they open.
 
 import { timingSafeEqual } from 'node:crypto';
 import Router from '@koa/router';
@@ -23,9 +23,9 @@ import { proposalCards, proposalTitle, type ShownBallot, type ShownProposal } fr
 export interface ProposalPages {
   /** Answers with the page of a proposal that the caller may read. */
   show(ctx: Context, proposal: Proposal, view: PageView): Promise<void>;
-  /** A link to the page, as it is answered. */
+  /** A link to the page, as `page-link` answers. */
   link(proposal: Proposal, view: PageView): { url: string; expiresAt: string; rationales: boolean };
-  /** Answers browsers, which have a pass and no key; others pass. */
+  /** Handles requests of browsers, which have a pass and no key; calls the next handler for others. */
   readonly browsers: Middleware;
 }
 
@@ -34,7 +34,7 @@ export interface ProposalPageOptions {
   readonly verification: VerificationService;
   readonly keyring: Keyring;
   readonly clock: Clock;
-  /** How others reach this server, without a slash at the end; undefined: links begin with the path. */
+  /** Base URL of this server without a trailing slash. @default links are paths */
   readonly publicUrl: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export function proposalPages(options: ProposalPageOptions): ProposalPages {
     const query = { id, limit: COMMON_LIMITS.pageSizeMax };
     const { items } = await verification.votes(tenantReader(body.tenant), query);
     const last = new Map(context.voters.map(({ did, at }) => [did, at]));
-    // Of a voter who has voted twice, only the reason for the vote that counts.
+    // Of a voter who voted twice, only the reason for the ballot that counts.
     const counting = items.filter(({ voter, at }) => Date.parse(at) === last.get(voter));
     return new Map(
       counting.flatMap(({ voter, rationale }) => (typeof rationale === 'string' ? [[voter, rationale]] : [])),
@@ -76,7 +76,7 @@ export function proposalPages(options: ProposalPageOptions): ProposalPages {
     if (pass !== undefined) return showByPass(ctx, ctx.params.id!, pass);
     if (ctx.get('authorization') !== '' || !prefersHtml(ctx)) return next();
     const id = ctx.params.id!;
-    // The page shows a command with it.
+    // The refusal shows a command that contains the id.
     if (!ID.test(id)) return sendRefusal(ctx, 'wrong');
     return sendRefusal(ctx, 'none', `${publicUrl || localUrl(ctx.req.socket)}/v1/proposals/${id}`);
   });
@@ -95,7 +95,7 @@ export function proposalPages(options: ProposalPageOptions): ProposalPages {
 interface PageFacts {
   readonly proposal: Proposal;
   readonly domain: Domain | undefined;
-  /** By voter; undefined: the page shows none. */
+  /** By voter. @default the page shows none */
   readonly reasons: ReadonlyMap<string, string> | undefined;
   readonly now: number;
 }
@@ -122,13 +122,13 @@ function proposalPage({ proposal, domain, reasons, now }: PageFacts): PageConten
   };
 }
 
-/** What may be the id of a proposal. */
+/** Valid ids of proposals. */
 const ID = /^[\w-]{1,100}$/;
 
 const TITLES = {
   none: 'This page opens by a link',
-  expired: 'This link is too old',
-  wrong: 'This link leads nowhere',
+  expired: 'This link has expired',
+  wrong: 'This link is not valid',
 } as const;
 
 async function sendRefusal(ctx: Context, why: keyof typeof TITLES, url = ''): Promise<void> {
@@ -136,20 +136,20 @@ async function sendRefusal(ctx: Context, why: keyof typeof TITLES, url = ''): Pr
   ctx.set('WWW-Authenticate', 'Bearer realm="twinline"');
   ctx.set('Cache-Control', 'private, no-store');
   const words = {
-    none: html`<p>With an API key you can make one, which is good for an hour:</p>
+    none: html`<p>With an API key you can make a link, valid for an hour:</p>
 <p><code>curl -H "Authorization: Bearer $KEY" ${url}/page-link</code></p>`,
-    expired: html`<p>It was good for an hour. Ask for a new one.</p>`,
-    wrong: html`<p>It is damaged, or for another page. Open it exactly as it was sent.</p>`,
+    expired: html`<p>Links are valid for an hour. Ask for a new one.</p>`,
+    wrong: html`<p>The link is damaged or belongs to another page. Open it exactly as it was sent.</p>`,
   };
   await sendPage(ctx, messagePage(TITLES[why], words[why]));
 }
 
-// The holder of a pass reads what the tenant reads, and does nothing.
+// A pass grants the read access of the tenant, and no roles.
 function tenantReader(tenant: string): Caller {
   return { principal: 'did:ixo:reader', roles: new Set(), tenant };
 }
 
-/** What the holder of a pass may see of a proposal. */
+/** What a pass shows of a proposal. */
 export interface PageView {
   readonly rationales: boolean;
 }
@@ -157,14 +157,14 @@ export interface PageView {
 export type PassReading = ({ readonly kind: 'valid' } & PageView) | { readonly kind: 'expired' | 'wrong' };
 
 export interface PagePasses {
-  /** A pass for the page of one proposal; `expiresAt` in milliseconds since 1970. */
+  /** Issues a pass for the page of one proposal; `expiresAt` in milliseconds since 1970. */
   issue(id: string, view: PageView): { readonly pass: string; readonly expiresAt: number };
   read(id: string, pass: string): PassReading;
 }
 
 const PASS = /^([1-9]\d{0,11})\.([rn])\.([\w-]{43})\.([\w.-]{1,32})$/;
 
-/** Passes under the keys of this ring; those of an earlier key stay good until they expire. */
+/** Passes signed with this keyring. Passes of an older key in the ring stay valid until they expire. */
 export function pagePasses({ keyring, clock }: { keyring: Keyring; clock: Pick<Clock, 'now'> }): PagePasses {
   const keys = new Map(keyring.ids.map((id) => [id, keyring.subkey('page-pass/v1', id)!]));
   const mac = (kid: string, parts: readonly (string | number)[]) => {
@@ -180,9 +180,9 @@ export function pagePasses({ keyring, clock }: { keyring: Keyring; clock: Pick<C
       return { pass, expiresAt: until * 1_000 };
     },
     read(id, pass) {
-      const [, until, flag, given, kid] = PASS.exec(pass) ?? [];
+      const [, until, flag, signature, kid] = PASS.exec(pass) ?? [];
       const expected = kid !== undefined && mac(kid, [id, Number(until), flag!]);
-      if (!expected || !timingSafeEqual(Buffer.from(expected), Buffer.from(given!))) return { kind: 'wrong' };
+      if (!expected || !timingSafeEqual(Buffer.from(expected), Buffer.from(signature!))) return { kind: 'wrong' };
       return clock.now() < Number(until) * 1_000 ? { kind: 'valid', rationales: flag === 'r' } : { kind: 'expired' };
     },
   };

@@ -1,4 +1,4 @@
-// GET /registry: the page of twins and votes. It holds nothing itself; its script asks /v1 with the key of its reader.
+// GET /registry: the page of twins and votes. It contains no data; its script requests /v1 with the reader's API key.
 
 import { html } from '../../../lib/markup.ts';
 import { PLAIN_ANSWERS } from '../../http/common-answers.ts';
@@ -16,7 +16,7 @@ const REGISTRY_PAGE: PageContent = {
 
 export const REGISTRY_ROUTES: RouteGroup<unknown> = {
   tag: 'Pages for all',
-  description: 'Pages that hold nothing of their own.',
+  description: 'Pages without data of their own.',
   access: 'public',
   answers: { 429: PLAIN_ANSWERS[429] },
   routes: [

@@ -1,4 +1,4 @@
-// The rules and the state of a vote in plain words.
+// The rules and the state of a vote as sentences.
 
 import type { ProposalKind } from '../../../lib/domain/voting/proposal.ts';
 import type { VotingRules } from '../../../lib/domain/voting/tally.ts';
@@ -16,40 +16,43 @@ export const KIND_WORDS: { readonly [Kind in ProposalKind]: string } = {
 
 export const STATE_WORDS: { readonly [State in ProposalState]: { readonly badge: string; readonly means: string } } = {
   open: { badge: 'Open', means: 'Votes can be cast.' },
-  timelock: { badge: 'Passed, waiting', means: 'It has passed and takes effect after a wait, unless it is stopped.' },
+  timelock: {
+    badge: 'Passed, waiting',
+    means: 'It has passed and takes effect after a wait, unless an operator stops it.',
+  },
   passed: { badge: 'Passed', means: 'It has passed and is being carried out.' },
   executed: { badge: 'Carried out', means: 'It has passed and has taken effect.' },
   execution_failed: { badge: 'Not carried out yet', means: 'It has passed, but could not be carried out so far.' },
-  rejected: { badge: 'Rejected', means: 'It was voted down, or not enough have voted.' },
-  withdrawn: { badge: 'Withdrawn', means: 'Who proposed it has taken it back.' },
+  rejected: { badge: 'Rejected', means: 'It was voted down, or too few voted.' },
+  withdrawn: { badge: 'Withdrawn', means: 'The proposer withdrew it.' },
   vetoed: { badge: 'Vetoed', means: 'An operator has stopped it.' },
-  invalidated: { badge: 'No longer valid', means: 'What was voted on has changed meanwhile.' },
+  invalidated: { badge: 'No longer valid', means: 'The domain changed during the vote.' },
 };
 
 const REASON_WORDS: { readonly [reason: string]: string } = {
-  'quorum-not-met': 'Too few have taken part.',
-  'no-votes': 'Nobody has voted.',
-  'all-abstained': 'All who voted have abstained.',
-  'threshold-not-met': 'Too few have said yes.',
-  'domain-changed': 'The domain has changed since the proposal was made.',
+  'quorum-not-met': 'Too few took part.',
+  'no-votes': 'Nobody voted.',
+  'all-abstained': 'All voters abstained.',
+  'threshold-not-met': 'Too few voted yes.',
+  'domain-changed': 'The domain has changed since the proposal.',
   'domain-deactivated': 'The domain was deactivated.',
-  'status-changed': 'The status of the domain has changed since the proposal was made.',
+  'status-changed': 'The status of the domain has changed since the proposal.',
   vetoed: '',
 };
 
-/** A reason that the service gives, in words; one that a person gave, as it is. */
+/** A reason code as a sentence; a reason that a person wrote, unchanged. */
 export function describeReason(reason: string): string {
   return Object.hasOwn(REASON_WORDS, reason) ? REASON_WORDS[reason]! : reason;
 }
 
-/** The rules, a sentence each. */
+/** The rules, one sentence each. */
 export function describeRules(rules: VotingRules): string[] {
   const { quorum, votingPeriodSeconds, allowRevoting, timelockSeconds, recuseController } = rules;
   return [
     describeThreshold(rules),
     parsePercent(quorum) > 0
       ? `At least ${formatFraction(quorum)} of all voting power must take part; abstentions count as taking part.`
-      : 'It does not matter how many take part.',
+      : 'There is no quorum.',
     `The vote is open for ${formatSpan(votingPeriodSeconds)}.`,
     allowRevoting
       ? 'Voters may change their vote until it closes, so nothing is decided before.'
@@ -57,7 +60,7 @@ export function describeRules(rules: VotingRules): string[] {
     timelockSeconds > 0
       ? `What has passed takes effect after ${formatSpan(timelockSeconds)}; until then an operator can stop it.`
       : 'What has passed takes effect at once.',
-    ...(recuseController ? ['Who controls the domain does not vote on it.'] : []),
+    ...(recuseController ? ['The controller of the domain does not vote.'] : []),
   ];
 }
 

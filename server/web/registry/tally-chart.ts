@@ -1,5 +1,5 @@
-// The bars of a vote: who has taken part and who is for it, with the lines that they must reach. Drawn as SVG, for a
-// strict policy of content lets no page set the width of an element.
+// The bars of a vote, turnout and approval, with their thresholds. Drawn as SVG because the content security policy
+// forbids inline styles.
 
 import { type Count, parseFraction, type VotingRules } from '../../../lib/domain/voting/tally.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
@@ -11,15 +11,15 @@ interface Segment {
 
 interface Bar {
   readonly title: string;
-  /** In words, for those who do not see it. */
+  /** Text alternative. */
   readonly label: string;
   readonly whole: bigint;
   readonly segments: readonly Segment[];
-  /** What must be reached: percent of the bar, and its name. */
+  /** Threshold: percent of the bar, and its name. */
   readonly line?: { readonly at: number; readonly name: string } | undefined;
 }
 
-/** Both bars. */
+/** Turnout and approval. */
 export function tallyChart(count: Count, rules: VotingRules): Markup {
   return html`${drawBar(participation(count, rules))}${drawBar(approval(count, rules))}`;
 }
@@ -89,26 +89,26 @@ ${
 `;
 }
 
-/** Percent of a whole, with two places. */
+/** Percentage with two decimals. */
 export function share(part: bigint, whole: bigint): number {
   return whole === 0n ? 0 : Number((part * 10_000n) / whole) / 100;
 }
 
-/** The same in words; little is not nothing, and almost all is not all. */
+/** The same as text. Rounds neither to 0 % nor to 100 % unless exact. */
 export function formatPercent(part: bigint, whole: bigint): string {
-  const shown = share(part, whole);
-  if (part > 0n && shown < 0.1) return 'under 0.1 %';
-  if (part < whole && shown > 99.9) return 'over 99.9 %';
-  return `${Number(shown.toFixed(1))} %`;
+  const percent = share(part, whole);
+  if (part > 0n && percent < 0.1) return 'under 0.1 %';
+  if (part < whole && percent > 99.9) return 'over 99.9 %';
+  return `${Number(percent.toFixed(1))} %`;
 }
 
-/** A fraction such as `0.5` or `2/3` as a number of percent. */
+/** A fraction such as `0.5` or `2/3` as a percentage. */
 export function parsePercent(text: string): number {
   const fraction = parseFraction(text);
   return fraction ? share(fraction.over, fraction.under) : 100;
 }
 
-/** A fraction as rules give it, in words: `50 %`, `2/3`. */
+/** A fraction of the rules as text: `50 %`, `2/3`. */
 export function formatFraction(text: string): string {
   return text.includes('/') ? text : `${Number((Number(text) * 100).toFixed(6))} %`;
 }

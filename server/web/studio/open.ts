@@ -1,4 +1,4 @@
-// Opens the studio of a server: its files, drafts and versions; or only says that it is off.
+// Opens the studio of a server, or routes that say it is off.
 
 import type { Clock } from '../../../lib/clock.ts';
 import type { Library } from '../../../lib/engine/conversation.ts';
@@ -18,13 +18,13 @@ import { STUDIO_ROUTES } from './routes.ts';
 import { STUDIO_VERSION, versions } from './versions.ts';
 
 export interface StudioOptions {
-  /** Where the flows are. */
+  /** Folder of the flows. */
   readonly folder: string;
   /** The flow that a dial starts. */
   readonly flow: string;
   readonly library: Library;
   readonly services: Services;
-  /** Whether drafts that are dialled call them. */
+  /** Whether dialled drafts call services. */
   readonly callsServices: boolean;
   readonly documents: DocumentStore;
   readonly clock: Pick<Clock, 'now'>;
@@ -34,7 +34,7 @@ export interface StudioOptions {
   readonly reload: () => Promise<void>;
 }
 
-/** Its drafts are to be closed. */
+/** Opens the studio. Close its drafts at the end. */
 export async function openStudio(options: StudioOptions): Promise<StudioDeps> {
   const { folder, library, services, documents, clock, ...deps } = options;
   const { callsServices } = deps;
@@ -51,14 +51,14 @@ export async function openStudio(options: StudioOptions): Promise<StudioDeps> {
 
 const OFF = messagePage(
   'The studio is off',
-  html`<p>Flows are not written in the browser here. Start the server with <code>STUDIO=true</code>, and operators can.</p>
+  html`<p>Start the server with <code>STUDIO=true</code> to let operators edit flows in the browser.</p>
 <p>Flows are files: any editor will do. Saved files are checked, tested and served at once.</p>`,
 );
 
-/** What is served where there is no studio. */
+/** Routes without a studio. */
 export const NO_STUDIO: RouteGroup<undefined> = {
   tag: 'Studio',
-  description: 'Says how to switch it on.',
+  description: 'Says how to turn the studio on.',
   access: 'operator',
   answers: { ...PLAIN_ANSWERS, 401: SIGN_IN_ANSWER },
   routes: [
@@ -66,7 +66,7 @@ export const NO_STUDIO: RouteGroup<undefined> = {
       method: 'GET',
       path: '/studio',
       id: 'getStudio',
-      summary: 'Says that the studio is off',
+      summary: 'The studio is off',
       answers: { 404: { ...UNKNOWN, types: { ...UNKNOWN.types, ...PAGE.types } } },
       handle: async (ctx) => {
         ctx.status = 404;
@@ -76,6 +76,6 @@ export const NO_STUDIO: RouteGroup<undefined> = {
   ],
 };
 
-/** The routes of the studio, or those that say that there is none. */
+/** The routes of the studio, or those that say it is off. */
 export const studioRouteGroup = (isOn: boolean): RouteGroup<StudioDeps> | RouteGroup<undefined> =>
   isOn ? STUDIO_ROUTES : NO_STUDIO;

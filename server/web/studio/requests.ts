@@ -1,4 +1,4 @@
-// Routes that only the page of the studio asks: POST with some of a few fields; and what its handlers are given.
+// Routes for the page of the studio only, POST with a few common fields, and the dependencies of their handlers.
 
 import type { Context } from 'koa';
 import type { Schema } from '../../../lib/json/schema.ts';
@@ -12,7 +12,7 @@ import { DIALOGUE_INPUTS, type ServiceRecorder } from '../simulator/flow-test.ts
 import type { Drafts } from './drafts.ts';
 import type { Versions } from './versions.ts';
 
-/** What an operator writes: the flow, and the kinds of its files. */
+/** A write by an operator: the flow, and which files. */
 export interface MenuEdit {
   readonly by: string;
   readonly flow: string;
@@ -29,11 +29,11 @@ export interface StudioDeps {
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
   /** The flow that a dial starts. */
   readonly flow: string;
-  /** Whether drafts that are dialled call the services. */
+  /** Whether dialled drafts call services. */
   readonly callsServices: boolean;
-  /** Notes in the audit log what is about to be written. What it rejects with keeps the files as they are. */
+  /** Notes a write in the audit log before it happens. If it rejects, nothing is written. */
   readonly noteEdit: NoteEdit;
-  /** Serves what was saved; resolves when that is so, or was refused. */
+  /** Reloads the saved files; resolves when they are served or refused. */
   readonly reload: () => Promise<void>;
 }
 
@@ -59,7 +59,7 @@ const EXAMPLE_TESTS = JSON.stringify({
   ],
 });
 
-/** What requests of the page have: each route names those that it needs. */
+/** Fields of requests; each route names the ones it needs. */
 const FIELDS = {
   flow: { type: 'string', description: 'The name of the flow', examples: ['hello'] },
   text: { type: 'string', description: 'The text in the editor', examples: [EXAMPLE_FLOW] },
@@ -68,24 +68,24 @@ const FIELDS = {
     type: 'integer',
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,
-    description: 'Where the cursor is, in UTF-16 units',
+    description: 'Position of the cursor in UTF-16 units',
     examples: [2],
   },
   focus: { type: 'string', description: 'The path of a state around which to draw', examples: ['hello'] },
-  update: { type: 'boolean', description: 'Write what the tests show now into them', examples: [false] },
-  base: { type: 'string', description: 'The hash of the text that was read', examples: [''] },
+  update: { type: 'boolean', description: 'Replace expectations with the actual results', examples: [false] },
+  base: { type: 'string', description: 'Hash of the text that was read', examples: [''] },
   testsBase: {
     type: 'string',
-    description: 'The hash of the tests that were read; "" where there were none',
+    description: 'Hash of the tests that were read; "" if there were none',
     examples: [''],
   },
-  starter: { type: 'string', description: 'What it begins with', examples: ['menu'] },
+  starter: { type: 'string', description: 'Name of the starter', examples: ['menu'] },
   sessionId: { type: 'string', description: 'The session of a phone', examples: ['example-1'] },
   phoneNumber: { type: 'string', description: 'E.164 with +', examples: ['+260971230001'] },
-  serviceCode: { type: 'string', description: 'What was dialled', examples: ['*2233#'] },
+  serviceCode: { type: 'string', description: 'The dialled code', examples: ['*2233#'] },
   name: { type: 'string', description: 'The name of a test', examples: ['Another dial'] },
   inputs: { ...DIALOGUE_INPUTS, examples: [['']] },
-  typed: { type: 'string', description: 'What was typed so far, joined by *', examples: [''] },
+  typed: { type: 'string', description: 'All input so far, joined by *', examples: [''] },
 } as const satisfies { readonly [name: string]: Schema };
 
 type Field = keyof typeof FIELDS;
@@ -109,7 +109,7 @@ interface StudioRequest<Needed extends Field, Optional extends Field> {
   handle(ctx: Context, body: Body<Needed, Optional>, deps: StudioDeps): unknown;
 }
 
-/** A route that only the page asks: POST with the fields that it names. */
+/** A route for the page only: POST with the named fields. */
 export function pageRequest<Needed extends Field, Optional extends Field = never>(
   path: string,
   { needs, takes = [], handle, answers, ...about }: StudioRequest<Needed, Optional>,
@@ -127,7 +127,7 @@ export function pageRequest<Needed extends Field, Optional extends Field = never
       maxBytes: PAGE_LIMITS.studioBytes,
     },
     answers: {
-      200: { description: 'What was found', types: jsonTypes({ type: 'object' }) },
+      200: { description: 'The result', types: jsonTypes({ type: 'object' }) },
       ...JSON_BODY_ANSWERS,
       ...answers,
     },

@@ -1,5 +1,5 @@
-// GET /studio and everything that its page asks for: flows as drafts, checked, drawn, tested and dialled, and saved as files. In
-// development on this machine, or for operators where STUDIO is on.
+// GET /studio and the routes of its page: drafts of flows are checked, drawn, tested, dialled and saved. In development on this
+// machine, or for operators with STUDIO on.
 
 import type { Context } from 'koa';
 import type { JsonObject } from '../../../lib/json/json.ts';
@@ -34,7 +34,7 @@ const PROBLEM = record('A problem', {
 export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
   tag: 'Studio',
   description:
-    'Flows written in the browser: in development on this machine, elsewhere for operators where STUDIO is on. Only its page may ask for what changes anything.',
+    'Edit flows in the browser: in development on this machine, elsewhere for operators with STUDIO on. Requests that change anything are accepted from its page only.',
   access: 'operator',
   parameters: {
     flow: { description: 'The name of a flow', schema: { type: 'string', examples: ['main'] } },
@@ -46,14 +46,14 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
     pageRoute({
       path: '/studio',
       id: 'getStudio',
-      summary: 'Where flows are written',
+      summary: 'The editor of flows',
       page: ({ flow, callsServices }) => studioPage({ flow, callsServices }),
     }),
     {
       method: 'GET',
       path: '/studio/flows',
       id: 'listStudioFlows',
-      summary: 'The flows that are served, and what new ones can begin with',
+      summary: 'List served flows and starters for new ones',
       answers: { 200: { description: 'The flows', types: jsonTypes(ANY) } },
       handle: (ctx, { drafts }) => {
         const flows = [...drafts.flows().values()];
@@ -77,7 +77,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       method: 'GET',
       path: '/studio/flows/:flow/versions',
       id: 'listStudioVersions',
-      summary: 'The versions that were saved here, the newest first',
+      summary: 'List saved versions, newest first',
       answers: { 200: { description: 'The versions', types: jsonTypes(ANY) } },
       handle: async (ctx, { versions }) => {
         ctx.body = { versions: await versions.list(ctx.params.flow!) };
@@ -99,8 +99,8 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       method: 'GET',
       path: '/studio/phones/:sessionId',
       id: 'getStudioSession',
-      summary: 'Whether a phone that dialled a draft is asked for a secret',
-      answers: { 200: { description: 'Where it stands', types: jsonTypes(ANY) } },
+      summary: 'Whether a phone that dialled a draft expects a secret',
+      answers: { 200: { description: 'The state of the session', types: jsonTypes(ANY) } },
       handle: async (ctx, { drafts }) => {
         const state = await drafts.phone(ctx.params.sessionId!);
         if (!state) throw new Refusal('not-found');
@@ -109,11 +109,11 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
     },
     pageRequest('/studio/check', {
       id: 'checkDraft',
-      summary: 'What is wrong with a draft, and where its screens are',
+      summary: 'Problems of a draft, and positions of its screens',
       needs: ['flow', 'text'],
       answers: {
         200: {
-          description: 'Problems as lint has them',
+          description: 'Problems as lint reports them',
           types: jsonTypes(
             record('Checked', { problems: { type: 'array', items: PROBLEM }, screens: { type: 'array' } }),
           ),
@@ -125,17 +125,17 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
     }),
     pageRequest('/studio/complete', {
       id: 'completeDraft',
-      summary: 'What may be written at a place of a draft, or of its tests where they are given',
+      summary: 'Completions at a position of a draft, or of `tests` if set',
       needs: ['flow', 'text', 'offset'],
       takes: ['tests'],
       handle: async (ctx, { flow, text, tests, offset }, { drafts }) => {
-        const found = await drafts.ask('complete', { flow, text }, { tests, offset });
-        ctx.body = found ?? { from: offset, to: offset, items: [] };
+        const completion = await drafts.ask('complete', { flow, text }, { tests, offset });
+        ctx.body = completion ?? { from: offset, to: offset, items: [] };
       },
     }),
     pageRequest('/studio/explain', {
       id: 'explainDraft',
-      summary: 'What stands at a place of a draft, or of its tests where they are given',
+      summary: 'Explanation of a position of a draft, or of `tests` if set',
       needs: ['flow', 'text', 'offset'],
       takes: ['tests'],
       handle: async (ctx, { flow, text, tests, offset }, { drafts }) => {
@@ -144,7 +144,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
     }),
     pageRequest('/studio/texts', {
       id: 'listDraftTexts',
-      summary: 'The texts of a draft in all its languages, with the room that they take',
+      summary: 'Texts of a draft in all languages, with their lengths',
       needs: ['flow', 'text'],
       handle: async (ctx, draft, { drafts }) => {
         ctx.body = await drafts.ask('words', draft, undefined);
@@ -161,7 +161,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
     }),
     pageRequest('/studio/dial', {
       id: 'dialDraft',
-      summary: 'A phone that dials a draft, or goes on in it',
+      summary: 'Dial a draft, or continue a session',
       needs: ['flow', 'text', 'sessionId', 'phoneNumber', 'serviceCode', 'typed'],
       handle: async (ctx, { flow, text, typed, ...phone }, { drafts }) => {
         ctx.body = await drafts.dial({ flow, text }, { ...phone, text: typed });
@@ -169,7 +169,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
     }),
     pageRequest('/studio/test', {
       id: 'testDraft',
-      summary: 'Runs tests on a draft; with `update`, writes into them what they show',
+      summary: 'Run tests on a draft; with `update`, replace expectations with the results',
       needs: ['flow', 'text', 'tests'],
       takes: ['update'],
       handle: async (ctx, { update = false, tests, ...draft }, { drafts }) => {
@@ -178,7 +178,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
     }),
     pageRequest('/studio/record', {
       id: 'recordDraftTest',
-      summary: 'A dialogue of a phone as one more test in the tests of a draft',
+      summary: 'Add a dialogue to the tests of a draft',
       needs: ['flow', 'text', 'tests', 'name', 'sessionId', 'phoneNumber', 'inputs'],
       handle: async (ctx, { name, tests, flow, text, ...dialogue }, { drafts, recorder }) => {
         const answers = recorder.answers(dialogue.sessionId);
@@ -187,27 +187,27 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
     }),
     pageRequest('/studio/save', {
       id: 'saveDraft',
-      summary: 'Writes a draft and its tests into their files, when lint and tests pass and nobody has changed them',
+      summary: 'Save a draft and its tests if lint and tests pass and the files have not changed',
       needs: ['flow', 'text', 'base'],
       takes: ['tests', 'testsBase'],
       answers: {
-        409: { description: 'A file has another text by now, which is in the answer', types: jsonTypes(ANY) },
-        422: { description: 'Errors, or tests that fail', types: jsonTypes(ANY) },
+        409: { description: 'A file has changed on disk; the answer has its text', types: jsonTypes(ANY) },
+        422: { description: 'Errors or failing tests', types: jsonTypes(ANY) },
       },
       handle: saveDraft,
     }),
     pageRequest('/studio/new', {
       id: 'beginFlow',
-      summary: 'Begins a flow with a few screens and a test',
+      summary: 'Create a flow from a starter',
       needs: ['flow', 'starter'],
-      answers: { 409: { description: 'There is a flow of this name', types: jsonTypes(ANY) } },
+      answers: { 409: { description: 'The name is taken', types: jsonTypes(ANY) } },
       handle: async (ctx, { flow, starter }, { files, noteEdit, reload }) => {
-        const found = Object.hasOwn(STARTERS, starter) ? STARTERS[starter]! : undefined;
-        if (!found) throw new Refusal('bad-request', 'A flow begins with one of the starters that are listed');
+        const content = Object.hasOwn(STARTERS, starter) ? STARTERS[starter]! : undefined;
+        if (!content) throw new Refusal('bad-request', 'There is no such starter; GET /studio/flows lists them');
         if (!FLOW_NAME.test(flow))
           throw new Refusal('bad-request', 'A name is a letter, and up to 63 letters, digits, - and _');
         const note = () => noteEdit({ by: nameOperator(ctx), flow, wrote: ['flow', 'tests'] });
-        await files.create(flow, { ...writeStarter(flow, found), note });
+        await files.create(flow, { ...writeStarter(flow, content), note });
         await reload();
         ctx.body = { flow };
       },
@@ -217,7 +217,10 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
 
 type SaveRequest = Body<'flow' | 'text' | 'base', 'tests' | 'testsBase'>;
 
-/** Answers 200 with the files as they are then, 409 with the text that is in the way, or 422 with what is wrong. */
+/**
+ * Saves a draft only if lint and its tests pass. Answers 200 with the saved files, 409 with the conflicting text on disk, or
+ * 422 with the problems.
+ */
 export async function saveDraft(
   ctx: Context,
   body: SaveRequest,
@@ -226,8 +229,8 @@ export async function saveDraft(
   const { flow, text, base, tests, testsBase } = body;
   const { problems } = await drafts.check({ flow, text });
   const before = await files.read(flow);
-  const shown = tests ?? (before.tests.hash === '' ? undefined : before.tests.text);
-  const tested = await testBeforeSave(drafts, { flow, text }, shown);
+  const currentTests = tests ?? (before.tests.hash === '' ? undefined : before.tests.text);
+  const tested = await testBeforeSave(drafts, { flow, text }, currentTests);
   const isRight =
     !problems.some(({ severity }) => severity === 'error') &&
     !tested.problems.length &&
@@ -258,7 +261,7 @@ async function testBeforeSave(drafts: Drafts, draft: DraftText, tests: string | 
     await drafts.ask('compile', draft, undefined);
     return { problems: [], reports: [] };
   } catch (error) {
-    // Lint has said it already, or will not be able to.
+    // A draft that does not compile is reported as a failed test.
     const failure = { step: 0, typed: '', message: (error as Error).message, details: [], pointer: '' };
     return { problems: [], reports: [{ name: draft.flow, failures: [failure] }] };
   }

@@ -1,19 +1,19 @@
-// The drawing of a machine: fetched once, then only its marks change: where a session is, what it took, how often.
+// The drawing of a machine, fetched once. Later only its marks change: active state, taken arrows, heat.
 
 import { splitPath } from '../../../../lib/engine/machine/state-path.ts';
 import { bringIntoView, stateButtons } from '../drawn-states.ts';
 import { findElement } from '../element.ts';
 import type { Edge, TraceEvent } from './store.ts';
 
-/** What the drawing is to show. */
+/** Contents of the drawing. */
 export interface Picture {
   readonly machine: string;
   readonly version: number;
-  /** The path of the state that is active; of several, as they stand beside each other. */
+  /** Path of the active state; of parallel states, all of them. */
   readonly state: string | undefined;
-  /** What led there. */
+  /** Arrows of the last event. */
   readonly edges: TraceEvent['edges'];
-  /** All that was seen of the machine, for the heat. */
+  /** All events of the machine, for the heat. */
   readonly heat: readonly TraceEvent[] | undefined;
 }
 
@@ -125,7 +125,7 @@ export function drawingView({ onOpen }: { readonly onOpen: (state: string) => vo
   };
 }
 
-/** Undefined for a text that is no drawing. */
+/** Parses SVG; undefined for any other text. */
 export function parseSvg(text: string): SVGSVGElement | undefined {
   const { documentElement } = new DOMParser().parseFromString(text, 'image/svg+xml');
   return documentElement instanceof SVGSVGElement
@@ -133,7 +133,7 @@ export function parseSvg(text: string): SVGSVGElement | undefined {
     : undefined;
 }
 
-/** How often each way was taken, in five steps of the one that was taken most. */
+/** Marks how often each arrow was taken, in five steps relative to the maximum. */
 function markHeat(marks: EdgeMarks, events: readonly TraceEvent[] | undefined): void {
   const counts = new Map<Element, number>();
   for (const edge of (events ?? []).flatMap(({ edges }) => edges))
@@ -151,7 +151,7 @@ function markHeat(marks: EdgeMarks, events: readonly TraceEvent[] | undefined): 
 
 const REDUCED_MOTION = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** One arrow of a drawing, or one of the words on a card that lead somewhere. */
+/** An arrow of a drawing, or a chip on a card that leads to another state. */
 interface DrawnArrow {
   readonly mark: Element;
   readonly from: string;
@@ -160,13 +160,13 @@ interface DrawnArrow {
 }
 
 export interface EdgeMarks {
-  /** What stands for an edge; several when it leads over states that are passed at once; none when it is not loaded. */
+  /** Arrows of an edge: several if it passes transient states, none if they are not drawn. */
   find(edge: Edge): readonly Element[];
   /** All arrows. */
   readonly arrows: readonly Element[];
 }
 
-/** Reads a drawing. */
+/** Indexes a drawing. */
 export function readMarks(svg: Element): EdgeMarks {
   const arrows = [...svg.querySelectorAll('.edge')].map((mark) => readWay(mark, mark.getAttribute('data-from') ?? ''));
   const chips = [...svg.querySelectorAll('.chip[data-to]')].map((mark) =>
@@ -203,7 +203,7 @@ function readWay(mark: Element, from: string): DrawnArrow {
   return { mark, from, to: mark.getAttribute('data-to') ?? '', events };
 }
 
-// A state, or one that it stands in.
+// A state or an ancestor.
 const contains = (outer: string, inner: string) => inner === outer || inner.startsWith(`${outer}.`);
 
 function bestMatch(ways: readonly DrawnArrow[], event: string): DrawnArrow | undefined {

@@ -1,4 +1,4 @@
-// The two lists at the side: machines, and the sessions that are in them.
+// The lists at the side: machines and sessions.
 
 import { button, element, findElement } from '../element.ts';
 
@@ -7,10 +7,10 @@ import type { ListedMachine, ListedSession } from './store.ts';
 export interface ListContent {
   readonly machines: readonly ListedMachine[];
   readonly sessions: readonly ListedSession[];
-  /** The ones that are looked at. */
+  /** The selection. */
   readonly machine: string | undefined;
   readonly actor: string | undefined;
-  /** Said when there are no sessions. */
+  /** Message for an empty list. */
   readonly whyNone: string;
 }
 
@@ -90,7 +90,7 @@ interface ListUpdate<Item> {
   readonly update: (line: HTMLButtonElement, item: Item) => void;
 }
 
-// Lines stay what they are, so that the one that has the focus keeps it.
+// Reuses rows by key, so that the focused one keeps the focus.
 function updateList<Item>(list: HTMLElement, items: readonly Item[], { key, make, update }: ListUpdate<Item>): void {
   const before = new Map([...list.children].map((line) => [(line as HTMLElement).dataset.key, line]));
   let place = list.firstElementChild;

@@ -11,7 +11,7 @@ export interface Me {
   readonly tenant: string;
 }
 
-/** A problem document, or that the server did not answer. */
+/** An error answer, or no answer (status 0). */
 export class RequestProblem extends Error {
   readonly status: number;
 
@@ -31,14 +31,14 @@ export interface Sent {
   readonly accept?: string;
 }
 
-/** Asks, `GET /v1/domains`; the answer is what the server says, never kept. Rejects with {@link RequestProblem}. */
+/** Sends a request such as `GET /v1/domains`, never cached. Rejects with {@link RequestProblem}. */
 export async function ask(line: string, { body, accept = 'application/json' }: Sent = {}): Promise<Response> {
   const [method, path] = line.split(' ') as [string, string];
   const headers = {
     Authorization: `Bearer ${sessionStorage.getItem(KEPT) ?? ''}`,
     Accept: accept,
     ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    // The same click is never done twice.
+    // A request that the browser repeats takes effect once.
     ...(method !== 'GET' && { 'Idempotency-Key': makeKey() }),
   };
   const init = {
@@ -53,7 +53,7 @@ export async function ask(line: string, { body, accept = 'application/json' }: S
   throw new RequestProblem(answer.status, await readProblem(answer));
 }
 
-// Browsers give `randomUUID` to pages over HTTPS or of this machine only.
+// `crypto.randomUUID` exists on HTTPS and localhost only.
 function makeKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
@@ -72,7 +72,7 @@ export async function askJson<T>(line: string, sent?: Sent): Promise<T> {
   return (await ask(line, sent)).json() as Promise<T>;
 }
 
-/** The part of a path that names a twin. */
+/** The path segment of a DID. */
 export const segment = (did: string) => encodeURIComponent(did);
 
 export interface Twin {
@@ -92,7 +92,7 @@ export interface Twin {
   readonly [field: string]: unknown;
 }
 
-/** `name` of its twin: only in the list of all proposals. */
+/** `name`, of the twin, only in the list of all proposals. */
 export type ListedProposal = ProposalView & { readonly name?: string | null };
 
 export interface Protocol {

@@ -8,7 +8,7 @@ import { card, proposalRow, recordCard } from './twin.ts';
 
 const CHOICES = ['yes', 'no', 'abstain'] as const;
 
-/** The page of open proposals. Rejects as `ask` does. */
+/** The page of open proposals. Rejects like `ask`. */
 export async function openProposals(): Promise<HTMLElement> {
   const rows = element('ul', { class: 'twins lined named' });
   const none = element('p', { class: 'at', text: 'No vote is open.' });
@@ -33,7 +33,7 @@ function openRow(proposal: ListedProposal): HTMLElement {
   return row;
 }
 
-/** The page of a proposal. Rejects as `ask` does. */
+/** The page of a proposal. Rejects like `ask`. */
 export async function proposalPage(id: string, me: Me, reload: () => void): Promise<HTMLElement> {
   const path = `/v1/proposals/${segment(id)}`;
   const [proposal, votes] = await Promise.all([
@@ -55,7 +55,7 @@ export async function proposalPage(id: string, me: Me, reload: () => void): Prom
       element('a', { text: 'The twin as it is now', is: { href: `#/twin/${segment(proposal.did)}` } }),
     ]),
     element('h2', { text: `What is voted on: revision ${proposal.domainRevision}` }),
-    subject ? recordCard(subject) : card('Record', ['The record of that time cannot be read.']),
+    subject ? recordCard(subject) : card('Record', ['This revision is not readable.']),
   ]);
 }
 
@@ -64,7 +64,7 @@ const BALLOTS_SHOWN = 200;
 interface ActionContext {
   readonly me: Me;
   readonly path: string;
-  /** Shows the proposal as it is afterwards. */
+  /** Shows the proposal again after an action. */
   readonly reload: () => void;
 }
 
@@ -81,7 +81,7 @@ function actionCard({ status, proposer }: ListedProposal, { me, path, reload }: 
       ? [button('Withdraw', () => act('withdraw'))]
       : []),
     ...((status === 'open' || status === 'timelock') && can('operator') ? [button('Veto', () => act('veto', {}))] : []),
-    ...(status === 'passed' && can('operator') ? [button('Try again to execute', () => act('execute'))] : []),
+    ...(status === 'passed' && can('operator') ? [button('Execute again', () => act('execute'))] : []),
   ];
   if (parts.length === 0) return false;
   return card('What you can do', [element('div', { class: 'row' }, parts), notice]);
@@ -89,7 +89,7 @@ function actionCard({ status, proposer }: ListedProposal, { me, path, reload }: 
 
 function ballot(cast: (vote: string, rationale: { rationale?: string }) => void): HTMLElement {
   const reason = element('input', {
-    is: { 'aria-label': 'Your reason', placeholder: 'Your reason, if you like', maxlength: 1_000 },
+    is: { 'aria-label': 'Your reason', placeholder: 'Your reason (optional)', maxlength: 1_000 },
   });
   const vote = (choice: string) => cast(choice, reason.value.trim() === '' ? {} : { rationale: reason.value.trim() });
   return element('div', { class: 'ballot row', is: { role: 'group', 'aria-label': 'Your vote' } }, [

@@ -1,4 +1,4 @@
-// The registry: which page the address names, and the key that everything is asked with.
+// The registry: opens the page that the address names, and asks for the API key.
 
 import { button, element, findElement } from '../element.ts';
 import { startHeader } from '../site.ts';
@@ -34,8 +34,8 @@ async function show(): Promise<void> {
     put(mine, whoBar(me), await make(decodeURIComponent(id), me));
   } catch (error) {
     const isRefused = error instanceof RequestProblem && error.status === 401;
-    if (isRefused) signOut('This key is not known here.');
-    else put(mine, card('That did not work', [(error as Error).message]));
+    if (isRefused) signOut('This server does not know the key.');
+    else put(mine, card('The request failed', [(error as Error).message]));
   }
 }
 
@@ -70,7 +70,7 @@ function keyForm(words: string): HTMLElement {
   };
   return card('Registry', [
     element('p', {
-      text: 'The registry opens with an API key of this server. It stays in this tab until you close it or forget it here, and is sent to this server only.',
+      text: 'Enter an API key of this server. The key stays in this tab until you close it or forget the key, and is sent to this server only.',
       is: { id: 'key-words' },
     }),
     element('form', { class: 'sign-in row', on: { submit: enter } }, [

@@ -1,4 +1,4 @@
-// A twin: its record in words, what it is related to, its history with what changed, its proposals, and what may be done with it.
+// The page of a twin: record, related twins, history, proposals and actions.
 
 import { button, download, element, valueTree } from '../element.ts';
 import {
@@ -24,7 +24,7 @@ const KINDS: { readonly [status: string]: readonly string[] } = {
 };
 const PROPOSALS_SHOWN = 20;
 
-/** The page of a twin, also of one that was deactivated. Rejects as `ask` does. */
+/** The page of a twin, active or deactivated. Rejects like `ask`. */
 export async function twinPage(did: string, me: Me): Promise<HTMLElement> {
   const path = `/v1/domains/${segment(did)}`;
   const read = Promise.all([
@@ -43,7 +43,7 @@ export async function twinPage(did: string, me: Me): Promise<HTMLElement> {
 
 const GONE = 410;
 
-/** What is left of a twin that was deactivated: its history, and what it was at last. */
+/** The page of a deactivated twin: its history and last record. */
 async function deactivatedTwin(did: string, path: string): Promise<HTMLElement> {
   const history = await askJson<RecordPage<HistoryItem>>(historyPath(path));
   const [end] = history.items;
@@ -54,10 +54,10 @@ async function deactivatedTwin(did: string, path: string): Promise<HTMLElement> 
       element('h1', { text: last ? readName(last) : did }),
       element('p', { class: 'did', text: did }),
       element('p', {
-        text: `This twin was deactivated${end ? ` by ${end.by}, ${formatTime(end.at)}` : ''}. Its DID stays its own, and its history can be read.`,
+        text: `This twin was deactivated${end ? ` by ${end.by}, ${formatTime(end.at)}` : ''}. Its DID is not reused, and its history remains readable.`,
       }),
     ]),
-    ...(last ? [recordCard(last, 'Record, as it was at last')] : []),
+    ...(last ? [recordCard(last, 'Last record')] : []),
     card('History', historyList(history, path)),
   ]);
 }
@@ -73,13 +73,13 @@ function livingTwin({ twin, history, proposals }: LivingTwin, me: Me): HTMLEleme
   const drawing = element('div', {
     class: 'drawing-box',
     text: 'Drawing …',
-    is: { tabindex: 0, role: 'region', 'aria-label': 'The twins around it' },
+    is: { tabindex: 0, role: 'region', 'aria-label': 'Related twins' },
   });
   void showDrawing(drawing, path);
   return element('div', { class: 'page stack' }, [
     heading(twin, me),
     recordCard(twin),
-    card('What it is related to', [drawing]),
+    card('Related twins', [drawing]),
     card('Proposals', [
       proposals.items.length
         ? element(
@@ -127,12 +127,12 @@ async function downloadCard(path: string, did: string): Promise<void> {
   download(await answer.blob(), `${did.replaceAll(':', '-')}.vc.json`);
 }
 
-// Fields that stand in the heading, or are empty.
+// Fields that the heading shows.
 const ABOVE = new Set(['did', 'type', 'status', 'metadata', 'links', 'entityVerified']);
 const isEmpty = (value: unknown) =>
   value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** The record of a twin as names and values, without what is empty. */
+/** The record of a twin as names and values, without empty ones. */
 export function recordCard(twin: Twin, title = 'Record'): HTMLElement {
   const fields = Object.entries({ ...twin.metadata, ...twin }).filter(
     ([name, value]) => !ABOVE.has(name) && name !== 'name' && name !== 'description' && !isEmpty(value),
@@ -175,7 +175,7 @@ async function showDrawing(place: HTMLElement, path: string): Promise<void> {
   }
 }
 
-/** A proposal in a list, under words that lead to it. */
+/** A row of a list of proposals. */
 export function proposalRow({ id, status, closesAt, proposer }: ListedProposal, title: string): HTMLElement {
   return element('li', { class: 'row' }, [
     element('a', { text: title, is: { href: `#/proposal/${id}` } }),
@@ -193,7 +193,7 @@ export function card(title: string, parts: readonly (Node | string | false)[]): 
 
 const SHOWN = 20;
 
-/** The last revisions; `path` is that of the twin. */
+/** Request line for the last revisions of the twin at `path`. */
 export function historyPath(path: string): string {
   return `GET ${path}/history?limit=${SHOWN}`;
 }
@@ -224,7 +224,7 @@ function historyRow({ revision, at, by, action, changes }: HistoryItem, path: st
     fields,
   ]);
   const open = async () => {
-    // What a revision changes is known by its history; what was there before only by the revision before it.
+    // The history has new values only; old ones come from the revision before.
     const before =
       revision === 1 ? undefined : await askJson<Twin>(`GET ${path}?at=${revision - 1}`).catch(() => undefined);
     fields.replaceChildren(...changes.flatMap((change) => showChange(change, before)));
@@ -244,7 +244,7 @@ function showChange({ op, path, value }: HistoryItem['changes'][number], before:
   return [element('dt', { text: path.slice(1).replaceAll('/', ' › ') }), element('dd', { class: 'row' }, parts)];
 }
 
-/** What stands at a JSON pointer; undefined where nothing does. */
+/** The value at a JSON pointer, or undefined. */
 function readPointer(record: unknown, pointer: string): unknown {
   return pointer
     .split('/')

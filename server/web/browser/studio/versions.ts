@@ -27,7 +27,7 @@ export function versionsPart({ draft, onRestore }: VersionsOptions): { refresh()
     restore.hidden = true;
     box.hidden = true;
     list.replaceChildren(...versions.map((one) => element('li', {}, [button(describe(one), () => void open(one))])));
-    if (!versions.length) list.append(element('li', { class: 'quiet', text: 'Nothing was saved here yet.' }));
+    if (!versions.length) list.append(element('li', { class: 'quiet', text: 'No versions yet.' }));
   }
 
   async function open({ id }: VersionEntry): Promise<void> {
@@ -50,7 +50,7 @@ function describe({ at, by }: VersionEntry): string {
 
 // --- conflicts with the file on disk ---
 
-/** Which file it is, and its text on disk. */
+/** The file, and its text on disk. */
 export interface Conflict {
   readonly file: EditedDocument;
   readonly present: EditedFile;
@@ -58,7 +58,7 @@ export interface Conflict {
 
 export interface ConflictOptions {
   readonly onTakeDisk: () => void;
-  /** The next save may replace this text. */
+  /** The next save may replace the text on disk. */
   readonly onKeepMine: (conflict: Conflict) => void;
   readonly tell: (words: string) => void;
 }
@@ -88,7 +88,7 @@ export function conflictPart({ onTakeDisk, onKeepMine, tell }: ConflictOptions):
       box.hidden = false;
       showDifference(findElement('conflict-diff'), conflict.present.text, mine);
       box.scrollIntoView({ block: 'nearest' });
-      tell('Not saved: the file was changed on disk meanwhile.');
+      tell('Not saved: the file has changed on disk.');
     },
     hide,
   };

@@ -1,4 +1,4 @@
-// What is not saved yet, kept over a reload of the page; of this tab only.
+// Stores unsaved texts of this tab, so that they survive a reload.
 
 export interface KeptTexts {
   readonly flow: string;
@@ -6,9 +6,9 @@ export interface KeptTexts {
 }
 
 export interface KeptDrafts {
-  /** Keeps what is not saved, a moment after the last change, or before the page is left. */
+  /** Stores the unsaved texts after a pause in typing, or before the page is left. */
   keepSoon(): void;
-  /** Keeps what waits to be kept. */
+  /** Stores pending texts now. */
   keepNow(): void;
   forget(flow: string): void;
   find(flow: string): KeptTexts | undefined;
@@ -17,7 +17,7 @@ export interface KeptDrafts {
 export interface KeptDraftsOptions {
   /** The name of the flow. */
   readonly flow: () => string;
-  /** What of it is not saved; undefined when everything is. */
+  /** Unsaved texts; undefined if all is saved. */
   readonly unsaved: () => KeptTexts | undefined;
 }
 
@@ -27,7 +27,7 @@ const storageKey = (flow: string) => `twinline-studio-${flow}`;
 export function storeDrafts({ flow, unsaved }: KeptDraftsOptions): KeptDrafts {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  // Copying a large flow takes longer than a key may, so it waits for a pause.
+  // Storing a large flow would delay typing, so it waits for a pause.
   function keepNow(): void {
     if (timer === undefined) return;
     clearTimeout(timer);
@@ -37,7 +37,7 @@ export function storeDrafts({ flow, unsaved }: KeptDraftsOptions): KeptDrafts {
       if (texts) sessionStorage.setItem(storageKey(flow()), JSON.stringify(texts));
       else sessionStorage.removeItem(storageKey(flow()));
     } catch {
-      // It is too large for the browser: closing the tab asks first.
+      // Too large for sessionStorage; closing the tab still asks first.
     }
   }
 
