@@ -76,7 +76,10 @@ export const PROBLEM_ANSWERS = {
 } as const satisfies { readonly [status: number]: RouteAnswer };
 
 /** Of an address below a known one that names nothing. */
-export const UNKNOWN: RouteAnswer = { description: REFUSALS['not-found'].words, types: { [JSON_TYPE]: REFUSED } };
+export const UNKNOWN: RouteAnswer = {
+  description: `${REFUSALS['not-found'].words}; a browser gets a page`,
+  types: { [JSON_TYPE]: REFUSED, 'text/html': { type: 'string' } },
+};
 
 /** A JSON body or answer, by media type. */
 export const jsonTypes = (schema: Schema): { readonly [mediaType: string]: Schema } => ({ 'application/json': schema });
