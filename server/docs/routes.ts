@@ -11,7 +11,7 @@ import { Refusal } from '../http/errors.ts';
 import type { Route, RouteGroup } from '../http/route-table.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 import { messagePage, type PageContent, sendPage } from '../web/kit/frame.ts';
-import { packPage, type Served, sendFile } from '../web/kit/send-file.ts';
+import { packPage, type Served, sendFile } from '../web/kit/routes.ts';
 import { frameDocs, guidesPage, makeReference, REFERENCES, type ReferenceName } from './docs-page.ts';
 import { errorPage, errorsPage } from './error-pages.ts';
 import type { DocsPage } from './guides.ts';

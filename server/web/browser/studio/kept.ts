@@ -1,4 +1,8 @@
-// What is not saved yet, kept over a reload of the page; of this tab only.
+// Which flow is open: the list of flows, the dialogue that begins a new one, and texts that are not saved yet, kept over a reload of
+// this tab.
+
+import { element, findElement } from '../element.ts';
+import { get, post } from './requests.ts';
 
 export interface KeptTexts {
   readonly flow: string;
@@ -58,4 +62,67 @@ export function storeDrafts({ flow, unsaved }: KeptDraftsOptions): KeptDrafts {
       return found === null ? undefined : (JSON.parse(found) as KeptTexts);
     },
   };
+}
+
+interface Listed {
+  readonly flows: readonly { readonly flow: string; readonly version: number }[];
+  readonly starters: readonly { readonly name: string; readonly summary: string }[];
+}
+
+interface FlowList {
+  /** Lists the flows anew, with this one chosen. */
+  refresh(chosen: string): Promise<Listed>;
+}
+
+export function beginning({ onBegun }: { readonly onBegun: (flow: string) => Promise<void> }): FlowList {
+  const flows = findElement<HTMLSelectElement>('flows');
+  const dialog = findElement<HTMLDialogElement>('new-flow');
+  const name = findElement<HTMLInputElement>('new-name');
+  const starters = findElement('starters');
+  const notice = findElement('new-notice');
+
+  async function refresh(chosen: string): Promise<Listed> {
+    const listed = await get<Listed>('/flows');
+    flows.replaceChildren(
+      ...listed.flows.map(({ flow, version }) =>
+        element('option', { text: `${flow} · version ${version}`, is: { value: flow } }),
+      ),
+    );
+    flows.value = chosen;
+    return listed;
+  }
+
+  async function open(): Promise<void> {
+    const listed = await refresh(flows.value);
+    for (const old of starters.querySelectorAll('label')) old.remove();
+    starters.append(
+      ...listed.starters.map((starter, at) =>
+        element('label', {}, [
+          element('input', { is: { type: 'radio', name: 'starter', value: starter.name, checked: at === 0 } }),
+          ` ${starter.name}: ${starter.summary}`,
+        ]),
+      ),
+    );
+    notice.textContent = '';
+    dialog.showModal();
+  }
+
+  async function create(): Promise<void> {
+    if (!name.reportValidity()) return;
+    const starter = dialog.querySelector<HTMLInputElement>('input[name="starter"]:checked')?.value ?? '';
+    try {
+      await post('/new', { flow: name.value, starter });
+      dialog.close();
+      await onBegun(name.value);
+    } catch (error) {
+      notice.textContent = (error as Error).message;
+    }
+  }
+
+  findElement('begin').addEventListener('click', () => void open());
+  findElement('create').addEventListener('click', (event) => {
+    event.preventDefault();
+    void create();
+  });
+  return { refresh };
 }
