@@ -65,18 +65,12 @@ test('no type name is declared in more than two rooms', () => {
   assert.equal(scatteredTypes(sources, 2), ['Row: lib/a lib/b lib/c']);
 });
 
-// Tables of alike rows: a file for each verb.
-const TABLES = new Set(['server/cli/verbs']);
-
-test('a room holds at most 15 files, unless it is a table', () => {
+test('a room holds at most 15 files', () => {
   const files = new Map<string, number>();
   for (const path of product.keys()) files.set(dirname(path), (files.get(dirname(path)) ?? 0) + 1);
-  const large = [...files].filter(([folder, count]) => count > FILES_MAX && !TABLES.has(folder));
-  assert.equal(large, []);
   assert.equal(
-    [...TABLES].filter((folder) => (files.get(folder) ?? 0) <= FILES_MAX),
+    [...files].filter(([, count]) => count > FILES_MAX),
     [],
-    'tables that are none',
   );
 });
 
@@ -135,7 +129,7 @@ test('the command loads what its verb needs: little for --version, and nothing o
   const command = loadedWith('server/cli/main.ts');
   assert.equal(command.packages, ['picocolors']);
   assert.ok(command.files.length <= 12, command.files.join(' '));
-  const lint = loadedWith('server/cli/verbs/lint.ts');
+  const lint = loadedWith('server/cli/menus/lint.ts');
   // A build has the compiled checks in the place of Ajv.
   assert.equal(lint.packages, ['@humanwhocodes/momoa', 'ajv', 'picocolors', 're2js', 'xstate']);
 });

@@ -8,8 +8,7 @@ import type { DocumentStore, StoredDocument } from '../store/store.ts';
 import { isClean, type LockState, type LoginRefusal, lockState, NO_ATTEMPTS, succeed } from './attempts.ts';
 import { type PinCall, pinCheck } from './check.ts';
 import { isPin, type PinVault, weakPin } from './pin.ts';
-import { type Account, accountRecords, type PhoneRecord, type Unlock } from './records.ts';
-import { isSimNew, noteSim } from './sim.ts';
+import { type Account, accountRecords, isSimNew, noteSim, type PhoneRecord, type Unlock } from './records.ts';
 import type { SprayAlarm, SprayOptions } from './spray.ts';
 
 export type Created =

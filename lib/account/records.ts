@@ -1,11 +1,11 @@
-// Stored accounts, and attempts on phone numbers without one. Writes are conditional on the revision that was read.
+// What is stored about accounts, about their SIM cards, and about tries on phone numbers that have no account; each is written only at the
+// revision that was read.
 
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
 import type { DocumentStore, Kind, StoredDocument } from '../store/store.ts';
 import { type Attempts, NO_ATTEMPTS } from './attempts.ts';
 import { ACCOUNT_LIMITS } from './limits.ts';
-import type { KnownSim } from './sim.ts';
 
 export type Account = {
   readonly customerId: string;
@@ -129,3 +129,32 @@ export function accountRecords(documents: DocumentStore, alias: (phone: string) 
 export function findSlot(alias: string): string {
   return String(Buffer.from(alias, 'base64url').readUInt32BE() % ACCOUNT_LIMITS.strangerSlots);
 }
+
+/** The SIM last used to open an account. */
+type KnownSim = {
+  /** `<kid>:<keyed hash>`. */
+  readonly mark: string;
+  /** When it replaced another SIM, in milliseconds since 1970; null if it never did. */
+  readonly changedAt: number | null;
+};
+
+/**
+ * The SIM record to store when an account is opened. `marks` are keyed hashes of the SIM under every key, separated by
+ * spaces, the active key's first. The first SIM of an account is not a swap.
+ */
+export function noteSim(previous: KnownSim | undefined, marks: string, now: number): KnownSim {
+  const all = marks.split(' ');
+  const mark = all[0]!;
+  const changedAt = previous?.changedAt ?? null;
+  // Marks made with a key that is gone cannot be compared.
+  const isComparable = previous !== undefined && all.some((one) => readKid(one) === readKid(previous.mark));
+  return isComparable && !all.includes(previous.mark) ? { mark, changedAt: now } : { mark, changedAt };
+}
+
+/** Whether the SIM replaced another within ACCOUNT_LIMITS.simHoldMs; false for undefined. */
+export function isSimNew(sim: KnownSim | undefined, now: number): boolean {
+  const changedAt = sim?.changedAt ?? null;
+  return changedAt !== null && now < changedAt + ACCOUNT_LIMITS.simHoldMs;
+}
+
+const readKid = (mark: string) => mark.slice(0, mark.indexOf(':'));

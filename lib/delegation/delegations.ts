@@ -18,11 +18,11 @@ import type { Keyring } from '../keyring.ts';
 import { openText, type Seal, sealText } from '../sealing.ts';
 import type { DocumentStore, Kind } from '../store/store.ts';
 import type { TokenGuard } from './guard.ts';
-import type { OracleKey } from './issuer/oracle-key.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
+import type { OracleKey } from './oracle-key.ts';
 import { TOKEN_REASONS } from './reason.ts';
-import type { Capability } from './token/ucan.ts';
 import { inspectToken, mintInvocation } from './tokens.ts';
+import type { Capability } from './ucan.ts';
 
 /** Options of `delegations`. */
 export interface DelegationsOptions {

@@ -7,13 +7,13 @@ import { type Clock, systemClock } from '../clock.ts';
 import { growing } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
 import { requireGiven } from '../given.ts';
-import { issuerKeys, type ResolveKeys } from './issuer/issuer-keys.ts';
+import { refuseText, strictBytes } from './car.ts';
+import { type Proven, prove } from './claim.ts';
+import { issuerKeys, type ResolveKeys } from './issuer-keys.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
-import { type Proven, prove } from './proof/claim.ts';
-import { didMethod } from './proof/principal.ts';
+import { didMethod } from './principal.ts';
 import { type Refused, refuse, type TokenReason } from './reason.ts';
-import { refuseText, strictBytes } from './token/car.ts';
-import { type Capability, type Chain, readChain, type Ucan } from './token/ucan.ts';
+import { type Capability, type Chain, readChain, type Ucan } from './ucan.ts';
 
 const MAX_CHARS = {
   invocation: DELEGATION_LIMITS.invocationChars,

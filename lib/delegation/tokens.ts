@@ -6,14 +6,14 @@ import type * as API from '@ucanto/interface';
 import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { requireGiven } from '../given.ts';
-import type { OracleKey } from './issuer/oracle-key.ts';
+import { refuseText, strictBytes } from './car.ts';
+import type { CborMap } from './cbor.ts';
+import { isGranted, nameRevocationKey } from './claim.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
-import { isGranted, nameRevocationKey } from './proof/claim.ts';
-import { writeSignedPayload } from './proof/signed-payload.ts';
+import type { OracleKey } from './oracle-key.ts';
 import { type Refused, refuse, TOKEN_REASONS } from './reason.ts';
-import { refuseText, strictBytes } from './token/car.ts';
-import type { CborMap } from './token/cbor.ts';
-import { type Capability, readChain, readPlainMap, type Ucan } from './token/ucan.ts';
+import { writeSignedPayload } from './signed-payload.ts';
+import { type Capability, readChain, readPlainMap, type Ucan } from './ucan.ts';
 
 interface MintOptions {
   readonly key: OracleKey;

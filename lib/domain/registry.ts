@@ -8,7 +8,6 @@ import type { Caller } from './caller.ts';
 import { findSettled, isVisible, NO_VOTES, requireSettled, type SettleVotes } from './find.ts';
 import { DOMAIN } from './kinds.ts';
 import { isRefusal } from './problems.ts';
-import { type Protocols, protocols } from './protocol/protocol.ts';
 import {
   deactivateTwin,
   type Expecting,
@@ -23,6 +22,7 @@ import { type CreateOptions, createTwin, reveal } from './twin/create.ts';
 import { type Graph, type GraphQuery, readGraph } from './twin/graph.ts';
 import { type HistoryItem, readHistory, twinAt } from './twin/history.ts';
 import { type DomainPage, type ListQuery, listTwins } from './twin/list.ts';
+import { type Protocols, protocols } from './twin/protocol.ts';
 import { type Domain, domainView, type LinksTo, type StoredDomain } from './twin/record.ts';
 import { composeLists, readLineage } from './twin/rules.ts';
 

@@ -29,9 +29,9 @@ import {
   requestId,
 } from '../http/fast-path.ts';
 import { guardListener, type Listener, traceRequests } from '../http/guard.ts';
+import { jsonBody } from '../http/json-body.ts';
 import { answerErrors, recorder } from '../http/middleware/answer-errors.ts';
 import { type CorsDoor, crossOrigin } from '../http/middleware/cors.ts';
-import { jsonBody } from '../http/middleware/json-body.ts';
 import { type OperatorRule, operatorsOnly } from '../http/middleware/operator.ts';
 import { securityHeaders } from '../http/middleware/security-headers.ts';
 import type { Overload } from '../http/overload.ts';
@@ -54,7 +54,7 @@ import { gauge, type Metrics } from '../telemetry/metrics.ts';
 import type { AccountDesk } from '../ussd/account-desk.ts';
 import { USSD_BASE } from '../ussd/dialects.ts';
 import { forbiddenGateways, type UssdGateways } from '../ussd/gateways.ts';
-import type { OperatorNotes } from '../ussd/operator-notes.ts';
+import type { OperatorNotes } from '../ussd/operator-routes.ts';
 import { operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { ussdRoutes } from '../ussd/routes.ts';
 import { sendErrorPage, sendWaitPage } from '../web/kit/frame.ts';

@@ -30,7 +30,7 @@ import { type OpenedStores, openStores, prepareStores, type Stores } from '../st
 import { tracedStores } from '../stores/traced.ts';
 import { Foreign, type Log } from '../telemetry/log.ts';
 import { type AccountDesk, accountDesk } from '../ussd/account-desk.ts';
-import type { ServerParts } from './parts.ts';
+import type { ServerParts } from './running-server.ts';
 
 export interface Host extends Pick<OpenedStores, 'places' | 'redis' | 'sessionClock' | 'clocks'> {
   readonly stores: WatchedStores;

@@ -20,8 +20,7 @@ import type { MenuWatch } from '../menus/watch.ts';
 import type { Log } from '../telemetry/log.ts';
 import { counter, createMetrics, gauge, METRICS_TYPE, type Metrics } from '../telemetry/metrics.ts';
 import { processMetrics, SESSIONS_COUNTED, type StoredCounts } from '../telemetry/process-metrics.ts';
-import { serviceCalls } from '../telemetry/service-calls.ts';
-import { turnWatch } from '../telemetry/turn-watch.ts';
+import { serviceCalls, turnWatch } from '../telemetry/turn-watch.ts';
 
 export interface Observed {
   readonly metrics: Metrics;

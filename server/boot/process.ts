@@ -12,8 +12,8 @@ import { findPlugin } from '../config/modules.ts';
 import { EXIT_CONFIG, isConfigError } from '../http/errors.ts';
 import { checkMenus } from '../menus/check.ts';
 import { type Log, pluginLog } from '../telemetry/log.ts';
+import { welcome } from './notices.ts';
 import { type RunningServer, startServer } from './start.ts';
-import { welcome } from './welcome.ts';
 
 /** A second signal within this time is the first one again: shells send it to the whole process group. */
 const SAME_SIGNAL_MS = 2_000;

@@ -2,7 +2,7 @@
 
 import type { DestinationStream } from 'pino';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
+import { parseOracleKey } from '../../lib/delegation/oracle-key.ts';
 import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
 import { openAgentService } from '../agent/open.ts';
@@ -23,7 +23,7 @@ import { checkGivenStores } from '../stores/given.ts';
 import { createLog } from '../telemetry/log.ts';
 import { loadAdapters } from '../ussd/adapters.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
-import { operatorNotes } from '../ussd/operator-notes.ts';
+import { operatorNotes } from '../ussd/operator-routes.ts';
 import { createInspector } from '../web/inspector/open.ts';
 import { serviceRecorder } from '../web/simulator/flow-test.ts';
 import { openStudio } from '../web/studio/open.ts';
@@ -32,9 +32,8 @@ import { type AppDeps, createApp } from './app.ts';
 import { type HostOptions, openHost } from './host.ts';
 import { logPublicRoutes, storeHealthLogger, warnAtStart, warnOfLostIssuers, warnOfPassedOver } from './notices.ts';
 import { observe, openMetrics } from './observe.ts';
-import type { ServerParts } from './parts.ts';
 import { ownRoutes } from './route-groups.ts';
-import type { RunningServer } from './running-server.ts';
+import type { RunningServer, ServerParts } from './running-server.ts';
 import { startSweeper, sweepSessions, watchClock } from './sweeper.ts';
 
 export type { RunningServer };

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { didOfKey } from '../../lib/delegation/issuer/oracle-key.ts';
+import { didOfKey } from '../../lib/delegation/oracle-key.ts';
 import { findLostIssuers } from '../../lib/domain/credential/places.ts';
 import { DOMAIN, STATUS_ENTRY } from '../../lib/domain/kinds.ts';
 import { checkCanary } from '../../lib/sealing.ts';

@@ -1,8 +1,8 @@
 // What the domain service of this instance counts: ballots, proposals by the state they have come to, tries of webhooks.
 
 import type { StateValue } from 'xstate';
+import type { DeliveryOptions } from '../../lib/domain/feed/delivery.ts';
 import type { VerificationOptions } from '../../lib/domain/verification.ts';
-import type { DeliveryOptions } from '../../lib/domain/webhook/delivery.ts';
 import { counter, countsByLabel } from '../telemetry/metrics.ts';
 
 export interface DomainCounts {

@@ -15,12 +15,12 @@ import type { CutReason, Metrics } from '../telemetry/metrics.ts';
 import type { ConnectionOptions } from './connections.ts';
 import { REFUSALS, Refusal } from './errors.ts';
 import type { LivePlaces } from './guard.ts';
-import { livePlaces } from './live-places.ts';
 import { OVERLOADED } from './middleware/answer-errors.ts';
 import { type Client, type ReadClient, UNCOUNTED } from './middleware/client.ts';
 import { type ClientLimiter, type Limiter, type LimiterOptions, rateLimiter } from './middleware/rate-limit.ts';
 import { sharedRateLimiter } from './middleware/shared-rate-limit.ts';
 import type { Overload } from './overload.ts';
+import { livePlaces } from './unsent.ts';
 
 /** Whether a request may pass; `seconds`: when to try again. */
 export type Admission =

@@ -15,7 +15,7 @@ import type { DocumentStore, Kind } from '../../lib/store/store.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
 import { readTimeZone } from '../http/check-input.ts';
-import { jsonBody } from '../http/middleware/json-body.ts';
+import { jsonBody } from '../http/json-body.ts';
 import type { DeclaredRoute } from '../http/route-table.ts';
 import { type Log, pluginLog } from '../telemetry/log.ts';
 import { type AgentUser, MISSING } from '../user/authenticate.ts';

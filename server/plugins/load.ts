@@ -9,12 +9,12 @@ import type { JsonObject } from '../../lib/json/json.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { ShippedSettings } from '../config/agent-settings.ts';
 import { importDefault, notePlugin } from '../config/modules.ts';
-import { claimsPlugin } from './claims/plugin.ts';
-import { creditsPlugin } from './credits/plugin.ts';
 import type { Plugin, PluginRoute } from './plugin.ts';
-import { teamChatPlugin } from './team-chat/plugin.ts';
+import { claimsPlugin } from './shipped/claims.ts';
+import { creditsPlugin } from './shipped/credits.ts';
+import { teamChatPlugin } from './shipped/team-chat.ts';
+import { userPreferencesPlugin } from './shipped/user-preferences.ts';
 import { argumentCheck } from './tools.ts';
-import { userPreferencesPlugin } from './user-preferences/plugin.ts';
 
 export interface LoadOptions {
   /** Base folder of relative paths and package lookup. */

@@ -14,7 +14,7 @@ import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { Refusal } from '../http/errors.ts';
 import { WAITING } from '../http/guard.ts';
-import { takeLivePlace } from '../http/live-places.ts';
+import { takeLivePlace } from '../http/unsent.ts';
 import { takeUpgrade, type Upgrade } from '../http/upgrades.ts';
 import { MemoryAdapter } from './memory-adapter.ts';
 import type { SharedEvents } from './stream-adapter.ts';

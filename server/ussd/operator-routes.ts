@@ -2,14 +2,15 @@
 // proxies log.
 
 import { record, type Schema } from '../../lib/json/schema.ts';
-import type { UssdService } from '../../lib/ussd/service.ts';
+import type { UssdRequest } from '../../lib/ussd/request.ts';
+import type { SessionDebug, UssdService } from '../../lib/ussd/service.ts';
+import type { Audit } from '../audit/audit.ts';
 import { readInput } from '../http/check-input.ts';
 import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../http/common-answers.ts';
 import type { Route, RouteGroup } from '../http/route-table.ts';
 import { METRICS_TYPE, type Metrics } from '../telemetry/metrics.ts';
 import type { AccountDesk } from './account-desk.ts';
 import { SESSION } from './dialect-bodies.ts';
-import type { OperatorNotes } from './operator-notes.ts';
 
 export interface UssdOperatorDeps {
   readonly ussd: UssdService;
@@ -184,5 +185,31 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
       }),
       ...(metrics ? [METRICS_ROUTE] : []),
     ],
+  };
+}
+
+/** Each resolves once its row is stored. Rejects with ERR_STORE or ERR_CONFLICT. */
+export interface OperatorNotes {
+  /** An operator views a session. */
+  shown(by: string, session: SessionDebug): Promise<void>;
+  /** A simulated phone starts a session. */
+  simulated(by: string, dialect: string, request: UssdRequest): Promise<void>;
+}
+
+interface OperatorNotesOptions {
+  /** Pseudonym of a phone number that must not be written. */
+  readonly alias: (phone: string) => string;
+  readonly audit: Pick<Audit, 'append'>;
+}
+
+export function operatorNotes({ alias, audit }: OperatorNotesOptions): OperatorNotes {
+  return {
+    async shown(by, { state, context }) {
+      await audit.append({ action: 'session.shown', by, details: { phone: alias(context.phoneNumber), state } });
+    },
+    async simulated(by, dialect, { phoneNumber, serviceCode }) {
+      const details = { phone: alias(phoneNumber), dialect, serviceCode };
+      await audit.append({ action: 'session.simulated', by, details });
+    },
   };
 }

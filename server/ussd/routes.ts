@@ -20,7 +20,7 @@ import type { GatewayRefusal, Metrics, TurnOutcome } from '../telemetry/metrics.
 import { readUssdBody, type UssdBody } from './body.ts';
 import { type DialectPlace, dialectRoutes, PLAIN_DIALECT, USSD_BASE } from './dialects.ts';
 import { EVERYBODY, type ForbiddenRequest, type UssdGateways } from './gateways.ts';
-import type { OperatorNotes } from './operator-notes.ts';
+import type { OperatorNotes } from './operator-routes.ts';
 
 export interface UssdDoor {
   readonly ussd: UssdService;

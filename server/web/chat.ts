@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Context } from 'koa';
-import { makeOracleKey, type OracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
+import { makeOracleKey, type OracleKey } from '../../lib/delegation/oracle-key.ts';
 import { mintInvocation } from '../../lib/delegation/tokens.ts';
 import { record, type Schema } from '../../lib/json/schema.ts';
 import { hmacSha256, type Keyring } from '../../lib/keyring.ts';

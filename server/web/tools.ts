@@ -12,7 +12,7 @@ import type { ClockWatch } from '../health/clock-watch.ts';
 import type { Health } from '../health/health.ts';
 import { PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../http/common-answers.ts';
 import type { OperatorRule } from '../http/middleware/operator.ts';
-import { ownPagesOnly } from '../http/middleware/own-origin.ts';
+import { ownPagesOnly } from '../http/middleware/operator.ts';
 import { addRoutes, type RouteGroup } from '../http/route-table.ts';
 import { CHAT_ROUTES, type ChatDeps } from './chat.ts';
 import { homeSender, SETTINGS_ROUTE, type SettingsDeps } from './home.ts';

@@ -5,9 +5,9 @@ import * as assert from 'uvu/assert';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { invalid } from '../../lib/domain/problems.ts';
-import { compileProperty, measureCost } from '../../lib/domain/protocol/property.ts';
 import { NEW_PROTOCOL, NEW_TWIN, TRANSFER } from '../../lib/domain/schema/bodies.ts';
 import { checkShape, listProblems } from '../../lib/domain/schema/check.ts';
+import { compileProperty, measureCost } from '../../lib/domain/twin/property.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 

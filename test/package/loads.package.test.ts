@@ -92,7 +92,7 @@ test('only the machines run where there is no Node, such as in a browser', async
 });
 
 test('lint of a flow loads neither the compiler of schemas nor what serves', async () => {
-  const { packages } = await reachOf('dist/server/cli/verbs/lint.js');
+  const { packages } = await reachOf('dist/server/cli/menus/lint.js');
   assert.is(packages, '@humanwhocodes/momoa picocolors re2js xstate later:cli-progress');
 });
 

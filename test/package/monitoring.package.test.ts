@@ -9,7 +9,7 @@ import { makeAnchor } from '../../server/docs/markdown.ts';
 import { watchClocks } from '../../server/health/clock-watch.ts';
 import { createMetrics } from '../../server/telemetry/metrics.ts';
 import { processMetrics } from '../../server/telemetry/process-metrics.ts';
-import { serviceCalls } from '../../server/telemetry/service-calls.ts';
+import { serviceCalls } from '../../server/telemetry/turn-watch.ts';
 import { declaredMetrics, shippedAlerts } from '../guides/metrics.ts';
 import { withGateway } from '../server/gateway/place.ts';
 import { DIAL } from '../server/support/serve.ts';

@@ -44,7 +44,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/agent/mcp lib/agent/responders lib/agent/run lib/agent/session',
     'lib/engine lib/json lib/store machines',
   ),
-  'lib/agent/mcp': room('lib lib/agent lib/delegation lib/http', 'lib/delegation/token lib/json lib/store'),
+  'lib/agent/mcp': room('lib lib/agent lib/delegation lib/http', 'lib/json lib/store'),
   'lib/agent/responders': room(
     'lib lib/agent lib/engine lib/engine/machine lib/engine/session lib/flow/format lib/flow/run lib/http',
     'lib/agent/run lib/agent/session lib/json lib/store',
@@ -54,44 +54,27 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/json',
   ),
   'lib/agent/session': room('lib lib/agent lib/store', 'lib/agent/run lib/json'),
-  'lib/delegation': room(
-    'lib lib/delegation/issuer lib/delegation/proof lib/delegation/token lib/engine/lifecycle lib/engine/machine machines',
-    'lib/engine lib/store',
-  ),
-  'lib/delegation/issuer': room('lib lib/delegation lib/delegation/proof lib/http', 'lib/delegation/token'),
-  'lib/delegation/proof': room('lib/delegation', 'lib/delegation/token'),
-  'lib/delegation/token': room('lib/delegation lib/delegation/proof'),
+  'lib/delegation': room('lib lib/engine/lifecycle lib/engine/machine lib/http machines', 'lib/engine lib/store'),
   'lib/diagram': room('lib lib/flow/format', 'lib/flow/run lib/flow/testing lib/json'),
   'lib/domain': room(
-    'lib lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/twin lib/domain/voting lib/engine/lifecycle lib/engine/machine machines',
+    'lib lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/engine/lifecycle lib/engine/machine machines',
     'lib/engine lib/json lib/store',
   ),
   'lib/domain/bulk': room(
-    'lib lib/domain lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/json',
+    'lib lib/domain lib/domain/credential lib/domain/did lib/domain/feed lib/domain/schema lib/domain/twin lib/json',
     'lib/store',
   ),
   'lib/domain/credential': room('lib lib/domain lib/domain/twin lib/domain/voting lib/store', 'lib/json'),
-  'lib/domain/did': room(
-    'lib lib/domain lib/domain/feed lib/domain/twin lib/http',
-    'lib/domain/protocol lib/json lib/store',
-  ),
-  'lib/domain/feed': room('lib lib/domain lib/domain/twin', 'lib/json lib/store'),
-  'lib/domain/protocol': room(
-    'lib lib/domain lib/domain/did lib/domain/feed lib/domain/schema lib/domain/twin lib/json',
-    'lib/store',
-  ),
+  'lib/domain/did': room('lib lib/domain lib/domain/feed lib/domain/twin lib/http', 'lib/json lib/store'),
+  'lib/domain/feed': room('lib lib/domain lib/domain/schema lib/domain/twin lib/http lib/store', 'lib/json'),
   'lib/domain/schema': room(
     'lib lib/domain lib/domain/did lib/domain/twin lib/domain/voting lib/http lib/json machines',
   ),
-  'lib/domain/twin': room(
-    'lib lib/domain lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/json',
-    'lib/store',
-  ),
+  'lib/domain/twin': room('lib lib/domain lib/domain/did lib/domain/feed lib/domain/schema lib/json', 'lib/store'),
   'lib/domain/voting': room(
     'lib lib/domain lib/domain/did lib/domain/feed lib/domain/schema lib/domain/twin lib/engine/lifecycle lib/json lib/store',
     'lib/engine lib/engine/machine machines',
   ),
-  'lib/domain/webhook': room('lib lib/domain lib/domain/feed lib/domain/schema lib/http lib/store', 'lib/json'),
   'lib/engine': room('lib lib/engine/session', 'lib/engine/machine lib/json lib/store'),
   'lib/engine/lifecycle': room('lib lib/engine lib/engine/machine lib/store', 'lib/json'),
   'lib/engine/machine': room('lib lib/engine', 'lib/json'),
@@ -114,24 +97,19 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/flow/expression': room('lib lib/flow', 'lib/json'),
   'lib/flow/format': room('lib lib/flow lib/flow/expression lib/flow/lint lib/json'),
   'lib/flow/lint': room('lib lib/flow/expression lib/flow/format lib/flow/lint/rules', 'lib/json'),
-  'lib/flow/lint/rules': room(
-    'lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens',
-    'lib/json',
-  ),
+  'lib/flow/lint/rules': room('lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run', 'lib/json'),
   'lib/flow/run': room(
-    'lib lib/engine/machine lib/flow lib/flow/expression lib/flow/format lib/flow/screens machines',
+    'lib lib/engine/machine lib/flow lib/flow/expression lib/flow/format machines',
     'lib/engine lib/json',
   ),
-  'lib/flow/screens': room('lib/flow lib/flow/expression lib/flow/format lib/flow/run', 'lib/json'),
   'lib/flow/testing': room(
     'lib lib/engine lib/engine/machine lib/engine/session lib/flow lib/flow/expression lib/flow/format lib/flow/run lib/store/memory',
     'lib/json',
   ),
   'lib/gateway': room(
-    'lib lib/gateway/cache lib/gateway/channel lib/gateway/descriptors lib/gateway/json lib/gateway/route lib/json',
+    'lib lib/gateway/channel lib/gateway/descriptors lib/gateway/json lib/gateway/route lib/json',
     'lib/gateway/request',
   ),
-  'lib/gateway/cache': room('lib lib/gateway lib/gateway/channel'),
   'lib/gateway/channel': room('lib lib/gateway lib/gateway/http2'),
   'lib/gateway/descriptors': room('lib lib/gateway lib/gateway/channel'),
   'lib/gateway/http2': room('lib lib/gateway lib/gateway/channel'),
@@ -164,25 +142,33 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   machines: room(''),
   server: room('lib server/boot server/cli server/config', 'server/http server/plugins server/stores'),
   'server/agent': room(
-    'lib lib/agent lib/agent/mcp lib/agent/responders lib/delegation lib/delegation/issuer lib/flow/run lib/json lib/store/memory lib/store/redis server/config server/http server/plugins server/sockets server/stores server/telemetry server/user',
+    'lib lib/agent lib/agent/mcp lib/agent/responders lib/delegation lib/flow/run lib/json lib/store/memory lib/store/redis server/config server/http server/plugins server/sockets server/stores server/telemetry server/user',
     'lib/agent/run lib/engine lib/http lib/store server/audit server/http/middleware',
   ),
   'server/audit': room('lib lib/domain lib/domain/feed lib/domain/twin lib/store', 'lib/json server/telemetry'),
   'server/boot': room(
-    'lib lib/account lib/agent lib/delegation/issuer lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/telemetry server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
+    'lib lib/account lib/agent lib/delegation lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/telemetry server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
     'lib/flow/lint lib/store/redis server/plugins server/sockets',
   ),
   'server/cli': room(
-    'lib lib/account lib/agent lib/delegation lib/domain lib/engine/session lib/flow/expression server/audit server/boot server/cli/verbs server/config server/gateway server/http server/plugins server/stores server/telemetry server/ussd server/web/studio',
+    'lib lib/flow/expression server/cli/menus server/cli/phone server/cli/verbs server/config server/http server/stores server/telemetry',
     'lib/store',
   ),
+  'server/cli/menus': room(
+    'lib lib/diagram lib/flow/convert lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing server/cli server/config server/menus server/web/diagram',
+    'lib/json',
+  ),
+  'server/plugins/shipped': room(
+    'lib lib/agent lib/json lib/store server/http server/user',
+    'lib/engine server/audit server/config server/plugins',
+  ),
   'server/cli/phone': room(
-    'lib lib/engine lib/engine/machine lib/flow/expression lib/flow/run lib/flow/testing lib/ussd server/cli',
-    'lib/json server/boot',
+    'lib lib/engine lib/engine/machine lib/flow/expression lib/flow/format lib/flow/run lib/flow/testing lib/ussd server/boot server/cli server/config server/http server/menus server/telemetry',
+    'lib/json',
   ),
   'server/cli/verbs': room(
-    'lib lib/account lib/delegation lib/delegation/issuer lib/domain lib/domain/bulk lib/engine/session lib/flow/convert lib/flow/expression lib/flow/format lib/flow/lint lib/flow/testing lib/gateway lib/ussd server/audit server/boot server/cli server/cli/phone server/config server/doctor server/gateway server/http server/http/middleware server/menus server/move server/openapi server/telemetry server/ussd server/web/diagram',
-    'lib/flow/run lib/json lib/store',
+    'lib lib/account lib/agent lib/delegation lib/domain lib/domain/bulk lib/engine/session lib/flow/expression lib/gateway server/audit server/boot server/cli server/config server/doctor server/gateway server/http server/http/middleware server/move server/openapi server/plugins server/stores server/telemetry server/ussd server/web/studio',
+    'lib/store',
   ),
   'server/config': room('lib lib/flow/expression lib/http lib/store/redis'),
   'server/docs': room(
@@ -195,15 +181,15 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/json server/web/kit',
   ),
   'server/doctor': room(
-    'lib lib/agent/mcp lib/agent/responders lib/delegation/issuer lib/domain lib/domain/credential lib/http lib/store/lmdb lib/store/mongo lib/store/redis lib/store/sqlite server/agent server/config server/gateway server/menus server/stores server/ussd',
+    'lib lib/agent/mcp lib/agent/responders lib/delegation lib/domain lib/domain/credential lib/http lib/store/lmdb lib/store/mongo lib/store/redis lib/store/sqlite server/agent server/config server/gateway server/menus server/stores server/ussd',
     'lib/store',
   ),
   'server/domain': room(
-    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/audit server/config server/domain/routes server/http server/telemetry server/web/registry',
-    'lib/delegation/issuer lib/engine lib/store',
+    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/http lib/json server/audit server/config server/domain/routes server/http server/telemetry server/web/registry',
+    'lib/delegation lib/engine lib/store',
   ),
   'server/domain/routes': room(
-    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/domain/voting lib/domain/webhook lib/json server/config server/domain server/http server/web/kit',
+    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/schema lib/domain/twin lib/domain/voting lib/json server/config server/domain server/http server/web/kit',
     'lib/store server/audit server/web/registry',
   ),
   'server/gateway': room(
@@ -219,7 +205,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/domain lib/domain/did lib/domain/schema lib/http lib/json server/config server/http/middleware server/telemetry',
     'lib/store/redis',
   ),
-  'server/http/middleware': room('lib lib/json server/config server/http server/telemetry', 'lib/store/redis'),
+  'server/http/middleware': room('lib server/config server/http server/telemetry', 'lib/store/redis'),
   'server/menus': room(
     'lib lib/account lib/agent/responders lib/engine/machine lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing server/config',
     'lib/engine lib/json server/telemetry',
@@ -231,22 +217,9 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/json'),
   'server/packaging': room('lib/diagram lib/flow/format server/docs server/docs/generate server/web/kit'),
   'server/plugins': room(
-    'lib lib/agent lib/flow/expression lib/http lib/store/memory server/config server/http server/http/middleware server/plugins/claims server/plugins/credits server/plugins/team-chat server/plugins/user-preferences server/telemetry server/user',
+    'lib lib/agent lib/flow/expression lib/http lib/store/memory server/config server/http server/http/middleware server/plugins/shipped server/telemetry server/user',
     'lib/agent/run lib/delegation lib/engine lib/json lib/store server/audit',
   ),
-  'server/plugins/claims': room(
-    'lib lib/json server/http server/user',
-    'lib/engine lib/store server/config server/plugins',
-  ),
-  'server/plugins/credits': room(
-    'lib lib/json lib/store server/http server/user',
-    'lib/agent server/audit server/config server/plugins',
-  ),
-  'server/plugins/team-chat': room(
-    'lib lib/agent lib/json lib/store server/http server/user',
-    'server/config server/plugins',
-  ),
-  'server/plugins/user-preferences': room('lib/store server/user', 'lib/json server/plugins'),
   'server/sockets': room('lib lib/agent lib/json server/config server/http server/user', 'lib/store lib/store/redis'),
   'server/telemetry': room('lib lib/engine/machine lib/http', 'lib/engine lib/json lib/ussd'),
   'server/stores': room(
@@ -259,7 +232,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'server/audit server/http/middleware',
   ),
   'server/web': room(
-    'lib lib/delegation lib/delegation/issuer lib/flow/run lib/flow/testing lib/json server/config server/http server/http/middleware server/menus server/web/inspector server/web/kit server/web/simulator server/web/studio',
+    'lib lib/delegation lib/flow/run lib/flow/testing lib/json server/config server/http server/http/middleware server/menus server/web/inspector server/web/kit server/web/simulator server/web/studio',
     'lib/engine lib/store server/health',
   ),
   'server/web/browser': room('lib server/web/kit'),
@@ -273,7 +246,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/web/diagram': room(
     'lib lib/diagram lib/flow/expression lib/flow/run machines server/config server/web',
-    'lib/engine lib/flow/testing',
+    'lib/engine',
   ),
   'server/web/inspector': room(
     'lib lib/engine lib/engine/machine lib/flow/run lib/flow/testing lib/inspection lib/json lib/store/redis lib/ussd server/config server/http server/web server/web/diagram server/web/kit',

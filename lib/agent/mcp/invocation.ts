@@ -6,7 +6,7 @@ import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { Delegations } from '../../delegation/delegations.ts';
 import { type TokenGuard, tokenGuard } from '../../delegation/guard.ts';
 import { TOKEN_REASONS } from '../../delegation/reason.ts';
-import type { Capability } from '../../delegation/token/ucan.ts';
+import type { Capability } from '../../delegation/ucan.ts';
 import { TwinlineError } from '../../errors.ts';
 import { isObject, requireGiven } from '../../given.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';

@@ -9,8 +9,8 @@ import type { DocumentStore } from '../../store/store.ts';
 import { findDomain } from '../find.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, requireFits } from '../problems.ts';
-import { type Protocol, type Protocols, toTexts } from '../protocol/protocol.ts';
 import { indexEdges, listEdges } from './graph.ts';
+import { type Protocol, type Protocols, toTexts } from './protocol.ts';
 import {
   findChain,
   INHERITED,
@@ -112,7 +112,7 @@ export function classReference({ class: name, protocol }: TwinParts, wanted: 'cl
 
 async function propertyProblems({ properties: declared }: Lineage, properties: JsonObject): Promise<Detail[]> {
   const problems: Detail[] = [];
-  const { checkProperty, workBudget } = await import('../protocol/property.ts');
+  const { checkProperty, workBudget } = await import('./property.ts');
   const budget = workBudget();
   const pause = timeSlice();
   const known = namesIn(declared) || 'no properties';

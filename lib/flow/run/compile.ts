@@ -10,11 +10,10 @@ import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { type Flow, findExitScreen, type Screen, type Values } from '../format/flow.ts';
-import { callingState } from '../screens/flow.ts';
-import { KINDS } from '../screens/kinds.ts';
-import type { ScreenKind, ScreenPlace, StateConfig } from '../screens/screen.ts';
 import { flowConversation } from './conversation.ts';
 import { evaluateValues, type FlowScope, flowError, flowScope, menuImplementations, type ScreenNode } from './scope.ts';
+import type { ScreenKind, ScreenPlace, StateConfig } from './screen.ts';
+import { callingState, KINDS } from './screen-kinds.ts';
 
 /** Options of `compileFlow`. */
 export interface CompileOptions {

@@ -15,7 +15,7 @@ import { SERVER_LIMITS } from '../../config/limits.ts';
 import { waitUntilTaken } from '../../http/event-streams.ts';
 import type { Exchange } from '../../http/fast-path.ts';
 import { WAITING } from '../../http/guard.ts';
-import { takeLivePlace } from '../../http/live-places.ts';
+import { takeLivePlace } from '../../http/unsent.ts';
 import type { GatewayRoute } from '../catalog.ts';
 import type { NodeRequest } from '../request.ts';
 import { beginResponse, errorResponse, sendResponse } from './response.ts';

@@ -7,8 +7,13 @@ import { html } from '../../../lib/markup.ts';
 import { readInput } from '../../http/check-input.ts';
 import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
-import { type OperatorRule, operatorsOnly, readLocalOperator } from '../../http/middleware/operator.ts';
-import { isForeign, ownOriginOnly } from '../../http/middleware/own-origin.ts';
+import {
+  isForeign,
+  type OperatorRule,
+  operatorsOnly,
+  ownOriginOnly,
+  readLocalOperator,
+} from '../../http/middleware/operator.ts';
 import type { Route } from '../../http/route-table.ts';
 import { prefersHtml, sendPage } from './frame.ts';
 import type { PageReader } from './header.ts';

@@ -7,7 +7,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
 import type { DocumentStore, Kind } from '../../../lib/store/store.ts';
 import type { OperatorTokens } from '../../http/middleware/operator.ts';
-import { isAskedLocally } from '../../http/middleware/own-origin.ts';
+import { isAskedLocally } from '../../http/middleware/operator.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 
 /** An HttpOnly, SameSite=Strict cookie. */

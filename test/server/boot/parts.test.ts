@@ -9,7 +9,7 @@ import type { LintRule } from '../../../lib/flow/index.ts';
 import type { LogStore } from '../../../lib/store/log-store.ts';
 import { memoryDocuments, memoryLogs, memorySnapshots } from '../../../lib/store/memory/index.ts';
 import type { SnapshotStore } from '../../../lib/store/store.ts';
-import type { ServerParts } from '../../../server/boot/parts.ts';
+import type { ServerParts } from '../../../server/boot/running-server.ts';
 import type { Plugin } from '../../../server/index.ts';
 import { withFolder } from '../../support/process.ts';
 import { newUser, ORACLE_KEY } from '../plugins/users.ts';

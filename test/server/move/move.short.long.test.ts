@@ -15,7 +15,7 @@ import { parseKeyring } from '../../../lib/keyring.ts';
 import { lmdbLogs } from '../../../lib/store/lmdb/index.ts';
 import type { Kind } from '../../../lib/store/store.ts';
 import { refuses } from '../../../lib/testing/sessions/bench.ts';
-import { SERVER_KINDS } from '../../../server/cli/holdings.ts';
+import { SERVER_KINDS } from '../../../server/cli/verbs/upgrade.ts';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { isAlike, type MoveResult, move, surveyMove } from '../../../server/move/move.ts';
 import { findMoved, type MoveSide, openSide } from '../../../server/move/sides.ts';

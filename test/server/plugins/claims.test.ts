@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import type { Service } from '../../../lib/engine/service.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
-import { CLAIM, claims, processClaims } from '../../../server/plugins/claims/claim.ts';
 import type { PluginContext } from '../../../server/plugins/plugin.ts';
+import { CLAIM, claims, processClaims } from '../../../server/plugins/shipped/claim.ts';
 import { createLog } from '../../../server/telemetry/log.ts';
 import { json, type Served } from '../support/serve.ts';
 import {

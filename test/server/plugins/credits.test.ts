@@ -9,9 +9,9 @@ import { SimulatedClock } from '../../../lib/clock.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import type { DocumentStore, Kind } from '../../../lib/store/store.ts';
-import { ACCOUNT, accounts, bookingMutex, ENTRY, MICRO } from '../../../server/plugins/credits/account.ts';
-import { creditsPlugin } from '../../../server/plugins/credits/plugin.ts';
 import type { PluginContext } from '../../../server/plugins/plugin.ts';
+import { ACCOUNT, accounts, bookingMutex, ENTRY, MICRO } from '../../../server/plugins/shipped/credit-account.ts';
+import { creditsPlugin } from '../../../server/plugins/shipped/credits.ts';
 import { json, type Served } from '../support/serve.ts';
 import {
   newSession,

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
-import { isSigned, readEvent } from '../../../server/plugins/team-chat/event.ts';
+import { isSigned, readEvent } from '../../../server/plugins/shipped/team-chat-event.ts';
 import { until } from '../../support/until.ts';
 import { type Receiver, toHere, withReceiver } from '../support/receiver.ts';
 import type { Served } from '../support/serve.ts';

@@ -3,7 +3,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readableLine } from '../../../server/telemetry/readable.ts';
+import { readableLine } from '../../../server/telemetry/log.ts';
 
 const test = suite('readable log');
 

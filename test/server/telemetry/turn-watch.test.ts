@@ -3,8 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Services } from '../../../lib/engine/service.ts';
-import { serviceCalls } from '../../../server/telemetry/service-calls.ts';
-import { turnWatch } from '../../../server/telemetry/turn-watch.ts';
+import { serviceCalls, turnWatch } from '../../../server/telemetry/turn-watch.ts';
 import { until } from '../../support/until.ts';
 import { DIAL, readMetric, withServer } from '../support/serve.ts';
 

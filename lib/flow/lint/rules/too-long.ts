@@ -9,7 +9,7 @@ import { pointerTo } from '../../format/source.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
 import { fitsScreen, nonGsm7, screenPages, ucs2Units } from '../../run/render.ts';
 import { type Behaviour, type FlowScope, flowScope } from '../../run/scope.ts';
-import { KINDS } from '../../screens/kinds.ts';
+import { KINDS } from '../../run/screen-kinds.ts';
 import { getList, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 
 export const lengthRules: readonly LintRule[] = [
